@@ -1,5 +1,6 @@
-// Package check tests whether a bot keeps to SPEC.md, and reports what is wrong and
-// what to change. Games follow the same rules as in matches.
+// Package check tests whether a bot follows the protocol of SPEC.md, and reports what is wrong and what its
+// author can change. It plays games with the bot in one seat and random moves in the others, through package
+// match, so that the rules of a match apply. Begin with Run.
 package check
 
 import (
@@ -18,33 +19,34 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Options say what to check and how.
+// Options say what Run checks, and how. Defaults returns usual values.
 type Options struct {
-	Games            []*rules.Game // to play; nil for all that the bot claims to play
-	Seed             rules.Seed    // of all randomness
+	Games            []*rules.Game // to play; nil means all that the bot claims to play
+	Seed             rules.Seed    // determines the deals, the moves of the other seats and the bot's own seed
 	Clock            referee.Clock // the time for a move, the margin and the start-up time
 	Quick            bool          // test every option once instead of all pairs, and play fewer games
-	Time             time.Duration // no game is started after it; credit of the bot does not count
+	Time             time.Duration // after this time no game starts; the bot's credit does not count
 	Waits            Waits
 	RetryUnsandboxed bool // try a bot that fails in the sandbox without one
-	OnServer         bool // a server checks a stranger's bot: its author can set no flags, and must not learn which files there are
-	// OnCheck is called with each finished check, Progress while games are played;
-	// both may be nil.
-	OnCheck    func(Check)
+	OnServer         bool // a server checks an uploaded bot: its author cannot set flags, and must not learn which files the server has
+	// OnCheck, if not nil, is called with each finished check.
+	OnCheck func(Check)
+	// OnProgress, if not nil, is called after each of the many games with the numbers of games done and
+	// planned.
 	OnProgress func(done, all int)
-	// Yield, if set, is called before lines are sent, with how long the check has taken, without
-	// credit of the bot. An error ends the check.
+	// Yield, if not nil, is called before lines are sent to the bot. own is the time that the check has
+	// taken, without the bot's credit. An error of Yield ends the check.
 	Yield func(own time.Duration) error
 }
 
-// Waits are the times for which a check waits for a bot, beside those of the clock.
+// Waits are how long a check waits for a bot, apart from the times of its clock.
 type Waits struct {
 	Patience time.Duration // for a late answer, to find out why it is late
-	Pause    time.Duration // for lines that nobody asked for
-	Grace    time.Duration // for the bot to exit after "bye"
+	Pause    time.Duration // for lines that were not asked for
+	Grace    time.Duration // for the exit after "bye"
 }
 
-// startFunc starts a bot.
+// startFunc starts a bot, as match.Start does.
 type startFunc func(context.Context, match.Contestant, referee.Clock, func(match.BotConn) match.BotConn) (*match.BotProcess, error)
 
 // Defaults returns the default options.
@@ -53,8 +55,8 @@ func Defaults() Options {
 	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Waits: waits}
 }
 
-// The names of the checks, in order. The checks of games have the games' names and
-// come before Many.
+// The names of the checks, in their order. Each game also has a check, which has the name of the game and
+// comes before ManyGames.
 const (
 	Sandbox   = "sandbox"
 	Manifest  = "manifest"
@@ -76,7 +78,7 @@ const (
 	Output    = "output"
 )
 
-// run is the state of a bot's check.
+// run is the state of the check of one bot.
 type run struct {
 	Options
 	ctx         context.Context
@@ -86,8 +88,8 @@ type run struct {
 	timer       timer
 	session     *session // the running process, or nil
 	extras      extras
-	first       *game    // the game that the other checks vary
-	opening     []string // the moves of the bot in it
+	first       *game    // the game that later checks play again with changes
+	opening     []string // the bot's moves when it first played that game
 	marathon    marathon
 	gameResults map[string]*gameResult // by game
 }
@@ -95,34 +97,35 @@ type run struct {
 // timer measures how long a check takes.
 type timer struct {
 	startedAt time.Time
-	credit    time.Duration // of the bot, in all
+	credit    time.Duration // of the bot, in all its turns
 }
 
 // ownTime returns how long the check has taken, without the bot's credit.
 func (t timer) ownTime() time.Duration { return time.Since(t.startedAt) - t.credit }
 
-// marathon is the check of a process that plays many games.
+// marathon is the check of processes that play many games one after the other.
 type marathon struct {
 	plan      []*game
-	mostGames int      // the most in one process
-	leftOver  *Failure // the first failure that a fresh process does not repeat
+	mostGames int      // the largest number in one process
+	leftOver  *Failure // the first failure that a new process does not repeat
 }
 
-// gameResult is what came of playing a game.
+// gameResult sums up the games of one kind that the bot has played.
 type gameResult struct {
 	plannedGames, playedGames int      // among the many games
-	failure                   *Failure // the first failure that a fresh process repeats
-	timedGames                int      // games as in a match
+	failure                   *Failure // the first failure that a new process repeats
+	timedGames                int      // games whose moves are in moveTimes: those sent as in a match
 	moveTimes                 []time.Duration
 }
 
-// Run checks a bot. An error is the context's, an internal failure, or *match.Starved where the
-// machine is too busy: never the bot's.
+// Run checks a bot and returns the report. A mistake of the bot is part of the report, not an error. An error
+// is that of the context or of Options.Yield, an internal failure, or a *match.StarvedError if the machine is
+// too busy.
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	return examine(ctx, match.Start, p, o)
 }
 
-// examine does what Run does, with bots that start starts.
+// examine is Run with a function that starts the bot.
 func examine(ctx context.Context, start startFunc, p program.Program, o Options) (*Report, error) {
 	if o.Games == nil {
 		for _, g := range games.All() {
@@ -158,8 +161,8 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 	return k.report, nil
 }
 
-// run makes the checks in order. It skips the rest if the bot cannot play one game,
-// because the other checks would report the same failure.
+// run makes all checks in order. If the bot cannot play one game, it skips the rest, because the other checks
+// would report the same failure.
 func (k *run) run() error {
 	v := cover(k.Games[0], false)[0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}
@@ -196,13 +199,14 @@ func (k *run) run() error {
 	return nil
 }
 
-// step is a named check; run returns what it observed, and warnings.
+// step is one check. run returns a note on what it observed, and warnings; the error is a *Failure if the
+// check fails.
 type step struct {
 	name string
 	run  func() (note string, warnings []string, err error)
 }
 
-// steps returns the checks after those of many games.
+// steps returns the checks that follow the many games.
 func (k *run) steps() []step {
 	var list []step
 	for _, d := range variations {
@@ -218,8 +222,8 @@ func (k *run) runCheck(name string, run func() (string, []string, error)) error 
 	return k.addCheck(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
-// addCheck adds a check to the report, with its failure if err is one. Other errors are
-// returned.
+// addCheck adds a finished check to the report. If err is a *Failure, the check has failed; any other error
+// is returned.
 func (k *run) addCheck(c Check, err error) error {
 	f, failed := errors.AsType[*Failure](err)
 	if err != nil && !failed {
@@ -260,7 +264,7 @@ func (k *run) skipRest(after string) error {
 	return k.runCheck(Output, k.checkOutput)
 }
 
-// currentSession returns the running process, or a new one.
+// currentSession returns the session of the running process. If none runs, it starts one.
 func (k *run) currentSession() (*session, error) {
 	if k.session != nil {
 		return k.session, nil
@@ -270,7 +274,7 @@ func (k *run) currentSession() (*session, error) {
 	return k.session, err
 }
 
-// newSession returns a new process.
+// newSession ends the running process and returns the session of a new one.
 func (k *run) newSession() (*session, error) {
 	k.endSession()
 	return k.currentSession()
@@ -284,7 +288,7 @@ func (k *run) endSession() {
 	}
 }
 
-// recordTimes records the times of a game that was played as in a match.
+// recordTimes adds the move times of a game whose lines were sent as in a match.
 func (k *run) recordTimes(g *game, p botAnswers) {
 	t := k.gameResults[g.variant.Game.Name]
 	t.timedGames, t.moveTimes = t.timedGames+1, append(t.moveTimes, p.times...)

@@ -11,7 +11,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// failure makes a failure of the fault of the bot. Errors that are not its fault are returned unchanged.
+// failure converts an error for which the bot is to blame to a *Failure. It returns any other error
+// unchanged.
 func (s *session) failure(err error) error {
 	r, ok := errors.AsType[fault.Reason](err)
 	if !ok {
@@ -29,7 +30,8 @@ func (s *session) failure(err error) error {
 	return s.fault(r, s.text(r), fault.LateAnswer{})
 }
 
-// fault makes a failure with the reason that a match would give; the text adds what the bot had to do.
+// fault returns the failure for a fault of the bot. r is the reason that a match would give, and text says
+// what happened and what the bot had to do. late says what became of a late answer.
 func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
 	f := s.fail(text, phrase.Text{})
 	var c fault.Circumstances
@@ -47,17 +49,17 @@ func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer)
 	return f
 }
 
-// markLeftOver changes a failure that a fresh process does not repeat: its cause is left
-// over from earlier games.
+// markLeftOver changes the text and the advice of a failure that a new process does not repeat: its cause is
+// left over from earlier games.
 func (f *Failure) markLeftOver() {
 	f.Text = phrase.New("%s; a fresh process plays the same game without a fault", f.Text)
 	f.circumstances.LeftOver = true
 	f.Change = f.Reason.Advice(f.circumstances)[0]
 }
 
-// text returns the text of a reason with what the bot had to do.
+// text describes a fault, and what the bot had to do instead.
 func (s *session) text(r fault.Reason) phrase.Text {
-	r.BeforeReady = false // the text tells what was awaited
+	r.BeforeReady = false // the text says which answer was awaited
 	line := protocol.Quote([]byte(r.Line))
 	switch r.Kind {
 	case fault.MoveBeforeReady:
@@ -86,8 +88,9 @@ func (s *session) text(r fault.Reason) phrase.Text {
 	return phrase.New("%s, after %s", text, s.last.text)
 }
 
-// explainLate finds out why no answer came in time, unless one is there now: it waits a little longer, then closes the
-// bot's input and waits again. The process cannot be used afterwards.
+// explainLate returns the failure of a bot whose answer is late, and finds out why it is late. Unless the
+// answer has come by now, it waits a little longer, then closes the bot's input and waits again. The process
+// cannot be used afterwards.
 func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	r := late.Reason
 	r.UnfinishedLine = ""
@@ -119,7 +122,7 @@ func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	return s.fault(r, phrase.New("%s: it did not come later either, not even after the bot's input was closed", text), never)
 }
 
-// closeInput closes the bot's input and returns until when to wait for what it does then.
+// closeInput closes the bot's input. It returns until when to wait for a reaction of the bot.
 func (s *session) closeInput() time.Time {
 	s.proc.CloseInput()
 	return time.Now().Add(max(s.run.Waits.Patience, s.run.Waits.Grace))

@@ -11,17 +11,17 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// extras is what the processes of a bot write besides their answers.
+// extras counts what the processes of a bot write besides their answers.
 type extras struct {
 	comments, infos, crlf int
-	totalLog              int    // bytes on stderr
-	gameLog               int    // bytes of them in this game, or before the first one
-	maxGameLog            int    // the maximum in one game
-	firstLine             string // their first line
-	badInfos              []string
+	totalLog              int      // bytes on stderr, of all processes
+	gameLog               int      // bytes on stderr in the current game, or before the first game
+	maxGameLog            int      // the largest gameLog
+	firstLine             string   // the first line on stderr
+	badInfos              []string // info lines with a mistake, and the mistake; at most 3
 }
 
-// addLine counts a well-formed line.
+// addLine counts a line that the protocol allows.
 func (s *extras) addLine(msg protocol.BotLine, addLine []byte) {
 	if len(addLine) > 0 && addLine[len(addLine)-1] == '\r' {
 		s.crlf++
@@ -40,7 +40,7 @@ func (s *extras) addLine(msg protocol.BotLine, addLine []byte) {
 	}
 }
 
-// infoTrouble returns what is wrong with an info, "" if nothing is.
+// infoTrouble returns what is wrong with an info line, or "" if it is correct.
 func infoTrouble(pairs protocol.Pairs) string {
 	if len(pairs) == 0 {
 		return "it is empty: add key=value pairs"
@@ -61,7 +61,7 @@ func infoTrouble(pairs protocol.Pairs) string {
 	return ""
 }
 
-// addStderr counts bytes from stderr.
+// addStderr counts bytes that the bot wrote to stderr.
 func (s *extras) addStderr(data []byte) {
 	if s.totalLog == 0 && len(data) > 0 {
 		s.firstLine, _, _ = strings.Cut(string(data), "\n")
@@ -70,7 +70,7 @@ func (s *extras) addStderr(data []byte) {
 	s.maxGameLog = max(s.maxGameLog, s.gameLog)
 }
 
-// note returns a short summary.
+// note sums up the counts in one line.
 func (s *extras) note() string {
 	var parts []string
 	add := func(n int, thing, more string) {

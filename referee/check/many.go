@@ -9,14 +9,14 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// How many games in a row a process has to play, at least.
+// The smallest number of games that planMany plans.
 const (
-	fewGames  = 12 // in a quick check
+	fewGames  = 12 // with Options.Quick
 	someGames = 36
 )
 
-// planMany lists the games to play: a variant of each game in turn, so that a process
-// changes between games, and long games are spread evenly.
+// planMany lists the many games. It takes a variant of each kind of game in turn, so that a process changes
+// between kinds, and long games are spread evenly.
 func (k *run) planMany() {
 	var variants [][]*rules.Variant
 	longest := 0
@@ -46,8 +46,8 @@ func (k *run) planMany() {
 	}
 }
 
-// playMany plays every variant, in one process until it fails, and makes a check of
-// each game and one of all.
+// playMany plays all planned games, in one process as long as it does not fail. It adds a check for each kind
+// of game and one for all games together.
 func (k *run) playMany() error {
 	k.planMany()
 	for i, g := range k.marathon.plan {
@@ -87,9 +87,9 @@ func (k *run) playMany() error {
 	return k.addManyGamesCheck()
 }
 
-// attempt plays a game in the running process and, if that fails and was not its
-// first game, again in a fresh one. It returns a failure of the game itself, or one
-// that a fresh process does not repeat: that belongs to the process that plays many games.
+// attempt plays a game in the running process. If the game fails and was not the first of its process,
+// attempt plays it again in a new process. It returns failure if the new process fails, too, and leftOver if
+// it does not: the process that has played many games has then kept something from them.
 func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	s, err := k.currentSession()
 	if err == nil {
@@ -114,7 +114,8 @@ func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	return nil, leftOver, err
 }
 
-// playTimed plays a game. Its times count if it is as in a match with a time for each move.
+// playTimed plays a game, and records its times if the lines are sent as in a match with a time for each
+// move.
 func (k *run) playTimed(s *session, g *game) error {
 	p, err := s.play(g)
 	if err != nil {

@@ -12,29 +12,30 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// game is a game for the bot to play in one seat; the other seats make random
-// moves that depend on its seed alone.
+// game is a game for the bot to play in one seat. The other seats make random moves that depend on the seed
+// alone.
 type game struct {
 	variant *rules.Variant
 	seat    int
-	seed    rules.Seed // of the deal, the others' moves and the bot's own seed
+	seed    rules.Seed // of the deal, the moves of the other seats, and the bot's own randomness
 	clock   referee.Clock
 	style   style
-	quiet   bool          // the bot must write no lines after it
-	until   time.Duration // after how much of the check's own time to stop it early; 0: never
+	quiet   bool          // the bot must write no lines after the game
+	until   time.Duration // the time of the check (timer.ownTime) at which to stop the game; 0 means never
 }
 
-// style is how the lines of a game differ from what the referee sends today.
+// style says how the lines of a game differ from those that the referee sends today. All differences are
+// allowed by the protocol.
 type style struct {
-	rewriteLine func(line string) string // returns the lines to send for a line, without the last LF
-	step        bool                     // send a line at a time, with pauses in which the bot must be silent
-	pieces      bool                     // send the lines of the first moves in pieces, as a pipe may deliver them
-	faults      bool                     // another seat forfeits in the middle
+	rewriteLine func(line string) string // returns the lines to send in place of a line, without the last LF
+	step        bool                     // send one line at a time; after a line that needs no answer the bot must stay silent
+	pieces      bool                     // send the lines of the first turns in pieces, as a pipe may deliver them
+	faults      bool                     // another seat forfeits in the middle of the game
 }
 
 func (s style) plain() bool { return s.rewriteLine == nil && !s.step && !s.pieces && !s.faults }
 
-// rewrite returns what is sent for some lines.
+// rewrite applies rewriteLine to each line.
 func (s style) rewrite(lines []byte) (out []byte) {
 	if s.rewriteLine == nil {
 		return lines
@@ -47,36 +48,35 @@ func (s style) rewrite(lines []byte) (out []byte) {
 
 func (g *game) String() string { return g.variant.Game.Name + " " + g.variant.Settings.String() }
 
-// botSeed returns the seed that the bot is sent.
+// botSeed returns the seed that the "game" line gives to the bot.
 func (g *game) botSeed() uint64 {
 	s := g.seed.Derive("check/bot")
 	return binary.BigEndian.Uint64(s[:]) >> 11
 }
 
-// othersRand returns the randomness of the other seats.
+// othersRand returns the source of the other seats' moves.
 func (g *game) othersRand() *rules.Rand {
 	s := g.seed.Derive("check/others")
 	return rules.NewRand(binary.BigEndian.Uint64(s[:]))
 }
 
-// botAnswers is what the bot did in a game.
+// botAnswers are the bot's answers in one game.
 type botAnswers struct {
 	moves []string
-	times []time.Duration // its own time for each
+	times []time.Duration // the bot's own time for each move
 }
 
-// piecesTurns is how many turns are sent in pieces.
+// piecesTurns is the number of turns that are sent in pieces.
 const piecesTurns = 5
 
-// maxPlies is after how many plies a game between two sides is stopped: a game
-// without a limit of its own could be very long.
+// maxPlies is the ply at which a game between two sides is stopped. Some games have no limit of their own.
 const maxPlies = 300
 
-// errTime is why a game with more than two sides was stopped: no line of the
-// referee could end it.
+// errTime is the error of a game with more than two sides that was stopped because the time is used up. No
+// line of the protocol can end such a game early.
 var errTime = errors.New("the time of the check is used up")
 
-// play plays a game to its end. The error is a *Failure if it is the bot's fault.
+// play plays a game to its end. The error is a *Failure if the bot is to blame.
 func (s *session) play(g *game) (p botAnswers, err error) {
 	s.Stderr()
 	s.games++
@@ -100,7 +100,7 @@ func (s *session) play(g *game) (p botAnswers, err error) {
 	return s.game.answers, s.failure(err)
 }
 
-// turns plays the turns of a game, and tells the bot its end.
+// turns plays all turns of a game and sends the bot the end.
 func (s *session) turns() error {
 	g, state, others := s.game, s.game.state, s.game.othersRand()
 	state.Begin()
@@ -139,7 +139,7 @@ func (s *session) turns() error {
 	return err
 }
 
-// ask asks the bot for its move.
+// ask sends the bot its turn, and records the move and its time.
 func (s *session) ask() error {
 	g := s.game
 	if err := s.proc.PlayTurn(g.state); err != nil {
@@ -155,8 +155,8 @@ func (s *session) ask() error {
 	return nil
 }
 
-// checkQuiet checks that the bot writes no lines after a game. The end of its process is no failure here; the next
-// game reports it.
+// checkQuiet checks that the bot writes no lines after a game. If its process ends here, the next game
+// reports that.
 func (s *session) checkQuiet() error {
 	err := s.proc.Await(time.Now().Add(s.run.Waits.Pause))
 	if s.endError != nil {

@@ -11,15 +11,15 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// CheckStatus is the result of a check.
+// CheckStatus is the result of a check, and of all checks together.
 type CheckStatus string
 
-// The results.
+// The values of Status.
 const (
 	OK      CheckStatus = "ok"
 	Warning CheckStatus = "warning"
 	Failed  CheckStatus = "fail"
-	Skipped CheckStatus = "skipped" // because an earlier check failed
+	Skipped CheckStatus = "skipped" // not made, because an earlier check failed
 )
 
 // Check is one check and its result.
@@ -31,22 +31,22 @@ type Check struct {
 	Failure  *Failure    `json:"failure,omitempty"`
 }
 
-// Failure is what a bot did wrong, with all that its author needs to fix it.
+// Failure is what a bot did wrong, with what its author needs to fix it.
 type Failure struct {
 	Text   phrase.Text `json:"text"`   // what happened
-	Place  string      `json:"where"`  // the game, "" before the first one
-	Lines  []Line      `json:"lines"`  // the last lines of both sides, in order
-	Stderr []string    `json:"stderr"` // its last lines
-	Change phrase.Text `json:"change"` // what to do about it
+	Place  string      `json:"where"`  // the game, the seat, and the number of the game in its process; "" before the first game
+	Lines  []Line      `json:"lines"`  // the last lines that the bot was sent and wrote, in order
+	Stderr []string    `json:"stderr"` // the last lines of the bot's stderr
+	Change phrase.Text `json:"change"` // what the author can change
 
-	Reason        fault.Reason `json:"reason,omitzero"` // as a match would give it; zero if a match has no such fault
+	Reason        fault.Reason `json:"reason,omitzero"` // the reason of the fault in a match; zero if a match would not see a fault
 	circumstances fault.Circumstances
 }
 
-// Error returns what happened.
+// Error returns what happened, in English.
 func (f *Failure) Error() string { return f.Text.String() }
 
-// MarshalJSON returns the document, whose texts are English.
+// MarshalJSON encodes the failure with its texts in English.
 func (f *Failure) MarshalJSON() ([]byte, error) {
 	type document Failure
 	return json.Marshal(struct {
@@ -56,38 +56,38 @@ func (f *Failure) MarshalJSON() ([]byte, error) {
 	}{f.Text.String(), (*document)(f), f.Change.String()})
 }
 
-// Phrase returns what happened.
+// Phrase returns what happened, to be translated.
 func (f *Failure) Phrase() phrase.Text { return f.Text }
 
-// Line is a line that went through a pipe.
+// Line is a line that the bot was sent or wrote.
 type Line struct {
 	FromBot bool   `json:"from_bot"`
-	Text    string `json:"text"` // printable ASCII; other bytes as in Go's strings
+	Text    string `json:"text"` // printable ASCII; other bytes are escaped as in a Go string
 }
 
-// CheckedBot is what was checked.
+// CheckedBot identifies the bot that was checked.
 type CheckedBot struct {
 	Name     string   `json:"name"`
-	Version  string   `json:"version"` // from its manifest or its "ready"
+	Version  string   `json:"version"` // from the manifest, else from the bot's "ready"
 	Language string   `json:"language"`
 	Command  []string `json:"command"`
 	SHA256   string   `json:"sha256"`
 }
 
-// Report is the document of `timba check --json`; its fields are stable.
+// Report is the JSON document of `timba check --json`. Its fields are stable.
 type Report struct {
 	Bot     CheckedBot      `json:"bot"`
 	Clock   referee.ClockMS `json:"clock"`
 	Sandbox string          `json:"sandbox"` // the level of the bot's sandbox: NONE, WEAK, REDUCED or FULL
 	Seed    referee.Hex     `json:"seed"`
-	Verdict CheckStatus     `json:"verdict"` // the worst of the checks: ok, warning or fail
+	Verdict CheckStatus     `json:"verdict"` // of the worst check: ok, warning or fail
 	Checks  []Check         `json:"checks"`
-	StartMS float64         `json:"start_ms"` // the slowest start
+	StartMS float64         `json:"start_ms"` // the bot's own time for its slowest start
 	Times   []Times         `json:"times"`
 	Seconds float64         `json:"seconds"`
 }
 
-// Times is how long the moves of a game took.
+// Times sums up the times of the moves in one kind of game.
 type Times struct {
 	Game     string  `json:"game"`
 	Games    int     `json:"games"`
@@ -112,7 +112,7 @@ func newReport(p program.Program, o Options) *Report {
 	}
 }
 
-// add adds a finished check.
+// add adds a finished check, and updates the verdict.
 func (r *Report) add(c Check) {
 	if c.Warnings == nil {
 		c.Warnings = []string{}
@@ -126,7 +126,7 @@ func (r *Report) add(c Check) {
 	r.Checks = append(r.Checks, c)
 }
 
-// Find returns the check with a name, or nil.
+// Find returns the check called name, or nil if the report has none.
 func (r *Report) Find(name string) *Check {
 	for i := range r.Checks {
 		if r.Checks[i].Name == name {
@@ -136,7 +136,7 @@ func (r *Report) Find(name string) *Check {
 	return nil
 }
 
-// milliseconds returns a time in milliseconds, rounded to microseconds.
+// milliseconds converts d to milliseconds, rounded to microseconds.
 func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond).Microseconds()) / 1e3
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// checkSandbox returns how the bot is sandboxed.
+// checkSandbox reports how the bot is sandboxed. It never fails.
 func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
 	switch {
@@ -27,7 +27,8 @@ func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	return note, warnings, nil
 }
 
-// compareUnsandboxed finds out whether a bot that fails in the sandbox works without one.
+// compareUnsandboxed adds to the failure of a sandboxed bot whether the bot works without a sandbox. It
+// returns other errors unchanged.
 func (k *run) compareUnsandboxed(failure error) error {
 	var f, other *Failure
 	if !k.RetryUnsandboxed || k.program.Sandbox == nil || !errors.As(failure, &f) {

@@ -18,53 +18,53 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// session is one process of the bot. It is also the connection through which the referee plays with it: it sends
-// lines in the style of the game, and keeps the last ones of both sides.
+// session is one process of the bot. It wraps the match.Conn of the process: it sends lines in the style of
+// the current game, measures the bot's time, and stores the last lines of both sides.
 type session struct {
 	match.BotConn
 	run      *run
 	proc     *match.BotProcess
-	games    int       // started
-	game     *progress // that is played, or was played last; nil before the first one
+	games    int       // number of games that were started
+	game     *progress // the current or last game; nil before the first
 	out      outbox
-	tail     transcript  // the end of what both sides wrote
-	last     event       // of the bot
+	tail     transcript  // the last lines of both sides
+	last     event       // the last thing that the bot was sent or did
 	awaited  phrase.Text // the answer that is awaited; empty for none
 	watch    stopwatch
 	endError error // how the process ended
 }
 
-// progress is a game that has begun, and how far it is.
+// progress is a game that has begun.
 type progress struct {
 	*game
 	state    *referee.Game
-	answers  botAnswers     // so far
+	answers  botAnswers     // the bot's answers so far
 	silences map[string]int // by kind of line, how often silence after it was checked
 }
 
 // outbox has the lines for the bot that are not sent yet.
 type outbox struct {
-	style  style  // of the lines that are sent now
-	unsent []byte // lines in this style
-	partly bool   // a part of the first of them was sent
-	kind   string // of the last line that was sent; "" if it needs no silence after it
+	style  style  // of the current game
+	unsent []byte // lines, already rewritten
+	partly bool   // a part of the first unsent line was sent
+	kind   string // of the last line that was sent; "" if the bot may answer it
 }
 
-// event is what the bot was sent or did.
+// event is something that the bot was sent or did.
 type event struct {
 	text phrase.Text
-	act  fault.Act // the same for the advice
+	act  fault.Act // the event as package fault knows it, for advice
 }
 
 // stopwatch measures the bot's own time for a turn, or for the start of the process.
 type stopwatch struct {
 	startedAt time.Time
-	pauses    time.Duration // by the check, while it sent the lines of the turn
+	pauses    time.Duration // time that the check waited between the lines of the turn
 	readAt    time.Time     // when the last line was read
-	ownTime   time.Duration // the bot's own time for its last answer
+	ownTime   time.Duration // for the last answer
 }
 
-// transcript has the last lines of both sides and the end of the bot's stderr, for failures to show.
+// transcript has the last lines of both sides and the end of the bot's stderr, to be shown in a failure.
 type transcript struct {
 	lines  []Line
 	stderr []byte
@@ -77,7 +77,7 @@ const (
 	logLines  = 8
 )
 
-// launch starts a process and greets it. The error is a *Failure if it is the bot's fault.
+// launch starts a process and waits for its "ready". The error is a *Failure if the bot is to blame.
 func (k *run) launch() (*session, error) {
 	s := &session{run: k, last: event{text: phrase.New("it was started")}, watch: stopwatch{startedAt: time.Now()}}
 	k.extras.gameLog = 0
@@ -101,14 +101,14 @@ func (k *run) launch() (*session, error) {
 	return s, nil
 }
 
-// BeginTurn begins a turn.
+// BeginTurn begins a turn, and starts the stopwatch.
 func (s *session) BeginTurn(now time.Time, left time.Duration) error {
 	err := s.BotConn.BeginTurn(now, left)
 	s.watch.startedAt, s.watch.pauses = time.Now(), 0
 	return err
 }
 
-// Line reads a line, and keeps it.
+// Line reads a line, and adds it to the transcript.
 func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err error) {
 	if s.endError != nil {
 		return nil, now, s.endError
@@ -127,13 +127,13 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	return line, s.watch.readAt, nil
 }
 
-// Loss counts what the check has paused, too. The pauses come first in a turn, and the bot's connection,
-// which could take them for time in which the referee had no core, is asked about the rest alone.
+// Loss adds to the loss the pauses of the check. The pauses come first in a turn. The bot's connection is
+// asked about the rest alone, because it could take the pauses for time in which the referee had no core.
 func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return s.BotConn.Loss(since.Add(s.watch.pauses), now, answered).Plus(s.watch.pauses)
 }
 
-// EndTurn ends a turn, for which the bot took some time of its own.
+// EndTurn ends a turn, and records the bot's own time for it.
 func (s *session) EndTurn() {
 	w := &s.watch
 	began := w.startedAt.Add(w.pauses)
@@ -146,7 +146,7 @@ func (s *session) EndTurn() {
 	s.BotConn.EndTurn()
 }
 
-// Stderr also counts and keeps what it returns.
+// Stderr returns new stderr of the bot, and adds it to the counts and the transcript.
 func (s *session) Stderr() []byte {
 	data := s.BotConn.Stderr()
 	s.run.extras.addStderr(data)
@@ -154,7 +154,8 @@ func (s *session) Stderr() []byte {
 	return data
 }
 
-// Send writes lines in the game's style. What it could not write in time comes first in the next call.
+// Send writes lines in the style of the game. Lines that it cannot write in time are written first in the
+// next call.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
 		return 0, err // the referee looks for it only when it waits, which it never does for a bot that always answers
@@ -194,7 +195,7 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	return len(lines), nil
 }
 
-// recordSent keeps lines that the bot is sent.
+// recordSent adds lines for the bot to the transcript, and records which answer they need.
 func (s *session) recordSent(lines []byte) {
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
@@ -215,8 +216,8 @@ func (s *session) recordSent(lines []byte) {
 	}
 }
 
-// pause waits after a piece: for the bot to read the next one separately, or to check that it is silent after a
-// line that needs no answer.
+// pause waits after a piece: either so that the bot reads the next piece separately, or to check that it is
+// silent after a line that needs no answer.
 func (s *session) pause() error {
 	began := time.Now()
 	defer func() { s.watch.pauses += time.Since(began) }()
@@ -229,7 +230,7 @@ func (s *session) pause() error {
 	return nil
 }
 
-// silentAfter checks for silence after a kind of line, the first two times.
+// silentAfter checks that the bot is silent, the first two times after each kind of line.
 func (s *session) silentAfter(kind string) error {
 	if s.game.silences[kind]++; s.game.silences[kind] > 2 {
 		return nil
@@ -247,13 +248,13 @@ func (t *transcript) addStderr(data []byte) {
 	t.stderr = slices.Delete(t.stderr, 0, max(0, len(t.stderr)-tailLog))
 }
 
-// printable returns a text with escapes for what is not printable ASCII.
+// printable escapes everything in text that is not printable ASCII.
 func printable(text string) string {
 	text = strconv.QuoteToASCII(text)
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
-// fail makes a failure from what happened and what to change.
+// fail returns a failure with what happened and what to change, and with the transcript.
 func (s *session) fail(text, change phrase.Text) *Failure {
 	if s.BotConn != nil {
 		s.Stderr()
@@ -265,7 +266,7 @@ func (s *session) fail(text, change phrase.Text) *Failure {
 	return f
 }
 
-// logEnd returns the part of a log that describes a crash.
+// logEnd returns the part of a log that explains a crash.
 func logEnd(log string) []string {
 	shown := []string{}
 	for _, line := range fault.LogEnd(fault.Lines([]byte(strings.TrimSpace(log))), logLines) {
@@ -276,7 +277,7 @@ func logEnd(log string) []string {
 	return shown
 }
 
-// close ends the process without "bye".
+// close ends the process without sending "bye".
 func (s *session) close() {
 	if s.proc != nil {
 		s.Stderr()

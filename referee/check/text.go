@@ -9,14 +9,14 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// width is the number of columns of a paragraph, without its label.
+// width is the width of a paragraph in columns, without its label.
 const width = 100
 
-// maxShown is how many bytes of a long line are shown.
+// maxShown is the largest number of bytes of a line that are shown.
 const maxShown = 180
 
-// WriteLine writes a line for the check and one for each warning. It writes nothing
-// for a skipped check: the summary counts those.
+// WriteLine writes a line for the check and one for each warning. It writes nothing for a skipped check,
+// because the summary counts those.
 func (c Check) WriteLine(w io.Writer) {
 	status := string(c.Status)
 	switch c.Status {
@@ -31,8 +31,8 @@ func (c Check) WriteLine(w io.Writer) {
 	}
 }
 
-// WriteSummary writes what follows the lines of the checks: the failures in detail,
-// the times, and the verdict.
+// WriteSummary writes what follows the lines of the checks: details of each failure, the times of moves, and
+// the verdict.
 func (r *Report) WriteSummary(w io.Writer) {
 	numbers := map[CheckStatus]int{}
 	for _, c := range r.Checks {
@@ -85,12 +85,12 @@ func (f *Failure) write(w io.Writer) {
 	paragraph(w, "change", f.Change.String())
 }
 
-// paragraph writes a text after a label.
+// paragraph writes a label and a text, which it breaks into lines.
 func paragraph(w io.Writer, label, body string) {
 	fmt.Fprintln(w, text.Paragraph(fmt.Sprintf("  %-7s ", label), body, len("  label   ")+width))
 }
 
-// shorten shortens a line in its middle.
+// shorten cuts the middle out of a line that is too long.
 func shorten(line string) string {
 	if len(line) <= maxShown {
 		return line

@@ -7,9 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// samples returns the values of an option to test, the default first: every word,
-// every number of players, and for other numbers the default, a tenth of it and the
-// minimum.
+// samples returns the values of an option that are tested, the default first: every word, every number of
+// players, and for other numbers the default, a tenth of it, and the minimum.
 func samples(o rules.Option) []string {
 	if o.Values != nil {
 		return o.Values
@@ -31,7 +30,7 @@ func samples(o rules.Option) []string {
 	return list
 }
 
-// allVariants returns every variant that the samples make and that the game allows.
+// allVariants returns the variants for all combinations of sampled values that the game allows.
 func allVariants(g *rules.Game) (list []*rules.Variant) {
 	options := g.Options
 	given := make(map[string]string, len(options))
@@ -52,9 +51,8 @@ func allVariants(g *rules.Game) (list []*rules.Variant) {
 	return list
 }
 
-// cover chooses variants of a game, the defaults first, so that they contain every
-// sample of every option and, with pairs, every pair of samples of different options
-// that the game allows together.
+// cover chooses few variants of a game, the defaults first, so that every sampled value of every option
+// occurs. With pairs, every allowed pair of sampled values of two options occurs.
 func cover(g *rules.Game, pairs bool) []*rules.Variant {
 	every := allVariants(g)
 	missing := map[[2]rules.Setting]bool{}
@@ -86,7 +84,7 @@ func cover(g *rules.Game, pairs bool) []*rules.Variant {
 	return chosen
 }
 
-// settingPairs returns all pairs of a variant's settings, or each setting with itself.
+// settingPairs returns all pairs of a variant's settings, or without pairs each setting paired with itself.
 func settingPairs(v *rules.Variant, pairs bool) (list [][2]rules.Setting) {
 	for i, a := range v.Settings {
 		for _, b := range v.Settings[i:] {

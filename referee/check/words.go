@@ -7,8 +7,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// CommandArgs returns the arguments with which timba checks a bot as a match plays it: in a game, "" for all
-// games, by a clock and within limits, of which zero values are unknown. Defaults are left out.
+// CommandArgs returns the arguments with which timba checks a bot under the conditions of a match: `check
+// BOT` and flags. An empty game means all games. A zero value of the clock or the limits is unknown and gets
+// no flag, and neither does a default.
 func CommandArgs(bot, game string, c referee.Clock, l sandbox.Limit) []string {
 	words := []string{"check", bot}
 	if game != "" {

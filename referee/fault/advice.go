@@ -7,38 +7,38 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Circumstances is what is known about a fault besides its reason. All fields are
-// optional.
+// Circumstances are everything known about a fault besides its reason. They make the advice more precise. All
+// fields are optional.
 type Circumstances struct {
 	Turn     FailedTurn
 	History  History
 	Answer   LateAnswer
 	Log      BotLog
 	Sandbox  Confinement
-	Language string // of the program
-	LeftOver bool   // a fresh process plays the same game without the fault
-	Fixed    bool   // a competition sets the limits: the author of the bot cannot change them
+	Language string // the language in which the bot is written
+	LeftOver bool   // a new process plays the same game without the fault
+	Fixed    bool   // a competition sets the limits, so that the bot's author cannot change them
 }
 
-// FailedTurn is the turn in which a bot failed.
+// FailedTurn describes the turn in which a bot failed.
 type FailedTurn struct {
 	Ply      int
-	Movetime int64       // milliseconds; 0 for a bank
-	Legal    []string    // the moves that its line lists
-	Refusal  phrase.Text // what the rules say of an illegal move
+	Movetime int64       // time for the move, in milliseconds; 0 if the bot has a bank
+	Legal    []string    // the moves that the turn line lists
+	Refusal  phrase.Text // why the rules refuse an illegal move
 }
 
 // History is what a bot did before its fault.
 type History struct {
-	Games   int      // started by its process, at most
-	Turns   int      // answered in this game
-	Longest float64  // its longest think in this game, in milliseconds
-	Legal   []string // the moves of its previous turn in this game
-	Move    string   // the move that it made in that turn
-	Act     Act      // the last of all
+	Games   int      // upper bound for the games that its process had started
+	Turns   int      // turns that it answered in this game
+	Longest float64  // its slowest answer in this game, in milliseconds
+	Legal   []string // the legal moves of its previous turn in this game
+	Move    string   // its move in that turn
+	Act     Act      // the last thing that it did or was sent
 }
 
-// Act is what a bot did or was sent.
+// Act is something that a bot did or was sent. The zero value is anything that does not matter for advice.
 type Act uint8
 
 // What matters for advice; the zero value is anything else.
@@ -47,35 +47,35 @@ const (
 	HeardEnd                // it was sent the end of the game
 )
 
-// LateAnswer is what became of an answer that did not come in time. It is known only where somebody waited for it
-// longer than the turn: a check of the bot, or a match that has added LaterNote to the log.
+// LateAnswer is what became of an answer that did not come in time. It is known only if the referee waited longer
+// than the turn: in a check of the bot, or in a match that has added ArrivalNote to the log.
 type LateAnswer struct {
 	Arrival Arrival
-	Took    int64 // milliseconds, if it came
+	Took    int64 // in milliseconds; only if the answer came
 }
 
-// Arrival is whether and when a late answer came.
+// Arrival says whether and when a late answer came. The zero value is unknown.
 type Arrival uint8
 
 // The arrivals; the zero value is unknown.
 const (
 	Came      Arrival = iota + 1
-	CameAtEnd         // only when the bot's input was closed
+	CameAtEnd         // only after the bot's input was closed
 	NeverCame
 )
 
 // BotLog is what a bot wrote to stderr.
 type BotLog struct {
-	Lines   []string // the last ones, or all
-	Private bool     // they are only for the author of the bot, not for the reader
+	Lines   []string // the last lines, or all
+	Private bool     // only the bot's author may see the lines, not the reader of the advice
 }
 
 // Confinement is what confined a bot.
 type Confinement struct {
-	Absent    bool                   // the bot ran without one
-	Memory    int64                  // its limit in MiB; 0 if unknown
-	Processes int64                  // its limit; 0 if unknown
-	Hides     func(path string) bool // reports whether only the sandbox hides a file; nil if unknown
+	Absent    bool                   // the bot ran without a sandbox
+	Memory    int64                  // limit in MiB; 0 if unknown
+	Processes int64                  // limit; 0 if unknown
+	Hides     func(path string) bool // reports whether a file exists and the sandbox hides it; nil if unknown
 }
 
 const (
@@ -86,10 +86,11 @@ const (
 	readBye     = `keep reading until the line "bye"`
 )
 
-// debugAdvice is where to write what is not for the referee.
+// debugAdvice says where to write text that is not for the referee.
 var debugAdvice = phrase.New(`write debug output to stderr, or begin its lines with "#"`)
 
-// Advice returns what to change in the bot, the most likely first; never none.
+// Advice returns what the author can change in the bot, the most likely change first. It returns at least one
+// text.
 func (r Reason) Advice(c Circumstances) []phrase.Text {
 	if c.LeftOver && !(r.Kind == Exited && r.Status == 0) {
 		return r.leftOverAdvice(c)
@@ -104,7 +105,7 @@ func (r Reason) Advice(c Circumstances) []phrase.Text {
 	return append(advice, phrase.New(`start it by hand, type "timba 1" and wait for its "ready"`))
 }
 
-// leftOverAdvice returns the advice for a fault that a fresh process does not repeat.
+// leftOverAdvice returns the advice for a fault that a new process does not repeat.
 func (r Reason) leftOverAdvice(c Circumstances) []phrase.Text {
 	switch {
 	case (r.Kind == Late || r.Kind == LateBank) && c.Answer.Arrival != NeverCame:
@@ -159,7 +160,8 @@ func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 	return r.exitAdvice(c)
 }
 
-// lessMemory returns the advice for a limit of memory in MiB, with the flag that sets it if its author can.
+// lessMemory returns the advice for a memory limit in MiB. It names the flag that sets the limit if the
+// author can.
 func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	change := phrase.New("use less")
 	if !c.Fixed {
@@ -171,7 +173,8 @@ func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	return phrase.New("%s; the limit was %d MiB", change, limit)
 }
 
-// fewerProcesses returns the advice for a limit of processes, with the flag that sets it if its author can.
+// fewerProcesses returns the advice for a limit of processes. It names the flag that sets the limit if the
+// author can.
 func (c Circumstances) fewerProcesses(limit int64) phrase.Text {
 	change := phrase.New("start fewer")
 	if !c.Fixed {
@@ -210,7 +213,7 @@ func (r Reason) unfinishedAdvice() []phrase.Text {
 	return texts(`end every line with a line feed ("\n") and flush it`)
 }
 
-// orReadLines adds the other reason for an answer that does not arrive until the input ends.
+// orReadLines adds the other possible reason for an answer that arrives only when the input ends.
 func orReadLines(advice phrase.Text) phrase.Text {
 	return phrase.New("%s; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin", advice)
 }
@@ -247,7 +250,7 @@ func (r Reason) lateAdvice(c Circumstances) []phrase.Text {
 	return advice
 }
 
-// slowMoveText returns how long a move took and how long it may take.
+// slowMoveText says how long a move took and how long it may take.
 func (r Reason) slowMoveText(c Circumstances) phrase.Text {
 	if r.Kind == LateBank {
 		return phrase.New("this move took it about %d ms, more than was left of its bank", roundMilliseconds(c.Answer.Took))
@@ -326,8 +329,9 @@ func (r Reason) errorExitAdvice(c Circumstances) []phrase.Text {
 	return texts(tells)
 }
 
-// Evidence returns what a bot's stderr reveals of a fault beyond its text, to follow a colon:
-// what it ran into, or the line that says why it ended. It is empty if it reveals nothing.
+// Evidence returns what a bot's stderr reveals about a fault beyond its text: a restriction that the bot ran
+// into, or the line that says why it ended. The text is to follow a colon. It is empty if stderr reveals
+// nothing.
 func (r Reason) Evidence(c Circumstances) (saw phrase.Text) {
 	if did, _ := r.restrictionHit(c); !did.IsZero() {
 		return did
@@ -341,7 +345,7 @@ func (r Reason) Evidence(c Circumstances) (saw phrase.Text) {
 	return saw
 }
 
-// TextIn returns the text of a fault and what the circumstances reveal beyond it.
+// TextIn returns the text of a fault, followed by what the circumstances reveal beyond it.
 func (f *Fault) TextIn(c Circumstances) phrase.Text {
 	r := f.Reason
 	text := r.Phrase()
@@ -356,7 +360,7 @@ func (f *Fault) TextIn(c Circumstances) phrase.Text {
 	return text
 }
 
-// texts returns texts without values.
+// texts makes texts of formats without values.
 func texts(formats ...string) (list []phrase.Text) {
 	for _, format := range formats {
 		list = append(list, phrase.New(format))
@@ -364,7 +368,7 @@ func texts(formats ...string) (list []phrase.Text) {
 	return list
 }
 
-// containsQuoted reports whether an error message has the word in quotes.
+// containsQuoted reports whether a message contains the word in quotes.
 func containsQuoted(message, word string) bool {
 	return strings.Contains(message, "'"+word+"'") || strings.Contains(message, `"`+word+`"`)
 }

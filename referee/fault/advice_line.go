@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// illegalMoveAdvice returns the advice for an illegal move, with a guess at what was meant.
+// illegalMoveAdvice returns the advice for an illegal move, with a guess which move was meant.
 func (r Reason) illegalMoveAdvice(c Circumstances) (advice []phrase.Text) {
 	guess, move := r.guessMove(c)
 	if !guess.IsZero() {
@@ -26,13 +26,13 @@ func (r Reason) illegalMoveAdvice(c Circumstances) (advice []phrase.Text) {
 		phrase.New("take the position from the view line, which is complete; a bot that follows the events must start over at every game line"))
 }
 
-// moveLine returns a line that plays a move, in quotes.
+// moveLine returns the line that plays a move, in quotes.
 func moveLine(move string) string { return `"move ` + move + `"` }
 
 const letterForLetter = "write moves letter for letter as they are listed: "
 
-// guessMove returns a guess at the mistake behind a move, and the listed move that was meant;
-// empty if they are unknown.
+// guessMove returns a guess at the mistake behind an illegal move, and the listed move that was meant. Either
+// is empty if it is unknown.
 func (r Reason) guessMove(c Circumstances) (guess phrase.Text, move string) {
 	text, legal := string(r.Move), c.Turn.Legal
 	bare := strings.Trim(text, `'"[](){},;.`)
@@ -63,7 +63,7 @@ func (r Reason) guessMove(c Circumstances) (guess phrase.Text, move string) {
 	return guess, ""
 }
 
-// guessFromIndex returns the guess for a move that is a number: its place in the list.
+// guessFromIndex returns the guess for a move that is a number: the bot printed an index of the list.
 func guessFromIndex(n int, legal []string) (guess phrase.Text, move string) {
 	const looks = `that looks like a position in the list: print the move that stands there, as in %s`
 	switch n {
@@ -75,8 +75,7 @@ func guessFromIndex(n int, legal []string) (guess phrase.Text, move string) {
 	return phrase.New(looks+", counted from 0, or %s, counted from 1", moveLine(legal[n]), moveLine(legal[n-1])), legal[n]
 }
 
-// moveWithPrefix returns the only listed move that begins with a text, "" if there is none or
-// more than one.
+// moveWithPrefix returns the only listed move that begins with text, or "" if there is not exactly one.
 func moveWithPrefix(text string, legal []string) (move string) {
 	for _, m := range legal {
 		if text == "" || !strings.HasPrefix(m, text) {
@@ -92,8 +91,8 @@ func moveWithPrefix(text string, legal []string) (move string) {
 
 var number = regexp.MustCompile(`[0-9]+`)
 
-// shiftedMove returns the listed move whose numbers, at least two, are all one higher or all one
-// lower than those of a text; "" if there is none.
+// shiftedMove returns the listed move whose numbers are all one higher, or all one lower, than those of text.
+// It returns "" if there is none or text has fewer than two numbers.
 func shiftedMove(text string, legal []string) string {
 	if len(number.FindAllString(text, 2)) < 2 {
 		return ""
@@ -113,8 +112,8 @@ func shiftedMove(text string, legal []string) string {
 	return ""
 }
 
-// respelledMove returns the listed move that differs from another only in how it is written,
-// "" if there is none.
+// respelledMove returns the listed move that differs from move only in case or in separators such as "-" and
+// ":", or "" if there is none.
 func respelledMove(move string, legal []string) string {
 	plain := func(text string) string {
 		return strings.Map(func(r rune) rune {
@@ -132,7 +131,7 @@ func respelledMove(move string, legal []string) string {
 	return ""
 }
 
-// unaskedAdvice returns the advice for a move without a turn.
+// unaskedAdvice returns the advice for a move that was not asked for.
 func unaskedAdvice(c Circumstances) []phrase.Text {
 	switch c.History.Act {
 	case Moved:
@@ -144,8 +143,7 @@ func unaskedAdvice(c Circumstances) []phrase.Text {
 		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it")
 }
 
-// garbledAdvice returns the advice for a line that is not part of the protocol, with a guess
-// at what was meant.
+// garbledAdvice returns the advice for a line that breaks the protocol, with a guess what was meant.
 func (r Reason) garbledAdvice(c Circumstances) []phrase.Text {
 	line := string(r.Line)
 	switch r.Kind {
@@ -166,7 +164,7 @@ func (r Reason) garbledAdvice(c Circumstances) []phrase.Text {
 	return []phrase.Text{strayLineAdvice(line, c.Turn.Legal), phrase.New("look for print calls left over from debugging, and for libraries that print a greeting on stdout")}
 }
 
-// notASCIIAdvice returns the advice for a line with the byte r.Byte.
+// notASCIIAdvice returns the advice for a line with the forbidden byte r.Byte.
 func (r Reason) notASCIIAdvice() string {
 	zeros := strings.Count(string(r.Line), "\x00")
 	switch {
@@ -184,7 +182,7 @@ func (r Reason) notASCIIAdvice() string {
 	return "write printable ASCII only, also in infos and comments: replace or escape other characters, or write them to stderr"
 }
 
-// spacingAdvice returns the advice for a line with spaces in the wrong places.
+// spacingAdvice returns the advice for a line with misplaced spaces.
 func spacingAdvice(line string) string {
 	switch {
 	case strings.HasSuffix(line, " "):
@@ -198,13 +196,13 @@ func spacingAdvice(line string) string {
 const prompts = `a prompt, as of input("...") in Python, belongs on stderr`
 
 var (
-	// promptEnd matches what asks a person for input.
+	// promptEnd matches the end of text that asks a person for input.
 	promptEnd = regexp.MustCompile(`[>?:$#%\])] *$`)
-	// verbs matches a verb of a bot in another case or with other marks.
+	// verbs matches a verb of a bot, also in capital letters or with other punctuation.
 	verbs = regexp.MustCompile(`^(?i:move|ready)([^a-zA-Z]|$)`)
 )
 
-// promptAdvice returns the advice for an answer with a prompt before it, an empty one for other lines.
+// promptAdvice returns the advice for a line with a prompt before the answer. It is empty for other lines.
 func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	if i := strings.LastIndex(line, "move "); i > 0 {
 		if before, move := line[:i], line[i+len("move "):]; slices.Contains(legal, move) || promptEnd.MatchString(before) && !strings.Contains(move, " ") {
@@ -221,7 +219,8 @@ func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	return advice
 }
 
-// withoutRepeats returns a prompt without its repetitions: one is printed for each line that is read.
+// withoutRepeats returns the prompt once if it consists of repetitions of itself: programs print it for each
+// line that they read.
 func withoutRepeats(prompt string) string {
 	for n := 1; n <= len(prompt)/2; n++ {
 		if len(prompt)%n == 0 && strings.Repeat(prompt[:n], len(prompt)/n) == prompt {
@@ -231,7 +230,7 @@ func withoutRepeats(prompt string) string {
 	return prompt
 }
 
-// strayLineAdvice returns the advice for a line without a verb of a bot.
+// strayLineAdvice returns the advice for a line that begins with no verb of a bot.
 func strayLineAdvice(line string, legal []string) phrase.Text {
 	verb, _, _ := strings.Cut(line, " ")
 	prompt := promptAdvice(line, legal)

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// causePatterns are the lines of runtimes, sanitizers and interpreters that say what is wrong,
-// in any language.
+// causePatterns match the lines by which runtimes, sanitizers and interpreters of any language say what went
+// wrong.
 var causePatterns = expressions(
 	`^SUMMARY: \w+Sanitizer: `,
 	`^\S+:[0-9]+:[0-9]+: runtime error: `, // UndefinedBehaviorSanitizer
@@ -29,16 +29,16 @@ var causePatterns = expressions(
 	`: command not found$|: not found$`,
 )
 
-// trailerPatterns are the lines that follow the one that says what is wrong.
+// trailerPatterns match lines that directly follow the line that says what went wrong.
 var trailerPatterns = expressions(
 	`^stack traceback:$`,                // Lua
 	`^ {4}while (executing|compiling)$`, // Tcl
 )
 
-// noisePatterns are lines that runtimes add to every failure, or write at every start.
+// noisePatterns match lines that runtimes add to every failure, or write at every start.
 var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[the rest of stderr)`)
 
-// compilerPatterns are the lines of compilers that say what is wrong; the first one counts.
+// compilerPatterns match the error lines of compilers. The first such line counts.
 var compilerPatterns = expressions(
 	`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `, // C, C++, Java
 	`^error(\[E[0-9]+\])?: `,                  // Rust, javac
@@ -46,7 +46,8 @@ var compilerPatterns = expressions(
 	`: undefined reference to |^\S*ld: `,      // linkers
 )
 
-// expressions returns what compiles expressions when they are needed: most programs have no fault.
+// expressions returns a function that compiles the expressions at its first call. Most programs never need
+// them.
 func expressions(texts ...string) func() []*regexp.Regexp {
 	return sync.OnceValue(func() (list []*regexp.Regexp) {
 		for _, e := range texts {
@@ -56,11 +57,11 @@ func expressions(texts ...string) func() []*regexp.Regexp {
 	})
 }
 
-// longestCause is how many bytes of a line are quoted.
+// longestCause is the largest number of bytes of a line that is quoted.
 const longestCause = 200
 
-// Cause returns the line of a program's stderr that says why it ended, shortened; "" if
-// there are no lines. sure is whether the line is one of an error; else it is the last.
+// Cause returns the line of a program's stderr that says why the program ended, shortened. sure is true if
+// the line is known to be an error message; otherwise it is the last line, or "" if there is none.
 func Cause(stderr []string) (line string, sure bool) {
 	if i := causeIndex(stderr); i >= 0 {
 		return causeText(stderr, i), true
@@ -73,7 +74,8 @@ func Cause(stderr []string) (line string, sure bool) {
 	return "", false
 }
 
-// BuildCause returns the line of a build's output that says why it failed, as Cause does.
+// BuildCause returns the line of a build's output that says why the build failed, shortened. It returns "" if
+// there is no output.
 func BuildCause(output []string) string {
 	for i, line := range output {
 		if !matches(compilerPatterns, line) {
@@ -91,7 +93,7 @@ func BuildCause(output []string) string {
 	return line
 }
 
-// causeIndex returns the index of the last line that says what is wrong, -1 if none is known.
+// causeIndex returns the index of the last line that says what went wrong, or -1.
 func causeIndex(lines []string) int {
 	for i, line := range slices.Backward(lines) {
 		if line = strings.TrimRight(line, " \r"); matches(causePatterns, line) {
@@ -105,7 +107,7 @@ func causeIndex(lines []string) int {
 	return -1
 }
 
-// causeText returns the text of a cause, with the next line where that has the message.
+// causeText returns the cause in line i, with the next line if that has the message.
 func causeText(lines []string, i int) string {
 	line := strings.TrimSpace(lines[i])
 	if next := continuation(lines, i); next != "" {
@@ -114,10 +116,11 @@ func causeText(lines []string, i int) string {
 	return shorten(line) + mistakePlace(lines, i)
 }
 
-// placePatterns finds the line that has a mistake of syntax above the error: of Python and of Node.
+// placePatterns match the line above a syntax error of Python or Node that says where the error is.
 var placePatterns = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
 
-// mistakePlace returns where a program is wrong whose text is read and not run, to follow its error; else "".
+// mistakePlace returns where the syntax error of line i is, as text to append to it. It returns "" for other
+// errors.
 func mistakePlace(lines []string, i int) string {
 	if !syntaxErrorPattern.MatchString(lines[i]) {
 		return ""
@@ -134,8 +137,8 @@ func mistakePlace(lines []string, i int) string {
 
 var syntaxErrorPattern = regexp.MustCompile(`^(Syntax|Indentation|Tab)Error: `)
 
-// continuation returns the message below a cause that only says where it is, or what kind of
-// error it is; "" for others.
+// continuation returns the message in the line after i, if line i only says where or of which kind the error
+// is; else "".
 func continuation(lines []string, i int) string {
 	if i+1 == len(lines) {
 		return ""
@@ -149,7 +152,7 @@ func continuation(lines []string, i int) string {
 	return ""
 }
 
-// shorten returns a line without its middle if it is long: both ends say something.
+// shorten cuts the middle out of a long line, because both ends are informative.
 func shorten(line string) string {
 	if len(line) <= longestCause {
 		return line
@@ -158,8 +161,7 @@ func shorten(line string) string {
 	return strings.ToValidUTF8(line[:longestCause-end], "") + "..." + strings.ToValidUTF8(line[len(line)-end:], "")
 }
 
-// quote returns a line of stderr in quotes. What does not print is escaped, and quotes in
-// it are not.
+// quote returns a line of stderr in quotes. It escapes characters that are not printable, but not quotes.
 func quote(line string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(strconv.Quote(line))
 }
@@ -168,13 +170,13 @@ func matches(list func() []*regexp.Regexp, line string) bool {
 	return slices.ContainsFunc(list(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
 }
 
-// Lines returns the lines of a log, without the empty ones.
+// Lines returns the lines of a log without empty ones.
 func Lines(log []byte) []string {
 	return strings.FieldsFunc(string(log), func(r rune) bool { return r == '\n' })
 }
 
-// LogEnd returns the last lines of a log. If the line that says what is wrong is not among
-// them, it comes first.
+// LogEnd returns at most the last most lines of a log. If the line that says what went wrong comes earlier,
+// it is added in front.
 func LogEnd(lines []string, most int) []string {
 	from := max(0, len(lines)-most)
 	i := causeIndex(lines)

@@ -1,6 +1,6 @@
-// Package fault describes how a bot fails: the reason for programs, the text for
-// people, and advice on what to change. All three depend on the kind of the reason, which is the
-// error of whoever finds that a bot has failed; begin with Reason.
+// Package fault describes how a bot fails: the reason as data, the text for people, and advice on what to
+// change. All three follow from the Kind of a Reason. Begin with Reason: it is the error that the referee
+// gets where it finds that a bot has failed.
 package fault
 
 import (
@@ -12,15 +12,15 @@ import (
 // Fault is the record of why a seat forfeited a game.
 type Fault struct {
 	Seat   int           `json:"seat"`
-	Ply    int           `json:"ply"` // moves made before it
+	Ply    int           `json:"ply"` // the number of moves made before the fault
 	Code   protocol.Code `json:"code"`
 	Reason Reason        `json:"reason,omitzero"`
 	Text   string        `json:"text"`
-	// Credit is the time, in milliseconds, that others had taken from a bot that was late.
+	// Credit is the time, in milliseconds, that other programs took from a bot that was late.
 	Credit float64 `json:"credit,omitempty"`
 }
 
-// New returns the fault of a seat, with the code and the text of its reason.
+// New returns the fault of a seat at a ply, with the code and the text of its reason.
 func New(seat, ply int, r Reason) Fault {
 	return Fault{Seat: seat, Ply: ply, Code: r.Code(), Reason: r, Text: r.Text()}
 }
@@ -28,27 +28,28 @@ func New(seat, ply int, r Reason) Fault {
 // String returns the seat, the code and the text.
 func (f Fault) String() string { return fmt.Sprintf("seat %d: %s: %s", f.Seat, f.Code, f.Text) }
 
-// IsBeforeGame reports whether a fault came before its bot was sent the "game" line.
+// IsBeforeGame reports whether the bot failed before it was sent the "game" line.
 func (f *Fault) IsBeforeGame() bool {
 	return f.Code == protocol.Startup || f.Reason.BeforeReady || f.Reason.Kind == MoveBeforeReady
 }
 
-// IsDisqualified reports whether the bot was disqualified for its earlier faults.
+// IsDisqualified reports whether the seat forfeited because the bot was disqualified for earlier faults.
 func (f *Fault) IsDisqualified() bool { return f.Reason.Kind == Disqualified }
 
-// HadNoProcess reports whether the bot had no process.
+// HadNoProcess reports whether the bot had no process in the game.
 func (f *Fault) HadNoProcess() bool {
 	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.IsDisqualified()
 }
 
-// HouseFailed reports whether the fault would be a failure of this program if its bot were a house bot. A house bot
-// that is late loses its game as any bot does: a machine that is too slow for it would be too slow again.
+// HouseFailed reports whether the fault, if its bot is a house bot, is a failure of timba and not of the bot.
+// Being late is not: a house bot that is late loses its game as any bot does, because a machine that is too
+// slow for it would be too slow again.
 func (f *Fault) HouseFailed() bool {
 	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // for being late
 }
 
-// Brief returns the text of a fault for the other seats: the full text may reveal the
-// culprit's cards.
+// Brief returns the text of a fault for the other seats. The full text could reveal cards of the seat at
+// fault.
 func Brief(code protocol.Code) string {
 	switch code {
 	case protocol.Startup:

@@ -10,10 +10,10 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Kind is the kind of a reason.
+// Kind says in which way a bot failed. It decides the code, the text and the parameters of a Reason.
 type Kind string
 
-// The kinds.
+// The kinds of faults.
 const (
 	NotStarted       Kind = "not-started"
 	NoReady          Kind = "no-ready"

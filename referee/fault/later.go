@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ArrivalNote returns the line by which the referee says at the end of a bot's log what became of an answer
-// that was late: when it came, or that it did not come within the time that it was waited for.
+// ArrivalNote returns the line that the referee appends to the log of a bot that was late. It says that the
+// answer came after this time, or, if came is false, that it did not come within this time.
 func ArrivalNote(came bool, after time.Duration) string {
 	if !came {
 		return fmt.Sprintf("[no answer within %d ms either]", after.Milliseconds())
@@ -19,7 +19,8 @@ func ArrivalNote(came bool, after time.Duration) string {
 
 var arrivalNote = regexp.MustCompile(`^\[(?:the answer came after ([0-9]+) ms|no answer within [0-9]+ ms either)\]$`)
 
-// ReadLog takes the lines of the bot from its log of a game, and what LaterNote says behind them.
+// ReadLog sets Log.Lines to the lines of a bot's log of one game. If the last line is an ArrivalNote, it sets
+// Answer instead of adding it.
 func (c *Circumstances) ReadLog(log []byte) {
 	c.Log.Lines = Lines(log)
 	if len(c.Log.Lines) == 0 {
@@ -37,7 +38,7 @@ func (c *Circumstances) ReadLog(log []byte) {
 	}
 }
 
-// roundMilliseconds rounds milliseconds as people say them: 428 is about 430.
+// roundMilliseconds rounds to two significant digits: 428 becomes 430.
 func roundMilliseconds(ms int64) int64 {
 	unit := int64(math.Pow10(max(0, len(strconv.FormatInt(ms, 10))-2)))
 	return (ms + unit/2) / unit * unit

@@ -12,30 +12,30 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Reason is why a bot has a fault: the error of what the bot does. Which parameters it has depends on its kind, as
-// SPEC.md, "Limits and faults", lists them; the others are zero.
+// Reason is why a bot failed, as data and as an error. The Kind decides which other fields are set; SPEC.md,
+// "Limits and faults", lists them for each kind. All others are zero. The JSON names of the fields except
+// kind are called parameters.
 type Reason struct {
 	Kind           Kind   `json:"kind"`
-	BeforeReady    bool   `json:"before_ready"` // it came before "ready"
-	Line           Raw    `json:"line"`         // of the bot, cut by protocol.Clip
+	BeforeReady    bool   `json:"before_ready"` // the bot failed before its "ready"
+	Line           Raw    `json:"line"`         // the line of the bot, shortened by protocol.Clip
 	Move           Raw    `json:"move"`
-	Position       int    `json:"at"`         // position of a byte in the line, from 1
-	Byte           int    `json:"byte"`       // at this position
-	Limit          int64  `json:"limit"`      // milliseconds, bytes, KiB, MiB or a number
-	Margin         int64  `json:"margin"`     // milliseconds
-	Status         int    `json:"status"`     // exit status
-	Signal         int    `json:"signal"`     // that ended the process
-	Name           string `json:"name"`       // of the signal, as SIGSEGV
-	UnfinishedLine Raw    `json:"unfinished"` // at most 80 bytes that came after the last LF
-	Detail         string `json:"detail"`     // from the rules or the system
-	Command        Raw    `json:"command"`    // its words, joined by spaces
+	Position       int    `json:"at"`         // position of a forbidden byte in the line, counted from 1
+	Byte           int    `json:"byte"`       // the byte at Position
+	Limit          int64  `json:"limit"`      // in the unit of the kind: milliseconds, seconds, bytes, KiB, MiB or a count
+	Margin         int64  `json:"margin"`     // in milliseconds
+	Status         int    `json:"status"`     // exit status of the process
+	Signal         int    `json:"signal"`     // the signal that ended the process
+	Name           string `json:"name"`       // name of the signal, such as SIGSEGV
+	UnfinishedLine Raw    `json:"unfinished"` // the line that the bot began and did not end, at most 80 bytes
+	Detail         string `json:"detail"`     // the error of the rules or of the system
+	Command        Raw    `json:"command"`    // the words of the bot's command, joined by spaces
 }
 
-// Error returns the text.
+// Error returns Text.
 func (r Reason) Error() string { return r.Text() }
 
-// Raw is any bytes. In JSON they are escaped as in a quoted string in Go: printable
-// ASCII except " and \ stands for itself.
+// Raw is a string of any bytes. JSON has it with the escapes of a quoted string in Go.
 type Raw string
 
 // MarshalText never fails.
@@ -44,17 +44,17 @@ func (r Raw) MarshalText() ([]byte, error) {
 	return []byte(text[1 : len(text)-1]), nil
 }
 
-// UnmarshalText reads what MarshalText writes.
+// UnmarshalText decodes what MarshalText returns.
 func (r *Raw) UnmarshalText(text []byte) error {
 	s, err := strconv.Unquote(`"` + string(text) + `"`)
 	*r = Raw(s)
 	return err
 }
 
-// WithUnfinishedAnswer returns the reason of a bot that was late, with the line that it did not end if that
-// is a whole answer or a prompt: a listed move that begins no other one, "ready" (without a name
-// and version), or what asks a person for input. How much of another line has come depends on
-// the time, and a repeated match gives the same reasons.
+// WithUnfinishedAnswer returns the reason of a late bot with its unfinished line rest, if that is a whole
+// answer or a prompt: a move of listed that is no prefix of another one, "ready" (without name and version),
+// or text that asks a person for input. Other unfinished lines are left out: how much of one has come depends
+// on timing, and the reasons of a repeated match must be equal.
 func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason {
 	verb, word := words.Cut(rest)
 	whole := false
@@ -75,7 +75,7 @@ func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason 
 	return r.WithUnfinishedLine(rest)
 }
 
-// WithUnfinishedLine returns the reason with the line that the bot did not end.
+// WithUnfinishedLine returns the reason with the line that the bot began and did not end.
 func (r Reason) WithUnfinishedLine(rest []byte) Reason {
 	r.UnfinishedLine = Raw(rest[:min(len(rest), 80)])
 	return r
@@ -86,14 +86,13 @@ var parameters = func() []reflect.StructField { return reflect.VisibleFields(ref
 
 func nameOf(f reflect.StructField) string { return f.Tag.Get("json") }
 
-// parameter returns a parameter by its name in JSON.
+// parameter returns the field with this JSON name.
 func (r *Reason) parameter(name string) reflect.Value {
 	i := slices.IndexFunc(parameters, func(f reflect.StructField) bool { return nameOf(f) == name })
 	return reflect.ValueOf(r).Elem().FieldByIndex(parameters[i].Index)
 }
 
-// MarshalJSON writes the kind, the parameters that its kind always has, and the others
-// that are not zero.
+// MarshalJSON encodes the kind, the parameters that the kind always has, and all others that are not zero.
 func (r Reason) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -115,7 +114,8 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// LineReason returns the reason of a line, or of the beginning of one, with a flaw that protocol.ParseBot finds.
+// LineReason returns the reason for a line, or the beginning of one, that breaks the protocol. flaw is the
+// error of protocol.ParseBot.
 func LineReason(line []byte, flaw error) Reason {
 	f, _ := errors.AsType[protocol.Flaw](flaw)
 	line = bytes.TrimSuffix(line, []byte("\r"))

@@ -8,15 +8,14 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// restriction is something that makes bots fail which work elsewhere, mostly a part of the
-// sandbox: the words on stderr that reveal it, what the bot tried, and what to do instead.
+// restriction is a condition under which bots fail that work elsewhere, usually a part of the sandbox.
 type restriction struct {
-	words       []string
-	did, change string           // %s in did is the path or the name, if known
-	names       []*regexp.Regexp // that find it
-	limit       Kind             // if set, its advice instead of change
-	anywhere    bool             // also without a sandbox
-	hidden      bool             // perhaps the sandbox hides the file
+	words       []string         // error messages on stderr that reveal it
+	did, change string           // what the bot tried, with %s for a path or name, and what to change
+	names       []*regexp.Regexp // find the path or name in the message
+	limit       Kind             // if set, the advice of this kind replaces change
+	anywhere    bool             // it also applies without a sandbox
+	hidden      bool             // the sandbox may be what hides the file
 }
 
 const (
@@ -24,7 +23,7 @@ const (
 	hides    = ": a match hides your home, /var, /opt and /srv, except for the program that runs the bot"
 )
 
-// restrictions are tried in order, since the error of a file fits several.
+// restrictions are tried in order, because the error message about a file fits several.
 var restrictions = []restriction{
 	{words: []string{"Read-only file system", "read-only file system", "EROFS"},
 		did: "it tried to write %s", names: quotedPath, change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},
@@ -48,8 +47,7 @@ var restrictions = []restriction{
 		anywhere: true, hidden: true, did: "it looked for %s, which is not there", names: quotedPath, change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
 }
 
-// quotedPath finds a path in an error message: in quotes, or before or after a colon,
-// or after a dash.
+// quotedPath finds a path in an error message: in quotes, before or after a colon, or after a dash.
 var quotedPath = []*regexp.Regexp{
 	regexp.MustCompile(`['"]([^'"]*[/.][^'"]*)['"]`),
 	regexp.MustCompile(`(?:open|create|mkdir|cannot create|line [0-9]+:|rb_sysopen -) ([^ :]+)`),
@@ -62,14 +60,14 @@ var quotedModule = []*regexp.Regexp{
 	regexp.MustCompile(`module '([^']+)' not found`),
 }
 
-// quotedFile finds the file that an interpreter was to read in its error message.
+// quotedFile finds the file that an interpreter could not read in its error message.
 var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile(`input file: (\S+)`)}, quotedPath)
 
-// searchedLines is how many of the last lines of a log are searched for a restriction.
+// searchedLines is the number of last lines of a log that are searched for a restriction.
 const searchedLines = 40
 
-// restrictionHit returns which restriction a process hit, by its stderr, and what to change. They are empty if that is
-// not known, or if the reason says so itself.
+// restrictionHit returns what the bot tried when it hit a restriction, by its stderr, and what to change.
+// Both are empty if no restriction is found, or if the kind of the fault names it already.
 func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return did, change
@@ -95,7 +93,7 @@ func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 	return did, change
 }
 
-// find returns the last line with one of the words.
+// find returns the last line that contains one of the words.
 func (w restriction) find(stderr []string) (line string, ok bool) {
 	for _, line := range slices.Backward(stderr) {
 		if slices.ContainsFunc(w.words, func(word string) bool { return strings.Contains(line, word) }) {
@@ -116,8 +114,8 @@ func (w restriction) advice(c Circumstances) phrase.Text {
 	return phrase.New(w.change)
 }
 
-// pathIn returns what is quoted in a line or, since Node writes it on a separate one, in
-// any of the others; "" if there is nothing.
+// pathIn returns the path or name in line or, since Node writes it on a separate line, in any of the others.
+// It returns "" if there is none.
 func pathIn(find []*regexp.Regexp, line string, others []string) string {
 	for _, line := range append([]string{line}, others...) {
 		for _, re := range find {

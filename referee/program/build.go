@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// maxBuildLog is how many bytes of a sandboxed build's output are kept.
+// maxBuildLog is the largest number of bytes of a build's output that are kept.
 const maxBuildLog = 1 << 20
 
 // BuildError is a failure of the build itself: on the same machine it would fail again.
@@ -27,18 +27,17 @@ type BuildError struct{ err error }
 
 func (e *BuildError) Error() string { return e.err.Error() }
 
-// Phrase returns the text of the error.
+// Phrase returns the text of the error, to be translated.
 func (e *BuildError) Phrase() phrase.Text { return phrase.FromError(e.err) }
 
 // Unwrap returns the cause.
 func (e *BuildError) Unwrap() error { return e.err }
 
-// BuildErrorLine returns the line of a failed build's output that says why; "" if there is none.
+// BuildErrorLine returns the line of a failed build's output that says why it failed, or "".
 func BuildErrorLine(output []byte) string { return fault.BuildCause(fault.Lines(output)) }
 
-// Build runs a bot's build in a directory that it may change, in a sandbox with a limit
-// unless the level is None. It returns the output of the build. The error is a
-// *BuildError if it is the bot's fault.
+// Build builds a bot in dir, which the build command may change. It runs in a sandbox with a limit, unless
+// the level is None. It returns the output of the build. The error is a *BuildError if the bot is to blame.
 func Build(ctx context.Context, dir string, build []string, level sandbox.Level, limit sandbox.Limit) ([]byte, error) {
 	spec := sandbox.Spec{Path: build[0], Args: build, Dir: dir, Build: true, Limit: limit, Level: level}
 	switch {
@@ -100,18 +99,18 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	}
 }
 
-// machineFailed reports whether the machine caused an error of files.
+// machineFailed reports whether the machine, and not the bot, caused an error of the file system.
 func machineFailed(err error) bool {
 	machines := []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}
 	return slices.ContainsFunc(machines, func(of error) bool { return errors.Is(err, of) })
 }
 
-// pipeWait is how long the output of a build is waited for that has ended, where a process that it has
-// left behind still has the pipe. In a sandbox there is none.
+// pipeWait is how long Build waits for more output after a build has ended, if a process that it left behind
+// has the pipe open. In a sandbox no such process remains.
 const pipeWait = 10 * time.Second
 
-// startBuild starts a build. A file that was just copied is busy while a process that is being started
-// still has it open.
+// startBuild starts a build. It tries again while the program's file is busy: a process that is being started
+// at this moment may still have a file open that was just copied.
 func startBuild(spec sandbox.Spec) (p *sandbox.Process, err error) {
 	for range 50 {
 		if p, err = sandbox.Start(spec); !errors.Is(err, syscall.ETXTBSY) {

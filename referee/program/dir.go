@@ -42,8 +42,8 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	return Program{Contestant: bot, Games: m.Games, Source: source, Overrides: m.MatchOverrides, place: source}, nil
 }
 
-// builtDir returns a directory with a bot of this content, built with this command. It stays until the context
-// has ended. The output of the build goes to r.Log, or into the error.
+// builtDir returns a directory with the bot of this hash, built with this command. It exists until the
+// context ends. The output of the build goes to r.Log, or into the error.
 func (r Resolver) builtDir(ctx context.Context, source, hash string, build []string) (string, error) {
 	return r.cachedDir(ctx, hashWords(append([]string{hash}, build...)...), func(ctx context.Context, dir string) error {
 		fmt.Fprintf(r.Log, "building %s: %s\n", source, strings.Join(build, " "))
@@ -66,7 +66,8 @@ func (r Resolver) builtDir(ctx context.Context, source, hash string, build []str
 	})
 }
 
-// cachedDir returns a directory of the cache, which add makes if it is not there. It stays until the context has ended.
+// cachedDir returns the directory of the cache for this key. If it does not exist, add makes it. It exists
+// until the context ends.
 func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx context.Context, dir string) error) (string, error) {
 	cache := r.Cache
 	if cache == "" {
@@ -87,23 +88,25 @@ func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx contex
 	return h.Path, nil
 }
 
-// writeError adds to an error of a cache directory what to try.
+// writeError adds to an error of a cache directory what the user can do.
 func writeError(err error) error {
 	return fmt.Errorf("cache: %w: set XDG_CACHE_HOME to a writable directory", err)
 }
 
-// MaxCache is how many bytes of built bots the user's cache keeps. More are kept while they are in use.
+// MaxCache is the size in bytes above which the user's cache removes built bots that are not in use.
 const MaxCache = 4 << 30
 
-// maxUnused is how long a cache keeps what is not used.
+// maxUnused is how long a cache keeps a directory that nobody uses.
 const maxUnused = 30 * 24 * time.Hour
 
-// Prune removes what was not used for 30 days from a directory of the user's cache. What cannot be removed stays.
+// Prune removes everything that was not used for 30 days from a directory of the user's cache. It ignores
+// errors.
 func Prune(cache string) {
 	trees.NewStore(cache, trees.Options{}).Evict(trees.Limits{Age: maxUnused}, nil)
 }
 
-// CacheDir returns timba's directory in the user's cache.
+// CacheDir returns the directory called name below timba's directory in the user's cache, and makes it if
+// necessary.
 func CacheDir(name string) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {

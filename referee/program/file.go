@@ -13,11 +13,11 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// fileName matches the names of single files that mean the same to every compiler and interpreter.
+// fileName matches names, without extension, that mean the same to every compiler and interpreter.
 var fileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// SingleFileManifest returns the manifest of a bot that is a single file, by the name of the file. The bot has the name of
-// the file without its extension, or none if that is the usual one.
+// SingleFileManifest returns the manifest of a bot that is a single file called name. The bot is named after
+// the file, without extension, unless that is "bot" or "main".
 func SingleFileManifest(name string) (Manifest, error) {
 	var known []string
 	for _, f := range mainFiles {
@@ -55,8 +55,8 @@ func SingleFileManifest(name string) (Manifest, error) {
 		name, strings.Join(known, ", "), ManifestFile)
 }
 
-// WriteFile makes the directory of a bot that is a single file: the file, and the manifest of ForFile. games are
-// those that the bot plays; nil for all.
+// WriteFile makes the directory of a bot that is a single file: the file, and the manifest of
+// SingleFileManifest. games are those that the bot plays; nil means all.
 func WriteFile(dir, name string, content []byte, games []string) error {
 	m, err := SingleFileManifest(name)
 	if err != nil {
@@ -85,8 +85,8 @@ func WriteFile(dir, name string, content []byte, games []string) error {
 	return os.WriteFile(filepath.Join(dir, name), content, 0o644)
 }
 
-// isFile reports whether a BOT is a single file whose language has a compiler, and returns its manifest. Other
-// files are commands.
+// isFile reports whether a BOT is a single file that must be compiled, and returns its manifest. Other files
+// are commands.
 func isFile(bot string) (m Manifest, ok bool) {
 	if info, err := os.Stat(bot); err != nil || !info.Mode().IsRegular() {
 		return m, false
@@ -95,7 +95,7 @@ func isFile(bot string) (m Manifest, ok bool) {
 	return m, err == nil && m.Build != nil
 }
 
-// resolveFile returns a bot that is a single file, which is built by itself.
+// resolveFile returns the program of a single file. The file is built in a directory of its own.
 func (r Resolver) resolveFile(ctx context.Context, file string) (Program, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {

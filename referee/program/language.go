@@ -8,15 +8,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// interpreters maps programs to the languages that they run.
+// interpreters maps interpreters to the languages that they run.
 var interpreters = []struct{ program, language string }{
 	{"python", "Python"}, {"pypy", "Python"}, {"node", "JavaScript"}, {"deno", "JavaScript"}, {"bun", "JavaScript"},
 	{"java", "Java"}, {"bash", "Bash"}, {"sh", "Bash"}, {"dash", "Bash"}, {"zsh", "Bash"}, {"perl", "Perl"}, {"ruby", "Ruby"},
 	{"luajit", "Lua"}, {"lua", "Lua"}, {"tclsh", "Tcl"}, {"php", "PHP"},
 }
 
-// Language returns the language of a bot: its own, or what its command or its first line
-// reveals; "" if unknown.
+// Language returns the language of a bot: its own, or the one that its command or its #! line reveals. It
+// returns "" if the language is unknown.
 func Language(b match.Contestant) string {
 	if b.Language != "" {
 		return b.Language
@@ -35,7 +35,8 @@ func Language(b match.Contestant) string {
 	return ""
 }
 
-// interpretedLanguage returns the language of an interpreter's path: "python3.12" runs Python.
+// interpretedLanguage returns the language that the interpreter at path runs, such as Python for
+// "python3.12", or "".
 func interpretedLanguage(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".exe")
 	name = strings.TrimRight(name, "0123456789.-")

@@ -21,19 +21,19 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// ManifestFile is the name of the file that describes a bot, in its directory.
+// ManifestFile is the name of the file, in the bot's directory, that describes a bot.
 const ManifestFile = "timba.toml"
 
-// MaxManifest is the largest size of a manifest in bytes, since strangers write them.
+// MaxManifest is the largest size of a manifest in bytes. Manifests of uploaded bots are not trusted.
 const MaxManifest = 64 << 10
 
-// Manifest is the content of ManifestFile. docs/writing-a-bot.md, "The manifest", describes it.
+// Manifest is the content of ManifestFile. docs/writing-a-bot.md, "The manifest", describes its keys.
 type Manifest struct {
 	Name           string
 	Version        string
-	Games          []string  // that it plays; nil for all
-	Build          []string  // a command and its arguments; nil for no build
-	Run            []string  // a command and its arguments, run in the bot's directory
+	Games          []string  // that the bot plays; nil means all
+	Build          []string  // the command that builds the bot, with its arguments; nil if it needs no build
+	Run            []string  // the command that starts the bot in its directory, with its arguments
 	MatchOverrides Overrides // what it has of its own in a local match
 
 	language string
@@ -61,7 +61,7 @@ var mainFiles = []mainFile{
 	{"bot.php", "PHP", nil, []string{"php", "bot.php"}},
 }
 
-// languageOf guesses from the names in a command or a directory.
+// languageOf guesses the language from the extensions of file names in a command.
 func languageOf(words []string) string {
 	for _, w := range words {
 		for _, m := range mainFiles {
@@ -73,7 +73,8 @@ func languageOf(words []string) string {
 	return ""
 }
 
-// ReadManifest returns the manifest of a directory, or one for a recognised main file.
+// ReadManifest returns the manifest of a directory. Without a ManifestFile it makes one for a recognised main
+// file.
 func ReadManifest(source string) (Manifest, error) {
 	path := filepath.Join(source, ManifestFile)
 	data, err := readManifestFile(path)
@@ -97,7 +98,7 @@ func ReadManifest(source string) (Manifest, error) {
 	return m, nil
 }
 
-// readManifestFile returns the content of a manifest.
+// readManifestFile returns the content of a manifest, unless it is too large.
 func readManifestFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -136,7 +137,7 @@ func parseManifest(data string) (Manifest, error) {
 	return m, nil
 }
 
-// set stores the value of a key. As elsewhere in TOML for Go, case does not matter.
+// set stores the value of a key. As usual for TOML in Go, the case of the key does not matter.
 func (m *Manifest) set(key string, value any) (err error) {
 	switch strings.ToLower(key) {
 	case "name":
@@ -157,7 +158,7 @@ func (m *Manifest) set(key string, value any) (err error) {
 	return err
 }
 
-// setMatch stores the keys of the table of a local match.
+// setMatch stores the keys of the table "match", which apply in local matches.
 func (m *Manifest) setMatch(table string, value any) error {
 	keys, ok := value.(map[string]any)
 	if !ok {
@@ -183,7 +184,8 @@ func (m *Manifest) setMatch(table string, value any) error {
 	return nil
 }
 
-// overrideValue returns the value of a key as a user writes it for a bot of a match.
+// overrideValue returns the value of a key in the form of a user's argument, as in ParseSpec. quoted says
+// whether TOML must have it in quotes.
 func overrideValue(name string, quoted bool, value any) (string, error) {
 	switch v := value.(type) {
 	case string:
@@ -225,7 +227,7 @@ func wordList(key string, value any, example string) ([]string, error) {
 	return words, nil
 }
 
-// inTOML returns a value as a manifest has it, or its kind if that is long.
+// inTOML returns a value as a manifest has it, or its kind if it is long.
 func inTOML(value any) phrase.Text {
 	switch v := value.(type) {
 	case string:
@@ -246,7 +248,7 @@ func inTOML(value any) phrase.Text {
 	return phrase.Plain(fmt.Sprint(value))
 }
 
-// checkCommands returns an error if a command of a bot's directory cannot be run there.
+// checkCommands returns an error if the build or run command cannot be run in the bot's directory.
 func (m *Manifest) checkCommands(source string) error {
 	for _, c := range []struct {
 		key     string
@@ -268,17 +270,17 @@ func (m *Manifest) checkCommands(source string) error {
 	return nil
 }
 
-// CheckCommandWord returns an error for the first word of a stranger's command that leads out of the
-// bot's directory to anything but the system's programs: a sandbox shows the program that it is
-// to start, and the directory around it, so that a bot could have any directory of the server
-// shown. private is a directory of which nothing may be shown but the bot's.
+// CheckCommandWord returns an error if the first word of an uploaded bot's command leads out of the bot's
+// directory dir to anything but a program of the system. A sandbox shows the program that it starts, with the
+// directory around it, so that a bot could otherwise see any directory of the server. Nothing in the
+// directory private may be shown except dir.
 func CheckCommandWord(dir, private, word string) error {
 	known := func(path string) bool { return interpreter.IsSystemPath(path) && !sharesInstallation(path, private) }
 	return interpreter.Bounds{Dir: dir, IsKnown: known}.CheckCommand(word)
 }
 
-// sharesInstallation reports whether the installation that a program belongs to is in a directory, or the
-// other way round.
+// sharesInstallation reports whether the installation of the program at path is inside the directory private,
+// or contains it.
 func sharesInstallation(path, private string) bool {
 	installation := filepath.Dir(path)
 	if filepath.Base(installation) == "bin" {
@@ -300,10 +302,10 @@ func recogniseMainFile(source string) (Manifest, error) {
 		source, ManifestFile, strings.Join(names, ", "), ManifestFile)
 }
 
-// Language returns the language of the bot, guessed from its commands; "" if unknown.
+// Language returns the language of the bot, guessed from its commands, or "" if it is unknown.
 func (m Manifest) Language() string { return m.language }
 
-// Command returns the command that starts the bot built in a directory.
+// Command returns the command that starts the bot in dir, where it was built.
 func (m Manifest) Command(dir string) ([]string, error) {
 	command := slices.Clone(m.Run)
 	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {
@@ -316,7 +318,7 @@ func (m Manifest) Command(dir string) ([]string, error) {
 	return command, nil
 }
 
-// fixRun returns what to do if the program in run cannot be started.
+// fixRun says what to do if the program of the key run cannot be started.
 func (m Manifest) fixRun(err error) string {
 	switch {
 	case strings.Contains(m.Run[0], " "):

@@ -10,19 +10,18 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// namer gives each bot of a match a name of its own.
+// namer gives each bot of a match a unique name.
 type namer struct {
 	programs  []Program
 	specs     []BotSpec
-	number    bool // number what nothing tells apart, instead of an error
+	number    bool // give numbers to bots that nothing distinguishes; otherwise they are an error
 	usedNames map[string]bool
 }
 
-// nameAll names the programs of a match: as the user named them, else by their own names where
-// these differ. Bots with the same name but in different places are called by their directories
-// or files, with as much of the path as tells them apart. House bots that play several times
-// have numbers: @random, @random#2. So have other bots if number is set; else they are an error,
-// which asks for names.
+// nameAll names the programs of a match: as the user named them, otherwise by their own names if these
+// differ. Bots with the same name in different places are named by their paths, by as many of the last
+// elements as differ. House bots that play several times get numbers: @random, @random#2. Other bots that
+// nothing distinguishes get numbers if number is set; otherwise nameAll returns an error that asks for names.
 func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	n := namer{programs, specs, number, map[string]bool{}}
 	for i, s := range specs {
@@ -56,7 +55,7 @@ func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	return nil
 }
 
-// groupBots returns groups of the bots that have the same key.
+// groupBots groups the bots with the same key.
 func groupBots(bots []int, key func(i int) string) (groups [][]int) {
 	at := map[string]int{}
 	for _, i := range bots {
@@ -75,7 +74,7 @@ func (n *namer) assignName(i int, name string) {
 	n.usedNames[name] = true
 }
 
-// tellApart names the bots of a group that have the same name.
+// tellApart gives different names to a group of bots with the same name.
 func (n *namer) tellApart(group []int) error {
 	places := groupBots(group, func(i int) string { return n.programs[i].place })
 	names := n.byPlace(n.programs[group[0]].Name, places)
@@ -100,7 +99,7 @@ func (n *namer) tellApart(group []int) error {
 	return nil
 }
 
-// byPlace returns a name for the bots of each place: their own name if there is only one, else the ends of
+// byPlace returns a name for the bots of each place: name itself if there is only one place, else the ends of
 // the paths, as short as they differ.
 func (n *namer) byPlace(name string, places [][]int) []string {
 	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.usedNames[name]) {

@@ -1,7 +1,6 @@
-// Package program resolves what a user writes for a BOT: a house bot (@random,
-// @greedy:key=value), a directory with a timba.toml or a recognised main file, a single
-// file, or a command. It builds each content once, and identifies it by a hash. Begin with
-// Resolver.
+// Package program finds the program for a BOT as a user names it: a house bot (@random, @greedy:key=value), a
+// directory with a timba.toml or a recognised main file, a single file, or a command. It builds each content
+// once, and identifies it by a hash. Begin with Resolver.
 package program
 
 import (
@@ -30,20 +29,21 @@ import (
 // Program is a bot that is ready to run.
 type Program struct {
 	match.Contestant
-	Games     []string  // that it claims to play; nil for all
-	Source    string    // the directory of its sources, "" if unknown
-	House     bool      // part of this program
-	Overrides Overrides // what it has of its own in a local match
+	Games     []string  // that its manifest claims it plays; nil means all
+	Source    string    // the directory of its sources; "" if unknown
+	House     bool      // it is a house bot
+	Overrides Overrides // its own settings in a local match
 
-	place string // path of its directory or its file, "" for a house bot
+	place string // path of its directory or file; "" for a house bot
 }
 
-// Plays reports whether a program claims to play a game.
+// Plays reports whether the program claims to play a game.
 func (p Program) Plays(game string) bool {
 	return p.Games == nil || slices.Contains(p.Games, game)
 }
 
-// Check returns an error unless the program plays a variant: by its manifest, and a house bot by its model.
+// Check returns an error unless the program plays the variant: its manifest must claim the game, and the
+// model of a house bot must fit the options.
 func (p Program) Check(v *rules.Variant) error {
 	if !p.Plays(v.Game.Name) {
 		return fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
@@ -54,14 +54,15 @@ func (p Program) Check(v *rules.Variant) error {
 	return nil
 }
 
-// Resolver resolves what users write for a BOT.
+// Resolver finds and builds the programs of BOTs.
 type Resolver struct {
 	Log   io.Writer     // receives the output of builds; may be nil
-	Level sandbox.Level // of the sandbox of builds; None for no sandbox
-	Cache string        // keeps what is built; "" for a directory in the user's cache
+	Level sandbox.Level // of the sandbox in which bots are built; None means no sandbox
+	Cache string        // the directory that keeps built bots; "" means one in the user's cache
 }
 
-// Resolve returns the program of a BOT. The end of the context ends a build. What is built stays in the cache until then.
+// Resolve returns the program of a BOT, and builds it if that is necessary. When the context ends, a build is
+// stopped, and the cache may remove what was built.
 func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 	if r.Log == nil {
 		r.Log = io.Discard
@@ -87,7 +88,7 @@ func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 	return resolveCommand(bot)
 }
 
-// LanguageOf returns the language of a BOT, without building it; "" if unknown.
+// LanguageOf returns the language of a BOT without building it, or "" if it is unknown.
 func LanguageOf(bot string) string {
 	if info, err := os.Stat(bot); err == nil && info.IsDir() {
 		m, err := ReadManifest(bot)
@@ -106,8 +107,9 @@ func LanguageOf(bot string) string {
 	return Language(match.Contestant{Command: words})
 }
 
-// ResolveAll returns the programs of a match, each with a name of its own. If nothing tells two bots apart
-// that are not house bots, they have numbers if number is set; else it is an error, as the user can name them.
+// ResolveAll returns the programs of a match, each with a unique name. Bots that nothing distinguishes and
+// that are not house bots get numbers if number is set; otherwise they are an error that asks the user to
+// name them.
 func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
@@ -131,7 +133,7 @@ func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) 
 	return programs, nameAll(programs, specs, number)
 }
 
-// isBareInterpreter reports whether a BOT is nothing but an interpreter.
+// isBareInterpreter reports whether a BOT is only the name of an interpreter, without a file.
 func isBareInterpreter(bot string) bool {
 	_, err := os.Stat(bot)
 	return err != nil && !strings.Contains(bot, "/") && slices.ContainsFunc(mainFiles, func(m mainFile) bool { return m.run[0] == bot })
@@ -159,7 +161,8 @@ func resolveHouse(spec string) (Program, error) {
 	}, House: true}, nil
 }
 
-// hashOnce returns the hash of a program, which stays as it is while this one runs.
+// hashOnce returns the hash of an executable. It computes the hash once, since the file does not change while
+// this program runs.
 func hashOnce(executable string) (string, error) {
 	once, _ := hashes.LoadOrStore(executable, sync.OnceValues(func() (string, error) { return trees.HashFile(executable) }))
 	return once.(func() (string, error))()
@@ -213,9 +216,10 @@ func resolveCommand(line string) (Program, error) {
 	return Program{Contestant: bot, place: place}, nil
 }
 
-// ownDir returns the directory of the file that a command names, at place, where that is the bot's own: the
-// bot runs in it and reads it. It is "" for a bot that runs in the current directory, which has the file, for a
-// program of the system, and for a file among much that is no bot's, as in the user's home.
+// ownDir returns the bot's own directory: that of the file that a command names, whose full path is place.
+// The bot runs in it and can read it. It is "" if the bot is to run in the current directory, because the
+// file is below it, the file is a program of the system, or the directory holds much that is no bot's, such
+// as the user's home.
 func ownDir(file, place string) string {
 	here, err := os.Getwd()
 	dir := filepath.Dir(place)
@@ -229,8 +233,8 @@ func ownDir(file, place string) string {
 	return dir
 }
 
-// moveTo makes a bot run in a directory, unless that is "". Files that its command names elsewhere are shown
-// to it.
+// moveTo makes a bot run in dir, and makes absolute the paths in its command. Files outside dir are shown to
+// the bot in its sandbox. With dir "" it does nothing.
 func moveTo(b *match.Contestant, dir string) error {
 	if dir == "" {
 		return nil
@@ -252,8 +256,8 @@ func moveTo(b *match.Contestant, dir string) error {
 	return nil
 }
 
-// splitCommand returns the words of a command; the path of a file is one word, even with spaces. A file that is not
-// executable is run by the interpreter of its language.
+// splitCommand returns the words of a command. The path of an existing file is one word, even with spaces. A
+// file that is not executable is run by the interpreter of its language.
 func splitCommand(line string) ([]string, error) {
 	if info, err := os.Stat(line); err == nil && info.Mode().IsRegular() {
 		path := line
@@ -293,7 +297,7 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// commandFile returns the last word that is a file, else the program: it names the bot.
+// commandFile returns the word that names the bot: the last one that is a file, else the program.
 func commandFile(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() {
@@ -303,7 +307,7 @@ func commandFile(words []string) string {
 	return words[0]
 }
 
-// printable returns a name that is valid in tables and protocol lines.
+// printable replaces the characters of a name that tables and protocol lines cannot have by "_".
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {

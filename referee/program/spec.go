@@ -15,22 +15,22 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// BotSpec is what a user writes for a bot of a match: which bot, and what it has of its own.
+// BotSpec is a bot of a match as the user writes it, with its own settings.
 type BotSpec struct {
-	Bot  string `json:"bot"`  // a house bot, a directory or a command
-	Name string `json:"name"` // "" for the bot's own
+	Bot  string `json:"bot"`  // a house bot, a directory, a file or a command
+	Name string `json:"name"` // its name in the match; "" means the bot's own
 	Overrides
 }
 
-// specKeys are the keys of ParseSpec, in the order of its errors.
+// specKeys are the keys of ParseSpec, in the order in which errors list them.
 var specKeys = slices.Concat([]string{"name", "cmd", "args"}, overrideKeys)
 
-// maxName is the longest name of a bot that a user gives it for a match, in bytes.
+// maxName is the largest length, in bytes, of a name that a user gives to a bot.
 const maxName = 64
 
-// ParseSpec reads what stands for a bot of a match: a house bot, a directory or a command as it is,
-// or pairs of key and value with quotes as in a shell, such as name=new cmd="./bot -c 2" movetime=50,
-// where the first word has one of the keys. docs/matches.md, "Bots of a local match", has the keys.
+// ParseSpec parses the argument for a bot of a match. If its first word has one of the keys, it is a list of
+// pairs with quotes as in a shell, such as name=new cmd="./bot -c 2" movetime=50; docs/matches.md, "Bots of a
+// local match", has the keys. Otherwise the whole argument names the bot.
 func ParseSpec(bot string) (BotSpec, error) {
 	if key, _, _ := strings.Cut(bot, "="); key == bot || !slices.Contains(specKeys, key) {
 		return BotSpec{Bot: bot}, nil
@@ -92,7 +92,7 @@ func (s *BotSpec) set(key, value string) (err error) {
 	return err
 }
 
-// checkName returns an error unless a name fits into tables.
+// checkName returns an error unless name can stand in tables.
 func checkName(name string) error {
 	if name == "" || len(name) > maxName || printable(name) != name {
 		return fmt.Errorf("name cannot be %q: give 1 to %d printable ASCII characters without spaces", name, maxName)
@@ -100,23 +100,24 @@ func checkName(name string) error {
 	return nil
 }
 
-// Overrides is what a bot has of its own in a local match; zero values are those of the match.
+// Overrides are the settings of one bot in a local match that differ from those of the match. A zero value
+// means that of the match.
 type Overrides struct {
-	Args      []string   `json:"args,omitempty"`     // more arguments of its command
-	Movetime  int64      `json:"movetime,omitempty"` // milliseconds, as all clocks here
+	Args      []string   `json:"args,omitempty"`     // added to the arguments of its command
+	Movetime  int64      `json:"movetime,omitempty"` // in milliseconds, as Bank and Inc
 	Bank      int64      `json:"bank,omitempty"`
 	Inc       int64      `json:"inc,omitempty"`
 	Memory    size.Bytes `json:"memory,omitempty"`
 	Processes int        `json:"processes,omitempty"`
 }
 
-// overrideKeys are the keys of Own but args: those that a manifest may have, too.
+// overrideKeys are the keys of Overrides that a manifest can have: all except args.
 var overrideKeys = []string{"movetime", "bank", "inc", "memory", "processes"}
 
-// maxProcesses is more processes than any machine has.
+// maxProcesses is a limit of processes that no machine reaches.
 const maxProcesses = 1 << 22
 
-// set stores the value of a key of ownKeys.
+// set stores the value of a key. The key must be one of overrideKeys.
 func (o *Overrides) set(key, value string) (err error) {
 	day := (24 * time.Hour).Milliseconds()
 	switch key {
@@ -151,7 +152,7 @@ func number(key, value string, least, most int64, unit string) (int64, error) {
 	return n, nil
 }
 
-// check returns an error for keys that do not go together.
+// check returns an error for keys that exclude each other.
 func (o *Overrides) check() error {
 	switch {
 	case o.Movetime != 0 && o.Bank != 0:
@@ -162,7 +163,7 @@ func (o *Overrides) check() error {
 	return nil
 }
 
-// withDefaults returns what a bot has whose manifest has m, and where the user set o.
+// withDefaults returns o with the values of m, the bot's manifest, for everything that o does not set.
 func (o Overrides) withDefaults(m Overrides) Overrides {
 	if o.Movetime == 0 && o.Bank == 0 {
 		o.Movetime, o.Bank, o.Inc = m.Movetime, m.Bank, m.Inc
@@ -172,8 +173,8 @@ func (o Overrides) withDefaults(m Overrides) Overrides {
 	return o
 }
 
-// Clock returns the bot's own clock in a match whose other bots have the clock c; nil if it
-// has none.
+// Clock returns the bot's own clock in a match with the clock c, or nil if it has none. The margin and the
+// start-up time are those of c.
 func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	if o.Movetime == 0 && o.Bank == 0 {
 		return nil
@@ -183,7 +184,7 @@ func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	return &ms
 }
 
-// Limit returns the limits of the bot's sandbox in a match whose other bots have the limits l.
+// Limit returns the limits of the bot's sandbox in a match with the limits l.
 func (o Overrides) Limit(l sandbox.Limit) sandbox.Limit {
 	l.Memory = cmp.Or(int64(o.Memory), l.Memory)
 	l.Processes = cmp.Or(o.Processes, l.Processes)
