@@ -1,9 +1,8 @@
-// Package tournament plays matches between any number of bots: it pairs them by
-// a format, plays the matches side by side, keeps every finished game in a
-// directory from which an interrupted tournament resumes, and adds up the results.
+// Package tournament plays matches between any number of bots. It pairs the bots by a format, plays the
+// matches side by side, stores every finished game in a directory, and adds up the results. An interrupted
+// tournament resumes from its directory.
 //
-// Config says what is played, State knows how far it is, and Play plays it: begin
-// with these three.
+// Config says what is played, State what has been played, and Play plays the rest: begin with these three.
 package tournament
 
 import (
@@ -18,41 +17,42 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Config is all that the games of a tournament follow from: the plan.json of its directory.
+// Config determines all games of a tournament. It is the plan.json in the directory of the tournament.
 type Config struct {
-	Program      string                `json:"program"` // version of timba that began it
+	Program      string                `json:"program"` // version of timba that started the tournament
 	Game         string                `json:"game"`
 	Options      map[string]string     `json:"options"`
 	Format       Format                `json:"format"`
-	Rounds       int                   `json:"rounds,omitempty"` // of Swiss; 0 for as many as it takes
-	Deals        int                   `json:"deals"`            // of each match
-	FirstDeal    int                   `json:"first_deal,omitempty"`
-	Rotation     *int                  `json:"rotation,omitempty"` // the only one that is played; nil for all
-	Openings     []referee.DealOpening `json:"openings,omitempty"` // of the deals, one after the other and then again
+	Rounds       int                   `json:"rounds,omitempty"`     // of a Swiss tournament; 0 means as many as it needs
+	Deals        int                   `json:"deals"`                // number of deals of each match
+	FirstDeal    int                   `json:"first_deal,omitempty"` // number of the first deal
+	Rotation     *int                  `json:"rotation,omitempty"`   // the only rotation that is played; nil means all
+	Openings     []referee.DealOpening `json:"openings,omitempty"`   // deal i begins with opening i modulo their number; nil means none
 	Seed         referee.Hex           `json:"seed"`
 	Clock        referee.Clock         `json:"clock"`
-	SPRT         *stats.SPRT           `json:"sprt,omitempty"`        // ends the only match of two bots early
-	Adjudication referee.Adjudication  `json:"adjudication,omitzero"` // ends games by the bots' own scores
+	SPRT         *stats.SPRT           `json:"sprt,omitempty"`        // sequential test that ends the match of two bots early; nil means none
+	Adjudication referee.Adjudication  `json:"adjudication,omitzero"` // when the bots' own scores end a game
 	Sandbox      SandboxFlags          `json:"sandbox"`
 	Bots         []Entrant             `json:"bots"`
 }
 
-// SandboxFlags is how the bots of a tournament are sandboxed, in the words of the flags.
+// SandboxFlags says how the bots of a tournament are sandboxed, with the values of the command-line flags.
 type SandboxFlags struct {
 	Mode      string     `json:"mode"`
-	Level     string     `json:"level,omitempty"` // that the mode gave; "" if all are house bots
+	Level     string     `json:"level,omitempty"` // the level that the mode resulted in; "" if all bots are house bots
 	Memory    size.Bytes `json:"memory"`
 	Processes int        `json:"processes"`
 	Ponder    string     `json:"ponder"`
 }
 
-// Entrant is a bot as the user named it and what the user gave it of its own, and what program that was.
+// Entrant is a bot as the user wrote it, and the hash of the program that this was.
 type Entrant struct {
 	program.BotSpec
 	SHA256 string `json:"sha256"`
 }
 
-// Specs returns the bots, those of a tournament that has begun with the names that they had.
+// Specs returns the bots as the user wrote them. Once the tournament has begun, they have the names used in
+// it.
 func (c *Config) Specs() (specs []program.BotSpec) {
 	for _, b := range c.Bots {
 		specs = append(specs, b.BotSpec)
@@ -60,7 +60,8 @@ func (c *Config) Specs() (specs []program.BotSpec) {
 	return specs
 }
 
-// Extend sets the number of deals of a tournament that has begun.
+// Extend sets the number of deals of a tournament that has begun. It returns an error if the tournament
+// cannot have that many.
 func (c *Config) Extend(deals int) error {
 	switch {
 	case deals < c.Deals:
@@ -76,7 +77,7 @@ func (c *Config) Extend(deals int) error {
 	return nil
 }
 
-// checkStart returns an error unless the deals and openings can be played.
+// checkStart returns an error unless the first deal, the rotation and the openings can be played.
 func (c *Config) checkStart(v *rules.Variant) error {
 	switch r := c.Rotation; {
 	case c.FirstDeal < 0:
@@ -96,7 +97,7 @@ func (c *Config) checkStart(v *rules.Variant) error {
 	return nil
 }
 
-// variant returns the variant of the game, and an error unless the tournament can be played.
+// variant returns the variant of the game. It returns an error unless the tournament can be played.
 func (c *Config) variant() (*rules.Variant, error) {
 	g, err := games.Find(c.Game)
 	if err != nil {

@@ -22,29 +22,28 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Dir keeps a tournament's games as they end: plan.json says what is played,
-// games/ has a replay of each, logs/ what bots wrote beside it. A file is there
-// whole or not at all, so that a tournament can go on from what is there after
-// any end of its program.
+// Dir is the directory of a tournament. It stores each game when it ends: plan.json has the Config, games/ a
+// replay of each game, and logs/ what the bots wrote besides their moves. Every file is written atomically,
+// so that a tournament can resume from its directory however the program ended.
 //
-// A Dir is locked until it is closed: no other run of the program plays in it. The
-// system gives the lock back however the program ends.
+// A Dir is locked until Close, so that no other process plays in it. The operating system releases the lock
+// if the program is killed.
 type Dir struct {
 	Path string
-	// FaultsOnly keeps only games with faults; such a directory has neither plan nor
-	// lock, and cannot be resumed.
+	// FaultsOnly means that only games with faults are stored. The directory then has neither plan nor lock,
+	// and the tournament cannot be resumed.
 	FaultsOnly bool
 
 	lock *flock.Flock
 }
 
-// planFile says what a directory's tournament is, resultFile how it ended.
+// The files of a directory with the plan and with the result.
 const (
 	planFile   = "plan.json"
 	resultFile = "result.json"
 )
 
-// readPlan returns what a directory was begun with.
+// readPlan returns the plan of a directory.
 func readPlan(path string) (c Config, err error) {
 	data, err := os.ReadFile(filepath.Join(path, planFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -61,7 +60,8 @@ func readPlan(path string) (c Config, err error) {
 	return c, nil
 }
 
-// OpenDir returns the directory of a tournament that has begun, and its plan.
+// OpenDir locks the directory of a tournament that has begun, and returns it with its plan. The caller must
+// close it.
 func OpenDir(path string) (*Dir, Config, error) {
 	c, err := readPlan(path) // no lock is left where there is no tournament
 	if err != nil {
@@ -79,7 +79,8 @@ func OpenDir(path string) (*Dir, Config, error) {
 	return d, c, nil
 }
 
-// CreateDir returns the directory of a tournament that begins. It must not have one.
+// CreateDir makes and locks the directory of a new tournament. It returns an error if the directory has a
+// tournament already. The caller must close it.
 func CreateDir(path string, c Config) (*Dir, error) {
 	d := &Dir{Path: path}
 	if err := d.make(); err != nil {
@@ -101,7 +102,7 @@ func CreateDir(path string, c Config) (*Dir, error) {
 	return d, nil
 }
 
-// lockDir returns a directory that is there, locked.
+// lockDir locks an existing directory.
 func lockDir(path string) (*Dir, error) {
 	d := &Dir{Path: path, lock: flock.New(filepath.Join(path, ".lock"))}
 	switch ok, err := d.lock.TryLock(); {
@@ -113,7 +114,7 @@ func lockDir(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Close gives the lock back.
+// Close releases the lock.
 func (d *Dir) Close() error {
 	if d == nil || d.lock == nil {
 		return nil
@@ -121,8 +122,8 @@ func (d *Dir) Close() error {
 	return d.lock.Unlock()
 }
 
-// ReplacePlan writes another plan, of which the directory's games are a part, and removes
-// the result, which no longer holds.
+// ReplacePlan writes a new plan, which must contain all games of the directory, and removes the result, which
+// is no longer true.
 func (d *Dir) ReplacePlan(c Config) error {
 	if err := os.Remove(filepath.Join(d.Path, resultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("out: %w", err)
@@ -151,12 +152,12 @@ func gameName(match, deal, rotation int) string {
 	return fmt.Sprintf("%04d-%05d-%d", match, deal, rotation)
 }
 
-// ReplayPath returns the path of a game's replay.
+// ReplayPath returns the path of the replay of a game. match is its number in the tournament.
 func (d *Dir) ReplayPath(match, deal, rotation int) string {
 	return filepath.Join(d.Path, "games", gameName(match, deal, rotation)+".json")
 }
 
-// ExistingLog returns the path of what a seat wrote in a game, "" where it wrote nothing.
+// ExistingLog returns the path of the log of a seat in a game, or "" if the bot wrote nothing.
 func (d *Dir) ExistingLog(match, deal, rotation, seat int) string {
 	path := d.logPath(match, deal, rotation, seat)
 	if _, err := os.Stat(path); err != nil {
@@ -169,8 +170,8 @@ func (d *Dir) logPath(match, deal, rotation, seat int) string {
 	return filepath.Join(d.Path, "logs", fmt.Sprintf("%s-seat%d.log", gameName(match, deal, rotation), seat))
 }
 
-// StoreGame writes a finished game: its logs first, so that where there is a replay
-// there is all of it.
+// StoreGame writes a finished game. It writes the logs before the replay, so that a game with a replay is
+// complete.
 func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 	if d.FaultsOnly {
 		if len(g.Faults) == 0 {
@@ -196,10 +197,10 @@ func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 	return d.write(filepath.Join("games", gameName(m.Number, deal, rotation)+".json"), g.Encode())
 }
 
-// StoreResult keeps a document beside the games.
+// StoreResult writes the JSON document of the result.
 func (d *Dir) StoreResult(data []byte) error { return d.write(resultFile, data) }
 
-// write makes a file appear whole.
+// write writes a file atomically.
 func (d *Dir) write(name string, data []byte) error {
 	path := filepath.Join(d.Path, name)
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
@@ -214,7 +215,8 @@ func (d *Dir) write(name string, data []byte) error {
 	return nil
 }
 
-// Games yields what there is of a match, up to the first file that is not one of its games.
+// Games yields the stored games of a match. It stops with an error at the first file that does not belong to
+// the match.
 func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.GameResult, error] {
 	return func(yield func(*referee.GameResult, error) bool) {
 		for rotation := range m.Bots {
@@ -228,7 +230,7 @@ func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.GameResult, error] {
 	}
 }
 
-// game reads a game of a match; nil if there is none.
+// game reads a game of a match. It returns nil if the game is not stored.
 func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult, error) {
 	if d.FaultsOnly {
 		return nil, nil
@@ -248,7 +250,7 @@ func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult,
 	return g, nil
 }
 
-// RemoveGames removes the games of a match from a deal on, with their logs.
+// RemoveGames removes the replays and logs of a match for all deals from the given one on.
 func (d *Dir) RemoveGames(m *Match, from int) error {
 	if d.FaultsOnly {
 		return nil
@@ -283,9 +285,9 @@ func (d *Dir) removeTemporary() {
 	}
 }
 
-// DescribeBot adds what the directory of a replay knows of a bot to the circumstances of its
-// fault, and returns the words of the command that checks it. Both are less where the
-// directory has no plan, and there are no words for a house bot.
+// DescribeBot adds to the circumstances of a bot's fault what the directory of the replay tells about the
+// bot, and returns the arguments of the command that checks it. If the directory has no plan, both are less
+// specific. For a house bot there are no arguments.
 func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 	if strings.HasPrefix(name, "@") {
 		return c, nil

@@ -16,40 +16,41 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Events is told what happens in a tournament, in the goroutine that plays it.
+// Events are callbacks during a tournament. All but Trace are called in the goroutine of Play.
 type Events struct {
-	// Trace, if set, receives every line. It is called from all workers.
+	// Trace, if not nil, receives every line to and from the bots. It is called from all workers.
 	Trace func(*Match, referee.Traffic)
 
-	OnGame func(*Match, *referee.GameResult) // a game has ended
-	// Notice receives each line of Voids and, at most once a minute, that the machine is busy.
+	OnGame func(*Match, *referee.GameResult) // called with each finished game
+	// Notice receives the texts of State.Voids and, at most once a minute, that the machine is busy.
 	Notice func(text string)
 }
 
-// EarlyEndError is the error of a tournament that ended before all of its games were played. Those that
-// were finished are kept, and count.
+// EarlyEndError is the error of a tournament that ended before all of its games were played. Finished games
+// are stored and count.
 type EarlyEndError struct{ Cause error }
 
 func (e *EarlyEndError) Error() string { return e.Cause.Error() }
 
-// Unwrap returns why it ended.
+// Unwrap returns the reason.
 func (e *EarlyEndError) Unwrap() error { return e.Cause }
 
-// run is a tournament that is played. Only the goroutine of Play uses it and its State: those that play
-// the matches send it what it has to do.
+// run is a tournament that is being played. Only the goroutine of Play uses it and its State: the goroutines
+// of matches send functions through calls.
 type run struct {
 	*State
 	dir          *Dir
 	bots         []match.Contestant
-	files        [][]string // by bot
+	files        [][]string // by bot, the files of its program
 	workers      []int
 	events       Events
 	calls        chan func()
 	busyNoticeAt time.Time // when others' use of the cores was told
 }
 
-// Play plays a tournament between bots, or the games of it that the directory does not have yet, on workers,
-// as in match.Resources, which matches share. An error after it has begun to play is an *Early.
+// Play plays all games of a tournament that the directory does not have. bots are in the order of
+// Config.Bots. workers are the cores of the workers, as in match.Resources; the matches share them. An error
+// after the first game has started is an *EarlyEndError.
 func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, workers []int, on Events) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
@@ -75,7 +76,7 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 	return nil
 }
 
-// addEarlierGames adds the games of matches that were played earlier.
+// addEarlierGames adds the stored games of matches to the results, and to earlier.
 func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Games(r.State, m) {
@@ -94,8 +95,8 @@ func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map
 	return nil
 }
 
-// playAll plays matches side by side: each has a worker, and the last ones share
-// those that are left over.
+// playAll plays matches side by side. While many matches wait, each gets one worker; the last ones share all
+// workers.
 func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -141,7 +142,7 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 	return first
 }
 
-// match returns a match to be played.
+// match returns m as a match.Match.
 func (r *run) match(m *Match, earlier []referee.PlayedGame, workers []int) *match.Match {
 	p := &match.Match{
 		Variant:       r.Variant,
@@ -168,7 +169,7 @@ func (r *run) match(m *Match, earlier []referee.PlayedGame, workers []int) *matc
 	return p
 }
 
-// onlyRotations returns the rotations that are played, nil for all.
+// onlyRotations returns the rotations that are played; nil means all.
 func (r *run) onlyRotations() []int {
 	if r.Rotation == nil {
 		return nil
@@ -176,7 +177,7 @@ func (r *run) onlyRotations() []int {
 	return []int{*r.Rotation}
 }
 
-// callInPlay has the goroutine of Play do something, and returns when that is done.
+// callInPlay runs do in the goroutine of Play, and returns when it is done.
 func (r *run) callInPlay(do func()) {
 	done := make(chan struct{})
 	r.calls <- func() {
@@ -186,15 +187,15 @@ func (r *run) callInPlay(do func()) {
 	<-done
 }
 
-// errTestOver ends a match whose sequential test has come to its end.
+// errTestOver stops a match whose sequential test is over.
 var errTestOver = errors.New("the test has ended")
 
-// finishGame takes a finished game.
+// finishGame stores a finished game and adds it to the results.
 func (r *run) finishGame(m *Match, g *referee.GameResult) error {
-	if m.isTestOver() { // on another worker, while this game was played
+	if m.isTestOver() { // by a game of another worker
 		return errTestOver
 	}
-	g.Reveal(r.seedOf(m)) // whoever keeps the replays here knows it already
+	g.Reveal(r.seedOf(m)) // the user of this machine knows it already
 	if err := r.dir.StoreGame(m, g); err != nil {
 		return err
 	}
@@ -209,7 +210,7 @@ func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	return errTestOver
 }
 
-// trouble counts void games, and gives notice of them and, at most once a minute, that the machine is busy.
+// trouble counts void games and reports them. It reports at most once a minute that the machine is busy.
 func (r *run) trouble(m *Match, err error) {
 	switch e := err.(type) {
 	case *match.VoidError:
@@ -246,8 +247,8 @@ func programFiles(bots []match.Contestant) (files [][]string) {
 	return files
 }
 
-// checkProgramFiles returns an error if a bot has a fault because a file of its program is no longer there. That is
-// not the bot's doing, and all games after it would be lost as well.
+// checkProgramFiles returns an error if a bot could not be started because a file of its program no longer
+// exists. The bot is not to blame for that, and it would lose all further games.
 func (r *run) checkProgramFiles(m *Match, g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		if f.IsDisqualified() || f.Reason.Kind != fault.NotStarted && !f.Reason.BeforeReady {

@@ -12,28 +12,28 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Format is how bots are put together.
+// Format says which bots meet each other.
 type Format string
 
-// The formats.
+// The formats. A table is a group of as many bots as the game has sides.
 const (
-	Single     Format = "single"      // one match between all bots as they are named
-	RoundRobin Format = "round-robin" // every group of bots that fills a table meets once
-	Gauntlet   Format = "gauntlet"    // the first bot meets every group of the others
-	Swiss      Format = "swiss"       // rounds between bots that do equally well and have not met
-	Knockout   Format = "knockout"    // rounds from which the winner of each table goes on
+	Single     Format = "single"      // one match between all bots
+	RoundRobin Format = "round-robin" // every group of bots that fills a table plays one match
+	Gauntlet   Format = "gauntlet"    // the first bot plays every group of others
+	Swiss      Format = "swiss"       // in each round bots with similar results meet that have not met before
+	Knockout   Format = "knockout"    // the winner of each table plays in the next round
 )
 
-// Formats are those that a user can name.
+// Formats are the formats that a user can choose.
 var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 
 // InRounds reports whether the results of a round decide who meets whom in the next one.
 func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
 
-// maxMatches keeps a slip of the hand from filling a disk.
+// maxMatches is the largest number of matches. It keeps a typing error from filling the disk.
 const maxMatches = 100_000
 
-// checkFormat returns an error unless the format seats the bots.
+// checkFormat returns an error unless the bots can play in the format.
 func (c *Config) checkFormat(v *rules.Variant) error {
 	n, k, f := len(c.Bots), v.Sides, c.Format
 	switch f {
@@ -66,13 +66,13 @@ func (c *Config) checkFormat(v *rules.Variant) error {
 	return fmt.Errorf("tournament: format %q does not exist: try %s", f, strings.Join(names, ", "))
 }
 
-// tooMany reports whether there are too many groups of k bots out of n.
+// tooMany reports whether there are more than maxMatches groups of k out of n bots.
 func tooMany(n, k int) bool {
 	return combin.GeneralizedBinomial(float64(n), float64(k)) > maxMatches+0.5
 }
 
-// tables returns the tables of a round: the bots by number in the order of their
-// seats, one alone for a bye. There are none when the tournament is over.
+// tables returns the tables of a round. Each lists bots by number in the order of their seats; one bot alone
+// has a bye. There are no tables if the tournament is over.
 func (s *State) tables(round int) [][]int {
 	n, k := len(s.Bots), s.Variant.Sides
 	switch s.Format {
@@ -114,8 +114,8 @@ func upTo(n int) []int {
 	return s
 }
 
-// knockout seeds the bots in the order in which they were named: the first meet
-// the last, and byes go to the first.
+// knockout returns the tables of a round of a knockout. The order in which the user named the bots is their
+// seeding: the first bots meet the last ones, and byes go to the first.
 func (s *State) knockout(round, k int) [][]int {
 	alive := upTo(len(s.Bots))
 	if round > 0 {
@@ -142,8 +142,8 @@ func (s *State) knockout(round, k int) [][]int {
 	return seats
 }
 
-// knockoutTables returns how many tables a round between n bots has: as many as the next lower
-// power of k, so that byes come only in the first round.
+// knockoutTables returns the number of tables in a round with n bots: the smallest power of k with a seat for
+// each bot at tables of k, so that only the first round has byes.
 func knockoutTables(n, k int) int {
 	tables := 1
 	for tables*k < n {
@@ -152,9 +152,8 @@ func knockoutTables(n, k int) int {
 	return tables
 }
 
-// swiss fills tables from the top of the standings with bots that have met as
-// seldom as can be. Who is left over has a bye, the last first of those with the
-// fewest.
+// swiss fills tables from the top of the standings with bots that have met as rarely as possible. Bots that
+// are left over have a bye: among those with the fewest byes, the last in the standings.
 func (s *State) swiss(k int) [][]int {
 	n := len(s.Bots)
 	standing := upTo(n)
@@ -187,12 +186,11 @@ func (s *State) swiss(k int) [][]int {
 	return append(fill(standing, k, met), alone...)
 }
 
-// maxSteps bounds the search for tables that cost no more than a budget.
+// maxSteps is the largest number of steps of one search for tables.
 const maxSteps = 100_000
 
-// fill makes tables of k from the top of the standings: the first way, in their
-// order, with the fewest meetings of bots that have met before. Where that takes
-// too long to find, swaps between tables come close to it.
+// fill makes tables of k bots in the order of the standings, with as few repeated meetings as possible. If an
+// exact search takes too long, it fills the tables in order and improves them by swaps.
 func fill(standing []int, k int, met [][]int) [][]int {
 	for budget := 0; ; budget++ {
 		s := seating{k: k, meetings: met, steps: maxSteps}
@@ -208,10 +206,10 @@ func fill(standing []int, k int, met [][]int) [][]int {
 	}
 }
 
-// improve swaps bots of two tables where that saves meetings, and reports whether
-// it has.
+// improve swaps bots between tables if that reduces the number of repeated meetings. better is true if it
+// did.
 func improve(tables [][]int, met [][]int) (better bool) {
-	// cost of a bot at a table in place of the one that sits there.
+	// cost counts the meetings of a bot with a table if it takes a place there.
 	cost := func(bot int, table []int, place int) (n int) {
 		for i, b := range table {
 			if i != place {
@@ -238,13 +236,13 @@ func improve(tables [][]int, met [][]int) (better bool) {
 // seating is a search for tables.
 type seating struct {
 	k        int
-	meetings [][]int // by bot and bot, how often
-	steps    int     // left
+	meetings [][]int // by two bots, how often they have met
+	steps    int     // steps that are left
 	tables   [][]int
 }
 
-// seat completes a table with bots that stand at from or after it, and then
-// seats all others, while earlier meetings stay within the budget.
+// seat completes a table with bots of the standing from index from on, and then seats the rest. It returns
+// false if that costs more repeated meetings than the budget.
 func (s *seating) seat(standing, table []int, from, budget int) bool {
 	if len(table) == s.k {
 		s.tables = append(s.tables, slices.Clone(table))
@@ -272,14 +270,14 @@ func (s *seating) seat(standing, table []int, from, budget int) bool {
 			}
 		}
 		if len(table) == 0 {
-			return false // the first that stands is at the next table, whoever comes to it
+			return false // the first bot of the standing must be at this table
 		}
 	}
 	return false
 }
 
-// Total returns how many deals and games the tournament has in all of its matches and rounds. A
-// sequential test may need fewer.
+// Total returns the number of deals and games in all matches of the tournament, including rounds to come.
+// With a sequential test it is an upper bound.
 func (s *State) Total() (deals, games int) {
 	n, k := len(s.Bots), s.Variant.Sides
 	tables, seats := 1, s.rotations(n)
@@ -308,7 +306,7 @@ func (s *State) Total() (deals, games int) {
 	return s.Deals * tables, s.Deals * seats
 }
 
-// LastRound returns how many rounds the tournament has.
+// LastRound returns the number of rounds.
 func (s *State) LastRound() int {
 	n, k, rounds := len(s.Bots), s.Variant.Sides, 0
 	switch s.Format {

@@ -15,44 +15,45 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// State is a tournament as far as it has been played: its matches, and what their games add up to. It
-// reads no files and no clocks and starts nothing; one goroutine at a time uses it.
+// State is a tournament as far as it has been played: its matches, and the sums of their games. It reads no
+// files and no clocks, and starts nothing. Only one goroutine at a time may use it.
 //
-// The matches are in the order of their rounds. A round is there once all matches of the round before
-// it are finished, since its tables may follow from their results. Whatever the order in which the
-// games of a match are added, the results are the same.
+// The matches are in the order of their rounds. A round is added when all matches of the round before it are
+// finished, because its tables may depend on their results. The results do not depend on the order in which
+// games are added.
 type State struct {
 	Config
 	Variant *rules.Variant
 
-	Voids        []string // games of this run that are played again, each with the reason
-	StarvedVoids int      // how many of Voids others' use of the cores brought about, not a failure
+	Voids        []string // the void games since the program started, each with the reason
+	StarvedVoids int      // the number of Voids for which other programs on the cores were the reason
 
 	matches []*Match
 }
 
-// Match is one match of a tournament. Its fields are only read outside of this package.
+// Match is one match of a tournament. Other packages must not change its fields.
 type Match struct {
-	Number int   // from 0, in the order of the tournament
-	Round  int   // from 0
-	Bots   []int // of the tournament, in the order of their seats; one alone has a bye
+	Number int   // in the tournament, counted from 0
+	Round  int   // counted from 0
+	Bots   []int // numbers of bots in the tournament, in the order of their seats; one alone has a bye
 	Tally  *referee.MatchTally
-	// Progress of the sequential test, which the deals after its end no longer change.
+	// Progress is that of the sequential test; nil means no test, or no deal yet. Deals after the end of the
+	// test do not change it.
 	Progress *stats.Progress
 
-	rotations    int                   // that are played of each deal
-	results      []stats.DealResult    // by deal, from the first one played
-	fingerprints [][]stats.Fingerprint // by deal, of the games finished
-	games        int                   // finished
-	wholeDeals   int                   // deals played in all rotations
+	rotations    int                   // number of rotations of each deal
+	results      []stats.DealResult    // by deal
+	fingerprints [][]stats.Fingerprint // by deal, of the finished games
+	games        int                   // number of finished games
+	wholeDeals   int                   // number of deals that are finished in all rotations
 	test         sequentialTest
 }
 
-// sequentialTest takes in the deals of a match in their order, in whatever order they are finished.
+// sequentialTest counts the deals of a match in their order, whatever the order in which they finish.
 type sequentialTest struct {
-	countedDeals int                           // taken in, from the first
-	pendingGames map[int][]*referee.GameResult // by deal, games of those to come
-	repeats      stats.Repeats                 // in the deals taken in
+	countedDeals int                           // number of deals that are counted
+	pendingGames map[int][]*referee.GameResult // by deal, finished games of deals that are not counted yet
+	repeats      stats.Repeats                 // repeated games in the counted deals
 	tally        stats.Tally
 }
 
@@ -62,8 +63,8 @@ func New(c Config) (*State, error) {
 	return &State{Config: c, Variant: v}, err
 }
 
-// Enter notes the names and hashes of the programs of the bots, and returns the bots that play. A bot
-// that has a hash must be the same program.
+// Enter sets the names and hashes of the bots from their programs, and returns the bots for Play. It returns
+// an error if a bot already has the hash of another program.
 func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err error) {
 	for i, p := range programs {
 		if err := p.Check(s.Variant); err != nil {
@@ -80,11 +81,11 @@ func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err 
 	return bots, nil
 }
 
-// Matches returns all matches that are known so far.
+// Matches returns all matches of the rounds that are known so far.
 func (s *State) Matches() []*Match { return s.matches }
 
-// Next returns the matches to play now: those of the last round that need games, else those of the round
-// after it. There are none when the tournament is over.
+// Next returns the unfinished matches of the current round. If there are none, it begins the next round and
+// returns its matches. It returns none if the tournament is over.
 func (s *State) Next() []*Match {
 	if s.allFinished(s.matches) {
 		round := 0
@@ -109,7 +110,7 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 }
 
-// rotations returns how many rotations of a match with so many bots are played.
+// rotations returns the number of rotations that are played in a match with this number of bots.
 func (s *State) rotations(bots int) int {
 	if s.Rotation != nil {
 		return 1
@@ -117,7 +118,8 @@ func (s *State) rotations(bots int) int {
 	return bots
 }
 
-// opening returns the opening of a deal, by the number that replays have, and whether there is one.
+// opening returns the opening of a deal and its number, as in replays. number is 0 if the tournament has no
+// openings.
 func (s *State) opening(deal int) (number int, o referee.DealOpening) {
 	if len(s.Openings) == 0 {
 		return 0, o
@@ -126,7 +128,7 @@ func (s *State) opening(deal int) (number int, o referee.DealOpening) {
 	return number, s.Openings[number-1]
 }
 
-// checkBeginning returns an error unless a game of a deal begins as it has to.
+// checkBeginning returns an error unless a game has the seed and the opening of its deal.
 func (s *State) checkBeginning(m *Match, r *referee.Replay) error {
 	number, o := s.opening(r.Match.Deal)
 	seed := referee.Hex(referee.DealSeed(s.seedOf(m), r.Match.Deal))
@@ -145,7 +147,7 @@ func (s *State) checkBeginning(m *Match, r *referee.Replay) error {
 	return nil
 }
 
-// seedOf returns a match's seed: the tournament's own where there is only one match.
+// seedOf returns the seed of a match. A tournament of a single match has the same seed as the match.
 func (s *State) seedOf(m *Match) rules.Seed {
 	if s.Format == Single {
 		return rules.Seed(s.Seed)
@@ -153,10 +155,9 @@ func (s *State) seedOf(m *Match) rules.Seed {
 	return rules.Seed(s.Seed).Derive(fmt.Sprintf("match/%d", m.Number))
 }
 
-// Add takes a game into the results of its match, whose bots are those of the match by number. With a
-// sequential test a game counts when the test has come to its deal, so that the results do not depend
-// on how far other workers were when it ended. Add reports whether the test has ended, and the match
-// needs no more games.
+// Add adds a finished game to the results of its match. With a sequential test, a game counts only when the
+// test has come to its deal, so that the results do not depend on how far other workers were when the test
+// ended. ended is true if the test is over and the match needs no more games.
 func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	deal := g.Match.Deal - s.FirstDeal
 	if s.SPRT == nil {
@@ -164,7 +165,7 @@ func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	} else {
 		m.test.pendingGames[deal] = append(m.test.pendingGames[deal], g)
 	}
-	var bots []int // of the tournament
+	var bots []int // by seat, number in the tournament
 	for _, bot := range g.Bots {
 		bots = append(bots, m.Bots[bot])
 	}
@@ -179,7 +180,7 @@ func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	return m.isTestOver()
 }
 
-// runTest asks the sequential test after each deal, in the order of the deals.
+// runTest adds to the sequential test all deals that are finished, in order, until the test is over.
 func (s *State) runTest(m *Match) {
 	t := &m.test
 	for t.countedDeals < s.Deals && len(m.fingerprints[t.countedDeals]) == m.rotations && !m.isTestOver() {
@@ -200,8 +201,8 @@ func (s *State) runTest(m *Match) {
 	}
 }
 
-// RepeatedDeals returns how many deals in a row were repeated when the sequential test ended without a verdict,
-// for want of new ones; 0 where it did not.
+// RepeatedDeals returns the number of last deals in a row that repeated earlier games, if the sequential test
+// ended without a verdict for that reason; otherwise 0.
 func (m *Match) RepeatedDeals() int {
 	if !m.test.repeats.IsExhausted() {
 		return 0
@@ -209,7 +210,7 @@ func (m *Match) RepeatedDeals() int {
 	return m.test.repeats.InRow
 }
 
-// isTestOver reports whether a match's sequential test has come to its end.
+// isTestOver reports whether the sequential test of the match is over. It is false without a test.
 func (m *Match) isTestOver() bool {
 	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.test.repeats.IsExhausted()
 }
@@ -226,8 +227,8 @@ func (s *State) allFinished(matches []*Match) bool {
 	return !slices.ContainsFunc(matches, func(m *Match) bool { return !s.IsFinished(m) })
 }
 
-// Teams returns the bots, by number, that play on the same side in every game; none where partners change, or
-// there are none.
+// Teams returns the groups of bots, by number, that play on the same side in every game. It returns nil if
+// partners change, or if the game has no partners.
 func (s *State) Teams() (teams [][]int) {
 	sides := s.Variant.Sides
 	if s.Format != Single || len(s.Bots) <= sides || len(s.Bots)%sides != 0 {
@@ -243,10 +244,10 @@ func (s *State) Teams() (teams [][]int) {
 	return teams
 }
 
-// GameCount returns how many games a match with so many deals has.
+// GameCount returns the number of games in a match of this number of deals.
 func (m *Match) GameCount(deals int) int { return deals * m.rotations }
 
-// MissingGames returns how many of a match's games have not been played; none where it needs no more.
+// MissingGames returns the number of games that the match still needs.
 func (s *State) MissingGames(m *Match) int {
 	if s.IsFinished(m) {
 		return 0
@@ -254,7 +255,8 @@ func (s *State) MissingGames(m *Match) int {
 	return s.Deals*m.rotations - m.games
 }
 
-// PlayedCounts counts the deals whose games have all been played, and the games, in all matches.
+// PlayedCounts returns the number of deals that are finished in all rotations, and of finished games, in all
+// matches.
 func (s *State) PlayedCounts() (deals, games int) {
 	for _, m := range s.matches {
 		deals, games = deals+m.wholeDeals, games+m.games
@@ -262,9 +264,8 @@ func (s *State) PlayedCounts() (deals, games int) {
 	return deals, games
 }
 
-// finishedDeals yields the match's finished deals, all rotations of each, with the
-// fingerprints of their games; those after the end of a sequential test do not
-// count.
+// finishedDeals yields the deals of the match that are finished in all rotations, with the fingerprints of
+// their games. Deals after the end of a sequential test do not count.
 func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 	return func(yield func(stats.Deal, []stats.Fingerprint) bool) {
 		for deal, prints := range m.fingerprints {
@@ -278,8 +279,8 @@ func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 	}
 }
 
-// readGame reads a game that was played earlier, which must be the one that the
-// match has at that deal and rotation.
+// readGame decodes the replay of a game that was played earlier. It returns an error unless this is the game
+// of the match with that deal and rotation.
 func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.GameResult, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
@@ -318,8 +319,8 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Ga
 	return g, nil
 }
 
-// Points returns the match points of the bots, for standings: the share of the
-// duels that each won, over all deals, from 0 to 1; a bye is a whole point.
+// Points returns the match points of the bots: for each the share of its duels that it won, over all deals,
+// from 0 to 1. A bye is one point.
 func (m *Match) Points() []float64 {
 	if len(m.Bots) == 1 {
 		return []float64{1}
@@ -342,11 +343,11 @@ func (m *Match) Points() []float64 {
 	return points
 }
 
-// roundPoints returns a sum of points without the last bits, which depend on what was added first: bots with
-// equal points are equal.
+// roundPoints removes the last bits of a sum of points, which depend on the order of addition, so that equal
+// sums are equal.
 func roundPoints(points float64) float64 { return math.Round(points*1e9) / 1e9 }
 
-// matchPoints returns the match points of the bots of all matches so far, by number.
+// matchPoints returns the match points of each bot in all matches so far.
 func (s *State) matchPoints() []float64 {
 	points := make([]float64, len(s.Bots))
 	for _, m := range s.matches {
@@ -357,20 +358,21 @@ func (s *State) matchPoints() []float64 {
 	return points
 }
 
-// Winner returns who goes on, a number of the tournament's: the bot with the most points, then with the most points
-// of the game, then the one named first.
+// Winner returns the bot that advances, by its number in the tournament: the one with the most match points,
+// then with the most points in the games, then the one named first.
 func (m *Match) Winner() int {
 	best, _ := m.winner()
 	return m.Bots[best]
 }
 
-// TieBreak says what decided between bots with the most match points each, "" where only one had them.
+// TieBreak says what decided between several bots with the most match points. It returns "" if only one bot
+// had them.
 func (m *Match) TieBreak() string {
 	_, by := m.winner()
 	return by
 }
 
-// winner returns the place of the winner in the match, and what broke the tie.
+// winner returns the index of the winner in Bots, and what broke a tie.
 func (m *Match) winner() (best int, tieBreak string) {
 	points := m.Points()
 	for i := 1; i < len(m.Bots); i++ {
@@ -397,27 +399,26 @@ const (
 	byOrder      = "named first"
 )
 
-// Standing is what a bot has made of a tournament.
+// Standing is the result of one bot in a tournament.
 type Standing struct {
 	referee.Score
-	Bot         int            // by number
-	MatchPoints float64        // match points: what Swiss tournaments go by
-	LostRound   int            // the round of a knockout that the bot did not survive, from 0; -1 if none
+	Bot         int            // number of the bot
+	MatchPoints float64        // in all matches; they decide a Swiss tournament
+	LostRound   int            // the round in which a bot lost a knockout, counted from 0; -1 if it has not lost
 	Rating      stats.Estimate // Elo with mean 0, ± 95 %
 	Byes        int
 }
 
-// Results are a tournament's figures.
+// Results are the results of a tournament so far.
 type Results struct {
 	Standings []Standing        // the best first
-	Pairs     [][]stats.Summary // by bot and bot, from the distinct deals
-	Deals     int               // finished
-	Distinct  int               // of them, those that repeat no games of the same bots
-	Champion  int               // by number; -1 where there is none, or none yet
+	Pairs     [][]stats.Summary // by two bots, from the distinct deals
+	Deals     int               // number of finished deals
+	Distinct  int               // number of finished deals that repeat no games of the same bots
+	Champion  int               // number of the bot; -1 if there is none, or none yet
 }
 
-// Results adds up what has been played. Ratings are there when there are more
-// than two bots.
+// Results adds up what has been played. Ratings are computed only for more than two bots.
 func (s *State) Results() Results {
 	r := Results{Standings: make([]Standing, len(s.Bots))}
 	points := s.matchPoints()
@@ -450,7 +451,7 @@ func (s *State) Results() Results {
 		ratings := stats.Bootstrap(len(s.Bots), deals)
 		for _, team := range s.Teams() {
 			for _, bot := range team {
-				ratings[bot] = ratings[team[0]] // which is that of the team
+				ratings[bot] = ratings[team[0]] // the rating of the whole team
 			}
 		}
 		for i, e := range ratings {
@@ -462,9 +463,8 @@ func (s *State) Results() Results {
 	return r
 }
 
-// champion returns who has won a tournament that has a winner of all and is over:
-// the winner of a knockout's last table, the first in the standings of a Swiss
-// tournament. It is -1 otherwise.
+// champion returns the winner of a finished knockout or Swiss tournament: the winner of the last table, or
+// the first in the standings. Otherwise it returns -1.
 func (s *State) champion(standings []Standing) int {
 	if len(s.matches) == 0 || !s.allFinished(s.matches) {
 		return -1
@@ -487,9 +487,9 @@ func (s *Standing) add(o referee.Score) {
 	s.Credit += o.Credit
 }
 
-// sort puts the best first: in a knockout by the round that they were out in, in a
-// Swiss tournament by match points, elsewhere, and among equals, by rating; then bots
-// named first come first.
+// sort sorts standings, the best first: by the round of the defeat in a knockout, by match points in a Swiss
+// tournament, then, and in other formats, by rating. Bots that are equal stay in the order in which they were
+// named.
 func (f Format) sort(s []Standing) {
 	slices.SortStableFunc(s, func(a, b Standing) int {
 		switch f {
@@ -499,7 +499,7 @@ func (f Format) sort(s []Standing) {
 			}
 		case Knockout:
 			if a.LostRound != b.LostRound {
-				return cmp.Compare(uint(b.LostRound), uint(a.LostRound)) // -1 is above all
+				return cmp.Compare(uint(b.LostRound), uint(a.LostRound)) // -1 becomes the largest number
 			}
 		case Swiss:
 			if c := cmp.Compare(b.MatchPoints, a.MatchPoints); c != 0 {

@@ -9,9 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// Workers returns the core of each of n workers that play games at the same time,
-// as Play takes them; n = 0 is one for each core. affinity "on" binds workers to
-// cores, "off" does not, "auto" does while there are enough.
+// Workers returns the core of each of n workers, for Play. n = 0 means one worker for each core. affinity
+// "on" binds the workers to cores, "off" does not, and "auto" does if there are enough cores.
 func Workers(n int, affinity string) ([]int, error) {
 	all := cores.All()
 	n = cmp.Or(n, len(all), 1)
@@ -38,8 +37,8 @@ func Workers(n int, affinity string) ([]int, error) {
 	return workers, nil
 }
 
-// CrowdingNotice returns what follows from playing n games at the same time where that is more than the
-// cores; "" where it is not.
+// CrowdingNotice returns a warning if n games at the same time are more than the machine has cores, otherwise
+// "".
 func CrowdingNotice(n int) string {
 	have := cmp.Or(len(cores.All()), runtime.NumCPU())
 	if n <= have {

@@ -12,29 +12,29 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// Document is what `timba match --json` prints, and result.json in the directory of
-// a tournament: result.schema.json is its schema. Its fields stay.
+// Document is the result of a tournament as JSON: `timba match --json` prints it, and result.json has it.
+// result.schema.json is its schema. Fields are not removed.
 type Document struct {
 	documentPlan
 	documentCounts
-	Bots     []documentBot   `json:"bots"`            // the best first
-	Teams    [][]string      `json:"teams,omitempty"` // that are partners in every game: an Elo is that of a team
+	Bots     []documentBot   `json:"bots"`            // the best bot first
+	Teams    [][]string      `json:"teams,omitempty"` // bots that are partners in every game and share one Elo
 	Pairs    []documentPair  `json:"pairs"`
 	Rounds   []documentRound `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
-	Champion string          `json:"champion,omitempty"` // of one that is over
+	Champion string          `json:"champion,omitempty"` // of a finished Swiss or knockout tournament
 	SPRT     *documentSPRT   `json:"sprt,omitempty"`
-	// AdjudicatedGames is only there where the match has rules of adjudication.
+	// AdjudicatedGames is nil if the tournament has no rules of adjudication.
 	AdjudicatedGames *documentAdjudicated `json:"adjudicated,omitempty"`
 	Faults           []documentFault      `json:"faults"`
-	Voids            []string             `json:"voids"` // games played again, each with the reason
-	// StarvedVoids is how many of Voids were so because other programs used the core while a bot
-	// thought; the others are failures of timba's own.
+	Voids            []string             `json:"voids"` // the games that were void and played again, each with the reason
+	// StarvedVoids is the number of Voids for which other programs on the cores were the reason. The others
+	// are failures of timba.
 	StarvedVoids int `json:"starved"`
-	// EarlyEnd is only there where the match ended before all of its games were played.
+	// EarlyEnd is nil if all games were played.
 	EarlyEnd *EarlyEnd `json:"ended_early,omitempty"`
 }
 
-// documentPlan is what is to be played.
+// documentPlan says what is to be played.
 type documentPlan struct {
 	Program    string            `json:"program"` // version of timba
 	Game       string            `json:"game"`
@@ -45,10 +45,10 @@ type documentPlan struct {
 	Deals      int               `json:"deals"` // of each match
 }
 
-// documentCounts is how much has been played, in all matches.
+// documentCounts says how much has been played in all matches.
 type documentCounts struct {
-	PlayedDeals int     `json:"played"`   // deals finished
-	Distinct    int     `json:"distinct"` // of them, those that count: the others repeat games of the same bots
+	PlayedDeals int     `json:"played"`   // finished deals
+	Distinct    int     `json:"distinct"` // finished deals that count; the others repeat games of the same bots
 	Games       int     `json:"games"`
 	Moves       int     `json:"moves"`
 	Seconds     float64 `json:"seconds"`
@@ -57,31 +57,31 @@ type documentCounts struct {
 type documentBot struct {
 	Name   string         `json:"name"`
 	SHA256 string         `json:"sha256"`
-	Clock  *referee.Clock `json:"clock,omitempty"` // its own, where it is not that of the match
+	Clock  *referee.Clock `json:"clock,omitempty"` // its own clock; nil means that of the match
 	Games  int            `json:"games"`
 	Wins   int            `json:"wins"`
 	Draws  int            `json:"draws"`
 	Losses int            `json:"losses"`
 	Points float64        `json:"points"`
 	Faults int            `json:"faults"`
-	// Credit is the time, in milliseconds, in which other programs held the cores while it wanted them.
+	// Credit is the time, in milliseconds, for which other programs kept the bot from using the cores.
 	Credit      float64         `json:"credit_ms,omitempty"`
-	Elo         *stats.Estimate `json:"elo,omitempty"`          // with more than two bots; mean 0
-	MatchPoints *float64        `json:"match_points,omitempty"` // in a Swiss or knockout tournament
+	Elo         *stats.Estimate `json:"elo,omitempty"`          // with mean 0; only if there are more than two bots
+	MatchPoints *float64        `json:"match_points,omitempty"` // only in a Swiss or knockout tournament
 }
 
-// documentRound is a match of a round, counted from 1; a bot alone has a bye.
+// documentRound is one match of a round. Rounds are counted from 1. A match with one bot is a bye.
 type documentRound struct {
 	Round  int       `json:"round"`
 	Match  int       `json:"match"`
 	Bots   []string  `json:"bots"`
 	Points []float64 `json:"match_points"`     // by bot
-	Winner string    `json:"winner,omitempty"` // who goes on in a knockout
-	// TieBreak says what decided where the match points did not.
+	Winner string    `json:"winner,omitempty"` // the bot that advances in a knockout
+	// TieBreak says what decided between bots with equal match points.
 	TieBreak string `json:"tie_break,omitempty"`
 }
 
-// documentPair is what the deals say of two bots, seen by the first.
+// documentPair is the score of A against B.
 type documentPair struct {
 	A string `json:"a"`
 	B string `json:"b"`
@@ -91,8 +91,8 @@ type documentPair struct {
 type documentSPRT struct {
 	stats.SPRT
 	stats.Progress
-	// RepeatedDeals is how many deals in a row were repeated when the test ended
-	// without a verdict, for want of new ones; 0 where it did not.
+	// RepeatedDeals is the number of last deals in a row that repeated earlier games, if the test ended
+	// without a verdict for that reason; otherwise 0.
 	RepeatedDeals int `json:"exhausted"`
 }
 
@@ -105,9 +105,9 @@ type documentFault struct {
 	Ply      int          `json:"ply"`
 	Code     string       `json:"code"`
 	Reason   fault.Reason `json:"reason"`
-	Text     string       `json:"text"`             // with what the replay and the log tell of the cause
+	Text     string       `json:"text"`             // with what the replay and the log reveal about the cause
 	Change   string       `json:"change,omitempty"` // the most likely advice
-	Replay   string       `json:"replay"`           // path
+	Replay   string       `json:"replay"`           // path of the replay
 }
 
 // Document returns the result so far.
@@ -188,22 +188,22 @@ func (d *Document) addRounds(r *Run, results tournament.Results) {
 	}
 }
 
-// EarlyEnd tells that a tournament ended before all of its games were played.
+// EarlyEnd says why a tournament ended before all of its games were played, and how to resume it.
 type EarlyEnd struct {
 	Cause   string `json:"why"` // Interrupted or Failed
 	Text    string `json:"text"`
-	Missing int    `json:"missing_games"` // at most, with a sequential test
+	Missing int    `json:"missing_games"` // an upper bound if there is a sequential test
 	Games   int    `json:"all_games"`
-	Resume  string `json:"resume"` // the command that plays the missing games; "" where none can
+	Resume  string `json:"resume"` // the command that plays the missing games; "" if the run has no directory
 }
 
-// Why a tournament ended early.
+// The values of EarlyEnd.Cause.
 const (
 	Interrupted = "interrupted" // by a signal
-	Failed      = "failed"      // the text says what
+	Failed      = "failed"      // by an error, which is in EarlyEnd.Text
 )
 
-// countMissing counts the games that have not been played.
+// countMissing returns the number of games that have not been played.
 func (r *Run) countMissing() int {
 	_, n := r.Total()
 	for _, m := range r.Matches() {
@@ -214,7 +214,7 @@ func (r *Run) countMissing() int {
 	return n
 }
 
-// shownMatches is how many unfinished matches are named.
+// shownMatches is the largest number of unfinished matches that are listed.
 const shownMatches = 5
 
 // missingText says which games have not been played.
@@ -254,8 +254,8 @@ func (r *Run) missingText() string {
 	return fmt.Sprintf("%d of %s: %s", n, text.Count(all, "game"), strings.Join(parts, ", "))
 }
 
-// EndEarly notes that the tournament ended early. A run that has no directory has no command that
-// resumes it.
+// EndEarly records that the tournament ended early. resume is the command that resumes it, or "" if the run
+// has no directory.
 func (r *Run) EndEarly(why, said, resume string) {
 	_, all := r.Total()
 	r.EarlyEnd = &EarlyEnd{Cause: why, Text: said, Missing: r.countMissing(), Games: all, Resume: resume}

@@ -1,5 +1,5 @@
-// Package report writes the results of a tournament: as tables for people, and as a
-// JSON document.
+// Package report writes the results of a tournament: as tables for people, and as a JSON document. Begin with
+// Run.
 package report
 
 import (
@@ -19,32 +19,31 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// Run is a tournament that is played by this run of the program, and what there is
-// to tell of it.
+// Run is a tournament that this process plays or resumes, with what its report needs.
 type Run struct {
 	*tournament.State
-	Programs []match.Contestant // by bot
+	Programs []match.Contestant // in the order of Config.Bots
 	Dir      *tournament.Dir
-	Workers  []int // as in tournament.Play
+	Workers  []int // core of each worker, as in tournament.Play
 
-	Self     string // how the user starts this program, for commands to type next
-	Games    int    // played in this run
-	Took     time.Duration
-	Faults   []MatchFault // of all runs, in the order of the games
-	EarlyEnd *EarlyEnd    // nil: all games have been played
+	Self     string        // the name by which the user starts this program, for suggested commands
+	Games    int           // number of games that this process has played
+	Took     time.Duration // duration of Play
+	Faults   []MatchFault // of all games, also of earlier processes, in the order of the games
+	EarlyEnd *EarlyEnd    // why games are missing; nil means that all have been played
 
-	trace     func(*tournament.Match, referee.Traffic) // nil for none
+	trace     func(*tournament.Match, referee.Traffic) // see TraceTo; may be nil
 	startedAt time.Time
 }
 
-// MatchFault is a fault and the match that it happened in.
+// MatchFault is a fault and the match in which it happened.
 type MatchFault struct {
 	Match int
 	referee.GameFault
 }
 
-// Play plays the tournament. done is called with each finished game, say with each notice of
-// tournament.Events; one call at a time.
+// Play plays the tournament. It calls done with each finished game, and say with each notice of
+// tournament.Events. These calls do not overlap.
 func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.GameResult), say func(text string)) error {
 	r.startedAt = time.Now()
 	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, tournament.Events{
@@ -67,7 +66,7 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Ga
 	return err
 }
 
-// WriteHead says what will be played.
+// WriteHead writes what will be played.
 func (r *Run) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "%s %s\n", r.Variant.Game.Name, r.Variant.Settings)
 	if plies := r.Variant.Settings.Int(rules.OpeningOption.Name); plies > 0 {
@@ -106,8 +105,8 @@ func (r *Run) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "seed %s\n\n", r.Seed)
 }
 
-// TraceTo writes both sides of every pipe while the tournament is played: when,
-// which game, which seat, and "<" for what a bot was sent, ">" for what it wrote.
+// TraceTo makes Play write every line to and from the bots, with its time, its game and its seat. "<" marks
+// lines to the bot, and ">" lines from it.
 func (r *Run) TraceTo(w io.Writer) {
 	var mu sync.Mutex // workers write whole blocks
 	r.trace = func(m *tournament.Match, p referee.Traffic) {

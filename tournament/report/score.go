@@ -13,17 +13,17 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// part is one figure of the running score. Where there is no room for all figures of a line,
-// those of low rank stay.
+// part is one figure of the running score. If a line has too little room, the figures with the highest ranks
+// are left out.
 type part struct {
 	text string
 	rank int
 }
 
-// Score returns the running score: the figures of the final tables from the games so far, in a
-// line on strength, unless no deal has finished, and one on progress. Each has at most so many
-// columns; the least important figures are left out where there is no room. It may be called
-// only before Play, after it, and in its callbacks.
+// Score returns the running score: the figures of the final tables from the games so far. The first line says
+// who is stronger, unless no deal has finished, and the last line how far the tournament is. The least
+// important figures are left out so that each line fits into the columns. Score may only be called before
+// Play, after it, and in its callbacks.
 func (r *Run) Score(columns int) []string {
 	results := r.Results()
 	var lines []string
@@ -40,7 +40,8 @@ func (r *Run) ScoreLine() string {
 	return strings.Join(r.Score(math.MaxInt), ", ")
 }
 
-// fitParts joins the parts that fit into so many columns, those of low rank first.
+// fitParts joins as many parts as fit into the columns. It chooses them by rank, the lowest first, and leaves
+// them in their order.
 func fitParts(parts []part, columns int) string {
 	join := func(parts []part) string {
 		var words []string
@@ -62,7 +63,7 @@ func fitParts(parts []part, columns int) string {
 	return join(slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !slices.Contains(kept, p) }))
 }
 
-// strength returns the figures on who is stronger: those of the two bots, or the best bots.
+// strength returns the figures that say who is stronger.
 func (r *Run) strength(results tournament.Results) (parts []part) {
 	if results.Distinct == 0 || len(r.Bots) < 2 {
 		return nil
@@ -85,7 +86,7 @@ func (r *Run) strength(results tournament.Results) (parts []part) {
 	return parts
 }
 
-// standing returns the figure that a bot is ranked by.
+// standing returns the figure by which a bot is ranked.
 func (r *Run) standing(s tournament.Standing) string {
 	if r.Format == tournament.Swiss {
 		return fmt.Sprintf("%.2f points", s.MatchPoints)
@@ -93,7 +94,7 @@ func (r *Run) standing(s tournament.Standing) string {
 	return fmt.Sprintf("%+.0f ± %s", math.Round(s.Rating.Value)+0, halfWidthText(s.Rating.PlusMinus(), 0))
 }
 
-// progress returns how far the tournament is after so much time.
+// progress returns the figures that say how far the tournament is.
 func (r *Run) progress(results tournament.Results, took time.Duration) (parts []part) {
 	matches := r.Matches()
 	deals, all := r.Total()
@@ -129,9 +130,8 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	return append(parts, part{fmt.Sprintf("%.1f deals/s", rate), 5}, part{left, 4})
 }
 
-// GameLine returns a finished game in one line: its place in the tournament, the bots by seat
-// with their points, the result, whether it was adjudicated, and the fault of each seat that
-// forfeited.
+// GameLine describes a finished game in one line: its place in the tournament, the bots by seat with their
+// points, the winner, whether it was adjudicated, and all faults.
 func (r *Run) GameLine(m *tournament.Match, g *referee.GameResult) string {
 	var b strings.Builder
 	_, played := r.PlayedCounts()
@@ -157,7 +157,7 @@ func (r *Run) GameLine(m *tournament.Match, g *referee.GameResult) string {
 	return b.String()
 }
 
-// winner returns who won a game.
+// winner says who won a game.
 func (r *Run) winner(g *referee.GameResult) string {
 	var names []string
 	sides := map[int]bool{} // of the first rank

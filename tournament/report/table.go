@@ -66,7 +66,7 @@ func (r *Run) WriteTables(w io.Writer) {
 	}
 }
 
-// writeCredit says how long other programs held the cores while bots wanted them.
+// writeCredit writes for how long other programs kept the bots from using the cores.
 func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 	var bots []string
 	for _, s := range results.Standings {
@@ -79,7 +79,7 @@ func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 	}
 }
 
-// writeOpponents tells what the deals say of the first bot against each of the others.
+// writeOpponents writes the scores of the first bot against each of the others.
 func (r *Run) writeOpponents(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s against each opponent:\n", r.Bots[0].Name)
 	text.Rows(w, "Elo|95 %|opponent|share|LOS|deals|games", results.Standings, func(other tournament.Standing) []any {
@@ -92,7 +92,7 @@ func (r *Run) writeOpponents(w io.Writer, results tournament.Results) {
 	})
 }
 
-// maxPairsBots is how many bots have a table of who did what against whom.
+// maxPairsBots is the largest number of bots for which the table of all pairs is written.
 const maxPairsBots = 12
 
 func (r *Run) writePairs(w io.Writer, results tournament.Results) {
@@ -122,11 +122,10 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 	})
 }
 
-// shownFaults is how many different faults are told in full.
+// shownFaults is the largest number of kinds of faults that are described in full.
 const shownFaults = 5
 
-// writeFaults tells each kind of fault of a bot once, with the first place where it
-// happened.
+// writeFaults describes each kind of fault of each bot once, by its first occurrence.
 func (r *Run) writeFaults(w io.Writer) {
 	if len(r.Faults) == 0 {
 		return
@@ -175,8 +174,8 @@ func (r *Run) writeFaults(w io.Writer) {
 	}
 }
 
-// faultCause returns the text of a bot's fault, with what its game and its log tell of the cause, and what to
-// change, "" where the game cannot be read.
+// faultCause returns the text of a bot's fault, with what its replay and its log reveal about the cause, and
+// what to change. change is "" if the replay cannot be read.
 func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change string) {
 	data, err := os.ReadFile(r.Dir.ReplayPath(f.Match, f.Deal, f.Rotation))
 	if err != nil {
@@ -195,7 +194,8 @@ func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change strin
 	return f.TextIn(c).String(), change
 }
 
-// checkCommand returns the command that checks a bot as this tournament plays; "" for a house bot.
+// checkCommand returns the command that checks a bot under the conditions of this tournament, or "" for a
+// house bot.
 func (r *Run) checkCommand(b match.Contestant) string {
 	if b.Line == "" || strings.HasPrefix(b.Line, "@") {
 		return ""
@@ -211,8 +211,8 @@ func (r *Run) checkCommand(b match.Contestant) string {
 	return strings.Join(line, " ")
 }
 
-// faultsOf counts a bot's faults by their codes, and the games that it forfeited
-// unplayed because of them.
+// faultsOf returns the number of a bot's faults by code, and of games that it forfeited because it was
+// disqualified.
 func (r *Run) faultsOf(bot int) string {
 	n := map[protocol.Code]int{}
 	unplayed := 0
@@ -248,9 +248,8 @@ func perGame(s referee.Score) string {
 	return fmt.Sprintf("%.2f", s.Points/float64(s.Games))
 }
 
-// writeStandings writes a line for each bot, the best first. What decides the order
-// comes first: the match points of a Swiss tournament, the round that a bot was out
-// in of a knockout, the rating of others.
+// writeStandings writes a row for each bot, the best first. The first columns have what decides the order:
+// match points in a Swiss tournament, the round of the defeat in a knockout, otherwise the rating.
 func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
 	head := "bot|games|wins|draws|losses|points|points a game|faults"
 	switch r.Format {
@@ -286,7 +285,7 @@ func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
 	})
 }
 
-// writeTeams tells who is whose partner in all games, which no Elo can tell apart.
+// writeTeams writes which bots are partners in all games: their ratings cannot be told apart.
 func (r *Run) writeTeams(w io.Writer) {
 	teams := r.teams()
 	if teams == nil {
@@ -307,7 +306,7 @@ func (r *Run) teams() (teams [][]string) {
 	return teams
 }
 
-// names returns the names of some bots.
+// names returns the names of bots.
 func (r *Run) names(bots []int) (names []string) {
 	for _, bot := range bots {
 		names = append(names, r.Bots[bot].Name)
@@ -315,7 +314,7 @@ func (r *Run) names(bots []int) (names []string) {
 	return names
 }
 
-// knockoutResult says how far a bot has come in a knockout.
+// knockoutResult returns the round in which a bot lost a knockout, or "champion".
 func (r *Run) knockoutResult(s tournament.Standing, results tournament.Results) string {
 	switch {
 	case s.Bot == results.Champion:
@@ -326,7 +325,7 @@ func (r *Run) knockoutResult(s tournament.Standing, results tournament.Results) 
 	return r.roundName(s.LostRound, results)
 }
 
-// roundName returns the name of a round, from 0.
+// roundName returns the name of a round. round is counted from 0.
 func (r *Run) roundName(round int, results tournament.Results) string {
 	matches := r.Matches()
 	if r.Format == tournament.Knockout && results.Champion >= 0 && round == matches[len(matches)-1].Round {
@@ -335,8 +334,7 @@ func (r *Run) roundName(round int, results tournament.Results) string {
 	return fmt.Sprintf("round %d", round+1)
 }
 
-// writeRounds writes who met whom in each round, with their match points, and who has
-// won it all.
+// writeRounds writes the matches of each round with their match points, and the champion.
 func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 	fmt.Fprintln(w)
 	head := "round|match points"
@@ -367,7 +365,7 @@ func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 	}
 }
 
-// matchPoints tells who plays in a match, with the points so far.
+// matchPoints returns the bots of a match with their match points so far.
 func (r *Run) matchPoints(m *tournament.Match) string {
 	if len(m.Bots) == 1 {
 		return r.Bots[m.Bots[0]].Name + " has a bye"
@@ -379,7 +377,7 @@ func (r *Run) matchPoints(m *tournament.Match) string {
 	return strings.Join(bots, " - ")
 }
 
-// writeDuel tells what the deals say of two bots, in the words of docs/ratings.md.
+// writeDuel writes the score of the first bot against the second, in the terms of docs/ratings.md.
 func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 	s, first := results.Pairs[0][1], results.Standings[0]
 	if s.Deals == 0 {
@@ -406,7 +404,7 @@ func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 	}
 }
 
-// eloText returns the Elo of a pair.
+// eloText returns the Elo difference of a pair.
 func eloText(s stats.Summary) string {
 	bound := ""
 	if s.Swept {
@@ -418,12 +416,12 @@ func eloText(s stats.Summary) string {
 	return fmt.Sprintf("%+.1f%s", s.Elo.Value, bound)
 }
 
-// llrText returns the LLR of a sequential test with its bounds.
+// llrText returns the log-likelihood ratio of a sequential test, with its bounds.
 func llrText(p *stats.Progress) string {
 	return fmt.Sprintf("%.2f (%.2f, %.2f)", p.LLR, p.Lower, p.Upper)
 }
 
-// verdictText says what a sequential test has come to.
+// verdictText says what a sequential test has decided.
 func verdictText(m *tournament.Match) string {
 	switch m.Progress.Verdict {
 	case stats.AcceptH0:
@@ -437,7 +435,7 @@ func verdictText(m *tournament.Match) string {
 	return "no verdict yet"
 }
 
-// writeRepeats tells that deals were repeated, and what can be done about it.
+// writeRepeats writes how many deals repeat earlier ones, and what the user can do about it.
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
 	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
@@ -445,7 +443,7 @@ func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	}
 }
 
-// boundText returns an end of an interval.
+// boundText returns one bound of an interval.
 func boundText(x float64) string {
 	if math.Abs(x) > 1e6 {
 		return "unbounded"
@@ -453,7 +451,7 @@ func boundText(x float64) string {
 	return fmt.Sprintf("%+.1f", x)
 }
 
-// halfWidthText returns half of the width of an interval.
+// halfWidthText returns half the width of an interval.
 func halfWidthText(x float64, digits int) string {
 	if math.IsNaN(x) || x > 1e6 {
 		return "unbounded"
@@ -461,13 +459,13 @@ func halfWidthText(x float64, digits int) string {
 	return fmt.Sprintf("%.*f", digits, x)
 }
 
-// documentAdjudicated counts the games that the bots' own scores have ended.
+// documentAdjudicated counts the games that were ended by the bots' own scores.
 type documentAdjudicated struct {
 	Draws        int `json:"draws"`
 	Resignations int `json:"resignations"`
 }
 
-// countAdjudicated counts the adjudicated games of all runs.
+// countAdjudicated returns the number of adjudicated games, also of earlier processes.
 func (r *Run) countAdjudicated() (n documentAdjudicated) {
 	for _, m := range r.Matches() {
 		n.Draws += m.Tally.AdjudicatedDraws
@@ -476,7 +474,7 @@ func (r *Run) countAdjudicated() (n documentAdjudicated) {
 	return n
 }
 
-// writeAdjudicated tells how many games were adjudicated, where they could be.
+// writeAdjudicated writes how many games were adjudicated, if the tournament has rules for that.
 func (r *Run) writeAdjudicated(w io.Writer) {
 	if r.Adjudication.String() == "" {
 		return
