@@ -10,18 +10,18 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Adjudication has the rules by which the scores of the bots end a game early; see SPEC.md, "Adjudication". Without
-// rules every game is played to its end.
+// Adjudication has the rules by which the bots' scores end a game early; see SPEC.md, "Adjudication". The
+// zero value has no rules.
 type Adjudication struct {
 	Draw   *ScoreRule `json:"draw,omitempty"`
 	Resign *ScoreRule `json:"resign,omitempty"`
 }
 
-// ScoreRule says from which scores of the bots a game ends.
+// ScoreRule says which scores of the bots end a game.
 type ScoreRule struct {
-	Plies int     `json:"plies"`          // how many moves of bots in a row must agree
-	Score float64 `json:"score"`          // Draw: the largest distance from 0; Resign: the smallest
-	From  int     `json:"from,omitempty"` // how many moves must have been made before a game can end
+	Plies int     `json:"plies"`          // number of bots' moves in a row that must agree
+	Score float64 `json:"score"`          // for Draw the largest absolute score, for Resign the smallest
+	From  int     `json:"from,omitempty"` // number of moves before which no game ends
 }
 
 // AdjudicationKind is the rule that ended a game.
@@ -32,14 +32,14 @@ const (
 	AdjudicatedResignation AdjudicationKind = "resign"
 )
 
-// AdjudicationResult says by which rule the scores of the bots ended a game.
+// AdjudicationResult says by which rule the bots' scores ended a game.
 type AdjudicationResult struct {
 	Kind  AdjudicationKind `json:"as"`
-	Seats []int            `json:"seats,omitempty"` // the seats that resign: one, or those of a team
+	Seats []int            `json:"seats,omitempty"` // the seats of the side that resigns
 }
 
-// ParseScoreRule parses a rule such as "plies=8 score=10 from=40", separated by spaces or commas. from may be
-// missing. name names the rule in errors.
+// ParseScoreRule parses a rule such as "plies=8 score=10 from=40", separated by spaces or commas. from is
+// optional. Errors call the rule name.
 func ParseScoreRule(name, text string) (ScoreRule, error) {
 	example := fmt.Sprintf("try %s plies=8,score=10,from=40", name)
 	if strings.HasSuffix(name, "resign") {
@@ -80,7 +80,7 @@ func ParseScoreRule(name, text string) (ScoreRule, error) {
 	return r, r.check(name)
 }
 
-// String returns the rule in the form of ParseScoreRule.
+// String returns the rule in the form that ParseScoreRule parses.
 func (r ScoreRule) String() string {
 	text := fmt.Sprintf("plies=%d,score=%s", r.Plies, strconv.FormatFloat(r.Score, 'f', -1, 64))
 	if r.From > 0 {
@@ -101,7 +101,7 @@ func (r ScoreRule) check(name string) error {
 	return nil
 }
 
-// Check returns an error if a rule is out of range, or if both could end a game at one position.
+// Check returns an error if a rule is out of range, or if both rules could end a game at the same position.
 func (a Adjudication) Check() error {
 	if a.Draw != nil {
 		if err := a.Draw.check("draw"); err != nil {
@@ -126,7 +126,7 @@ func (a Adjudication) Check() error {
 // isSet reports whether there is a rule.
 func (a Adjudication) isSet() bool { return a.Draw != nil || a.Resign != nil }
 
-// String returns the rules in the form of the flags of timba match: "" if there are none.
+// String returns the rules in the form of the flags of timba match, or "" if there are none.
 func (a Adjudication) String() string {
 	var words []string
 	if a.Draw != nil {
@@ -138,7 +138,7 @@ func (a Adjudication) String() string {
 	return strings.Join(words, ", ")
 }
 
-// InReplay returns the rules for a replay: nil if there are none.
+// InReplay returns the rules for a replay, or nil if there are none.
 func (a Adjudication) InReplay() *Adjudication {
 	if !a.isSet() {
 		return nil
@@ -146,14 +146,14 @@ func (a Adjudication) InReplay() *Adjudication {
 	return &a
 }
 
-// adjudicator watches the scores of one game and applies the rules of an Adjudication.
+// adjudicator applies the rules of an Adjudication to the scores of one game.
 type adjudicator struct {
 	rules           Adjudication
 	variant         *rules.Variant
-	moves           int   // how many moves bots have made
-	lastMoves       []int // by seat: the number of its last move, from 1; 0 for none
-	lastAgainstDraw int   // the number of the last move whose score contradicts a draw
-	lastAgainstLoss []int // by side: the number of the last move whose score contradicts its resignation
+	moves           int   // number of moves by bots
+	lastMoves       []int // by seat: the number of its last move, counted from 1; 0 before its first
+	lastAgainstDraw int   // number of the last move whose score contradicts a draw
+	lastAgainstLoss []int // by side: number of the last move whose score contradicts that the side is losing
 }
 
 // newAdjudicator returns an adjudicator for a new game, or nil if there are no rules.
@@ -164,8 +164,7 @@ func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	return &adjudicator{rules: a, variant: v, lastMoves: make([]int, v.Players), lastAgainstLoss: make([]int, v.Sides)}
 }
 
-// after adds a move of a bot. It returns how the scores end the game at the position after the move, or nil. It
-// allocates only when they do.
+// after records a move of a bot. If the scores end the game after the move, it returns how; otherwise nil.
 func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *AdjudicationResult {
 	a.recordScore(m)
 	if s.Turn() == rules.Over {
@@ -182,7 +181,7 @@ func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *Adjudica
 	return nil
 }
 
-// recordScore records which verdicts the score of a move contradicts. A move without a score contradicts all.
+// recordScore records which rules the score of a move contradicts. A move without a score contradicts all.
 func (a *adjudicator) recordScore(m *ReplayMove) {
 	a.moves++
 	a.lastMoves[m.Seat] = a.moves
@@ -202,8 +201,8 @@ func (a *adjudicator) recordScore(m *ReplayMove) {
 	}
 }
 
-// allAgree reports whether enough moves agree for a rule: all after the move with the number behind, among them one of
-// each seat that has not forfeited. It is false if only one side is left.
+// allAgree reports whether the moves after the move with the number behind fulfil a rule: there must be
+// enough of them, with one of each seat that has not forfeited. It is false if only one side is left.
 func (a *adjudicator) allAgree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
 	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.lastAgainstLoss)-1 {
 		return false
@@ -225,7 +224,7 @@ func seatsOf(v *rules.Variant, side int) (seats []int) {
 	return seats
 }
 
-// rank returns the ranks of a game that the scores ended, or nil if forfeits and points decide them.
+// rank returns the ranks by seat. If a is nil, forfeits and points decide.
 func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	game := f.variant.Ranks(points)
 	switch {
@@ -234,15 +233,16 @@ func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 		for seat := range game {
 			game[seat] = 1
 		}
-	default: // whoever resigns stands before those who forfeited earlier
+	default: // a side that resigns ranks before sides that forfeited earlier
 		f = &forfeits{variant: f.variant, order: slices.Clone(f.order)}
 		f.add(a.Seats[0])
 	}
 	return f.rank(game)
 }
 
-// points returns the final points of a game; made are the points so far. After a draw by scores, and in a game with a
-// prize, the seats that neither forfeited nor resigned share equally: the prize, or else the points that they made.
+// points returns the final points of a game; made are the points so far. After a draw by scores, and in a
+// game with a prize, the seats that neither forfeited nor resigned share equally: the prize, or else the
+// points that they made.
 func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {
@@ -274,7 +274,7 @@ func (a *AdjudicationResult) equal(b *AdjudicationResult) bool {
 	return a.Kind == b.Kind && slices.Equal(a.Seats, b.Seats)
 }
 
-// String returns the ending for people.
+// String describes the result in English, without names.
 func (a *AdjudicationResult) String() string {
 	switch {
 	case a == nil:
@@ -285,8 +285,8 @@ func (a *AdjudicationResult) String() string {
 	return fmt.Sprintf("adjudicated: %s by seats %v", a.Kind, a.Seats)
 }
 
-// Ending says for people how the scores ended the game, with the names of the bots that resigned. It returns "" if
-// they did not.
+// Ending describes how the scores ended the game, with the names of the bots that resigned. It returns "" if
+// they did not end it.
 func (r *Replay) Ending() string {
 	a := r.AdjudicationResult
 	switch {
@@ -310,8 +310,8 @@ func (r *Replay) Ending() string {
 	return fmt.Sprintf("adjudicated: %s %s, by the scores of all", strings.Join(who, " and "), verb)
 }
 
-// Score returns the score that the bot gave the position before its move: that of its last info with a number as
-// score. SPEC.md, "Lines from the bot", has its meaning and unit.
+// Score returns the score that the bot gave the position before its move: the one in its last info line that
+// has a number as score. SPEC.md, "Lines from the bot", defines its meaning and unit.
 func (m *ReplayMove) Score() (float64, bool) {
 	for _, info := range slices.Backward(m.Info) {
 		for pair := range strings.SplitSeq(info, " ") {
@@ -328,7 +328,7 @@ func (m *ReplayMove) Score() (float64, bool) {
 
 // ParseScore parses the score that a bot gives its position: a decimal number such as -3, 0.25 or 1e3.
 func ParseScore(text string) (float64, bool) {
-	if strings.Trim(text, "+-.0123456789eE") != "" { // hexadecimal, infinite, no number at all
+	if strings.Trim(text, "+-.0123456789eE") != "" { // hexadecimal, infinite, or not a number
 		return 0, false
 	}
 	score, err := strconv.ParseFloat(text, 64)

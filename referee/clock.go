@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Clock is the time that a bot has: Move for each move or, if Bank is set, Bank for the whole game plus Inc after
-// each move.
+// Clock is the time that a bot has: Move for each move or, if Bank is set, Bank for the whole game plus Inc
+// after each move.
 type Clock struct {
 	Move, Bank, Inc time.Duration
 	Margin          time.Duration // how late a move may be without a fault
@@ -46,7 +46,8 @@ func (c Clock) Check() error {
 	return nil
 }
 
-// Longest returns the largest time that a game of so many plies and seats can take by this clock, without credit.
+// Longest returns an upper bound for the time that a game with these numbers of plies and seats takes,
+// without credit.
 func (c Clock) Longest(plies, seats int) time.Duration {
 	if c.Bank == 0 {
 		return time.Duration(plies) * c.Move
@@ -54,10 +55,10 @@ func (c Clock) Longest(plies, seats int) time.Duration {
 	return time.Duration(seats)*c.Bank + time.Duration(plies)*c.Inc
 }
 
-// String returns the clock for people, in English.
+// String describes the clock in English.
 func (c Clock) String() string { return c.Phrase().String() }
 
-// Phrase returns the clock for people, to be translated.
+// Phrase describes the clock as String does, to be translated.
 func (c Clock) Phrase() phrase.Text {
 	switch {
 	case c.Bank == 0:
@@ -68,7 +69,7 @@ func (c Clock) Phrase() phrase.Text {
 	return phrase.New("%s a game and %s more after each move", span(c.Bank), span(c.Inc))
 }
 
-// span returns a duration in seconds if these are whole, and else in milliseconds.
+// span returns a duration as text, in seconds if it is a whole number of them, otherwise in milliseconds.
 func span(d time.Duration) string {
 	if d >= time.Second && d%time.Second == 0 {
 		return fmt.Sprintf("%d s", d/time.Second)
@@ -91,7 +92,7 @@ type ClockMS struct {
 	Bank     int64  `json:"bank,omitempty" toml:"bank"`
 	Inc      *int64 `json:"inc,omitempty" toml:"inc"` // nil means 0
 	Margin   int64  `json:"margin" toml:"margin"`
-	Startup  int64  `json:"startup,omitempty" toml:"startup"` // 0 in a replay, which does not keep it
+	Startup  int64  `json:"startup,omitempty" toml:"startup"` // replays do not have it
 }
 
 // Milliseconds returns the clock for documents of the API and configurations. Inc is nil if it is 0.
@@ -103,7 +104,8 @@ func (c Clock) Milliseconds() ClockMS {
 	return m
 }
 
-// InReplay returns the clock as replays have it.
+// InReplay returns the clock in the form that replays have: without the start-up time, and with Inc if there
+// is a bank.
 func (c Clock) InReplay() ClockMS {
 	m := c.Milliseconds()
 	if m.Startup = 0; c.Bank != 0 {
@@ -141,11 +143,11 @@ func (m ClockMS) checkReplay() error {
 		return fmt.Errorf("clock: bank and inc go together")
 	}
 	c := m.Clock()
-	c.Startup = DefaultClock.Startup // which a replay does not keep
+	c.Startup = DefaultClock.Startup // replays do not have it
 	return c.Check()
 }
 
-// timer is one seat's time in one game.
+// timer is the clock of one seat in one game.
 type timer struct {
 	clock Clock
 	bank  time.Duration
@@ -159,7 +161,7 @@ func (t *timer) timeLeft() time.Duration {
 	return t.bank
 }
 
-// spend subtracts the time of a move.
+// spend subtracts the time of a move from the bank.
 func (t *timer) spend(d time.Duration) {
 	if t.clock.Bank != 0 {
 		t.bank = max(0, t.bank-d) + t.clock.Inc
@@ -175,12 +177,12 @@ func milliseconds(d time.Duration) float64 {
 // creditMilliseconds converts a credit to milliseconds with three decimals, rounded down.
 func creditMilliseconds(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
 
-// creditDuration converts the credit of a move in a replay to a duration.
+// creditDuration converts milliseconds of a replay to a duration in whole microseconds.
 func creditDuration(ms float64) time.Duration {
 	return time.Duration(math.Round(ms*1e3)) * time.Microsecond
 }
 
-// checkTime returns an error if the move of a bot cannot have this time.
+// checkTime returns an error if a bot's move cannot have this time.
 func (m *ReplayMove) checkTime() error {
 	switch {
 	case m.MS <= 0:
@@ -191,5 +193,5 @@ func (m *ReplayMove) checkTime() error {
 	return nil
 }
 
-// OwnTime returns the time of the move that counted for the bot: the time by the clock less the credit.
+// OwnTime returns the time of the move that counted for the bot: the elapsed time less the credit.
 func (m *ReplayMove) OwnTime() time.Duration { return creditDuration(min(m.MS-m.Credit, 1e12)) }

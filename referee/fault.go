@@ -13,8 +13,8 @@ type Fault = fault.Fault
 // and is not started for them.
 const MaxFaults = 3
 
-// LateReason returns the fault of a move that took longer than the clock allows. It does not name what is left in the bank:
-// that is measured, and would make replays of the same game differ.
+// LateReason returns the reason for a move that took longer than the clock c allows. It does not name the
+// time left in the bank, which is measured and would make replays of the same game differ.
 func LateReason(c Clock) fault.Reason {
 	if c.Bank != 0 {
 		return fault.Reason{Kind: fault.LateBank, Margin: c.Margin.Milliseconds()}
@@ -22,8 +22,9 @@ func LateReason(c Clock) fault.Reason {
 	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
 }
 
-// Circumstances returns what is known about a fault of the replay, for fault.Advice. log is the log of the seat in
-// this game. If the replay cannot be rebuilt up to the fault, it returns an error and what is known without that.
+// Circumstances returns what is known about a fault of the replay, for fault.Reason.Advice. log is the log of
+// the seat in this game. If the replay cannot be rebuilt up to the fault, it returns an error and what is
+// known without that.
 func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
 	c := fault.Circumstances{Turn: fault.FailedTurn{Ply: f.Ply}, History: fault.History{Games: r.Match.Deal + 1}}
 	c.ReadLog(log)

@@ -8,11 +8,11 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Fingerprint returns a hash that is equal for two games of which the second adds no information: the same bots at
-// the same seats, the same start, moves and result. bots has a number for the bot at each seat, which the caller
-// chooses.
+// Fingerprint returns a hash that is equal for two games if the second adds no information: the same bots in
+// the same seats, the same start, moves and result. bots has a number for the bot in each seat, which the
+// caller chooses.
 //
-// Databases store fingerprints. The fingerprint of an old replay must never change.
+// Databases store fingerprints, so the fingerprint of an old replay must never change.
 func (r *Replay) Fingerprint(v *rules.Variant, bots []int) [16]byte {
 	stream := rules.NewStream(rules.Seed(r.Seed))
 	start := v.Deal(&stream)

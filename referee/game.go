@@ -19,43 +19,43 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game is a game in progress. It has no bots and reads no clock: the caller puts in moves with their times and
-// faults, and takes out the lines for the bots. A match drives a Game by the answers of bots; a replay drives one by
-// its moves.
+// Game is a game in progress. It has no bots and reads no clock: the caller passes moves with their times,
+// and faults, and gets the lines for the bots. A match drives a Game by the answers of bots; a replay drives
+// one by its moves.
 //
-// The calls come in this order: NewGame; Fault for each bot that fails before the game; Begin. Then until Over, for
-// the seat Turn: StandIn if the seat is Forfeited, else Ask followed by Move or Fault. At last End. Take returns
-// lines that were not part of a turn.
+// The calls come in this order: NewGame; Forfeit for each bot that fails before the game; Begin. Then until
+// IsOver, for the seat Turn: PlayStandIn if the seat HasForfeited, else TurnLines followed by Move or
+// Forfeit. At last End. TakeLines returns lines that were not part of a turn.
 //
 // Record has one move for each ply of State. A seat that forfeited gets no more lines.
 type Game struct {
 	Variant *rules.Variant
-	// Record is what is recorded so far. Its elements are not changed, and Moves and Faults only grow,
-	// so that a copy stays valid. Adjudicated, Ranks and Points come with End.
+	// Record is the replay so far. Its elements do not change, and Moves and Faults only grow,
+	// so that a copy stays valid. End sets AdjudicationResult, Ranks and Points.
 	Record Replay
-	State  rules.State // not to be changed by others
+	State  rules.State // callers must not change it
 
 	forfeits      forfeits
-	adjudicator   *adjudicator        // nil without rules of adjudication
-	earlyEnd      *AdjudicationResult // by the scores
-	standInStream *rules.Stream       // of its moves; nil until it is needed
+	adjudicator   *adjudicator        // nil if there are no rules of adjudication
+	earlyEnd      *AdjudicationResult // nil unless the scores have ended the game
+	standInStream *rules.Stream       // randomness of stand-in moves; nil until it is needed
 	timers        []timer             // by seat
 	begun         bool
 	listening     rules.Seats
-	lines         [][]byte   // by seat, to be sent
-	events        *rules.Log // of the last move, or of the start; nil if nobody wants them
+	lines         [][]byte   // by seat, lines that are not sent yet
+	events        *rules.Log // of the last move, or of the start; nil if no seat listens
 	legal         []rules.Move
-	moveText      []byte // of a move
+	moveText      []byte // buffer for the text of a move
 }
 
-// The moves of a game, and the bytes of the lines of a turn, for which there is room from the beginning.
+// The initial capacities for the moves of a game, and for the bytes of the lines of a turn.
 const (
 	usualMoves = 64
 	usualLines = 1 << 10
 )
 
-// NewGame returns a game that has not begun. head is the part of the replay that is known before: seeds, seats and
-// clocks. The game writes lines only for the seats in listening.
+// NewGame returns a game that has not begun. head is the part of the replay that is known before the game:
+// seeds, seats and clocks. The game writes lines only for the seats in listening.
 func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
@@ -113,16 +113,16 @@ func (g *Game) HasEnded() bool { return g.Record.Ranks != nil }
 // Turn returns the seat to move, or rules.Over.
 func (g *Game) Turn() int { return g.State.Turn() }
 
-// HasForfeited reports whether the seat, or its partner, has forfeited the game.
+// HasForfeited reports whether the seat or its partner has forfeited the game.
 func (g *Game) HasForfeited(seat int) bool { return g.forfeits.has(seat) }
 
-// TimeLeft returns how long the seat has for its next move.
+// TimeLeft returns the time that the seat has for its next move.
 func (g *Game) TimeLeft(seat int) time.Duration { return g.timers[seat].timeLeft() }
 
 func (g *Game) listens(seat int) bool { return g.listening&rules.OneSeat(seat) != 0 }
 
-// TurnLines returns the lines for the seat to move. They end with its view and its turn, and are valid until the next call
-// of a method other than Left.
+// TurnLines returns the lines for the seat to move. They end with its view and its turn, and are valid until
+// the next call of a method other than TimeLeft.
 func (g *Game) TurnLines() []byte {
 	seat := g.State.Turn()
 	if !g.listens(seat) {
@@ -138,8 +138,8 @@ func (g *Game) TurnLines() []byte {
 	return g.TakeLines(seat)
 }
 
-// ViewLines returns the lines for a seat that is not to move. They end with its view, and are valid as long as those of
-// Ask.
+// ViewLines returns the lines for a seat that is not to move. They end with its view, and are valid as long
+// as those of TurnLines.
 func (g *Game) ViewLines(seat int) []byte {
 	if !g.listens(seat) {
 		return nil
@@ -153,20 +153,20 @@ func (g *Game) addView(seat int) {
 	g.lines[seat] = append(g.State.View(dst, seat), '\n')
 }
 
-// TakeLines returns the lines for a seat that Ask, Show and Take have not returned yet. They are valid until the next call
-// of a method other than Left.
+// TakeLines returns the lines for a seat that TurnLines, ViewLines and TakeLines have not returned yet. They
+// are valid until the next call of a method other than TimeLeft.
 func (g *Game) TakeLines(seat int) []byte {
 	lines := g.lines[seat]
 	g.lines[seat] = lines[:0]
 	return lines
 }
 
-// MoveTime is the time of a move: Took by the clock on the wall, and Credit, the part of it that does not count because
-// others used the core.
+// MoveTime is the time of a move: Took is the elapsed time, and Credit the part of it that does not count
+// because other programs used the core.
 type MoveTime struct{ Took, Credit time.Duration }
 
-// Move makes the move that text stands for, by the seat to move. info are the bot's info lines about it. A move that
-// is not legal returns a fault.Reason.
+// Move makes the move with this text for the seat to move. info are the bot's info lines about it. For an
+// illegal move it returns a fault.Reason and changes nothing.
 func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: string(text), MS: milliseconds(t.Took), Credit: creditMilliseconds(t.Credit), Info: info}
 	m, err := g.parse(rec.Move)
@@ -178,10 +178,10 @@ func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	return nil
 }
 
-// errUnlisted is the error of a legal move that is spelled differently in the list of the turn.
+// errUnlisted is the error of a legal move that is spelled differently from the list of the turn.
 var errUnlisted = phrase.Errorf("is not in the list of the turn")
 
-// parse returns the legal move that a text stands for, or an error that says why there is none.
+// parse returns the legal move with this text, or an error that says why there is none.
 func (g *Game) parse(text string) (rules.Move, error) {
 	m, err := g.State.ParseMove(text)
 	if err == nil {
@@ -196,14 +196,14 @@ func (g *Game) parse(text string) (rules.Move, error) {
 	return m, nil
 }
 
-// PlayStandIn makes a random legal move in place of a seat that has forfeited.
+// PlayStandIn makes a random legal move for a seat that has forfeited.
 func (g *Game) PlayStandIn() {
 	m := g.standInMove()
 	g.Record.Moves = append(g.Record.Moves, ReplayMove{Seat: g.State.Turn(), Move: string(g.State.MoveText(nil, m)), StandIn: true})
 	g.make(m)
 }
 
-// PlayOpeningMove makes a move of the opening. No bot has moved yet.
+// PlayOpeningMove makes a move of the opening. Call it before any move of a bot.
 func (g *Game) PlayOpeningMove(text string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
 	m, err := g.parse(text)
@@ -215,7 +215,7 @@ func (g *Game) PlayOpeningMove(text string) error {
 	return nil
 }
 
-// standInMove returns the next move of the stand-in: the first of the legal moves after shuffling them.
+// standInMove returns the next move of the stand-in: the first legal move after shuffling.
 func (g *Game) standInMove() rules.Move {
 	if g.standInStream == nil {
 		g.standInStream = new(rules.NewStream(rules.Seed(g.Record.Seed).Derive("standin")))
@@ -225,7 +225,7 @@ func (g *Game) standInMove() rules.Move {
 	return g.legal[0]
 }
 
-// make makes a legal move. It is the last move of the record already.
+// make applies a legal move, which is the last move of the record already.
 func (g *Game) make(m rules.Move) {
 	rec := &g.Record.Moves[len(g.Record.Moves)-1]
 	if rec.ByBot() {
@@ -241,14 +241,14 @@ func (g *Game) make(m rules.Move) {
 	}
 }
 
-// isLate reports whether the time of a recorded move exceeds what its seat had. The times were rounded twice to a
-// microsecond, so one microsecond more does not count.
+// isLate reports whether the time of a recorded move exceeds the time that its seat had. Times were rounded
+// twice to a microsecond, so one microsecond more does not count.
 func (g *Game) isLate(rec *ReplayMove) bool {
 	t := &g.timers[rec.Seat]
 	return !g.Record.Seats[rec.Seat].Untimed && rec.OwnTime() > t.timeLeft()+t.clock.Margin+time.Microsecond
 }
 
-// appendEvents writes the events of the last move for each seat that sees them.
+// appendEvents appends the events of the last move to the lines of each seat that may see them.
 func (g *Game) appendEvents() {
 	for seat := range g.lines {
 		if g.listens(seat) {
@@ -257,8 +257,9 @@ func (g *Game) appendEvents() {
 	}
 }
 
-// Forfeit records that a seat forfeits, and writes that for all seats. credit is what the bot was given and did not
-// help. Before Begin any seat can forfeit, later only the seat to move. On an error the game is unchanged.
+// Forfeit records the fault by which a seat forfeits, and writes it for all seats. credit is the credit that
+// the bot got and that was not enough. Before Begin any seat can forfeit, later only the seat to move. On an
+// error the game is unchanged.
 func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	if seat < 0 || seat >= g.Variant.Players {
 		return fmt.Errorf("seat %d does not exist", seat)
@@ -271,7 +272,7 @@ func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	f := fault.New(seat, g.State.Ply(), why)
 	f.Credit = creditMilliseconds(credit)
 	switch {
-	case f.IsBeforeGame() && !g.begun: // all bots start, whatever the others do
+	case f.IsBeforeGame() && !g.begun: // every bot starts, even if others have failed
 	case g.earlyEnd != nil:
 		return fmt.Errorf("the game was adjudicated before it")
 	case g.IsDecided():
@@ -288,7 +289,7 @@ func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 			continue
 		}
 		text := f.Text
-		if s != seat { // which may not see the culprit's cards
+		if s != seat { // other seats may not see this seat's cards
 			text = fault.Brief(f.Code)
 		}
 		g.lines[s] = protocol.AppendFault(g.lines[s], seat, f.Code, text)
@@ -297,7 +298,7 @@ func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	return nil
 }
 
-// End records the result and, if the game has begun, writes it for all seats.
+// End records the result. If the game has begun, it writes the result for all seats.
 func (g *Game) End() {
 	g.Record.AdjudicationResult = g.earlyEnd
 	points := g.State.Points()
@@ -305,7 +306,7 @@ func (g *Game) End() {
 	g.Record.Points = g.earlyEnd.points(&g.forfeits, points)
 	for seat := range g.lines {
 		switch {
-		case !g.begun: // it has heard of no game
+		case !g.begun: // the seat was sent no line of this game
 			g.lines[seat] = nil
 		case g.listens(seat):
 			g.lines[seat] = protocol.AppendEnd(g.lines[seat], g.Record.Ranks, g.Record.Points)
@@ -313,7 +314,8 @@ func (g *Game) End() {
 	}
 }
 
-// appendGame appends the line "game", which tells a seat what is played. seed is for the bot's own randomness.
+// appendGame appends the line "game", which tells a seat what is played. seed is for the bot's own
+// randomness.
 func appendGame(dst []byte, v *rules.Variant, c Clock, seat int, seed uint64) []byte {
 	var pairs []protocol.KeyValue
 	settings := v.Settings

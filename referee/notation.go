@@ -9,15 +9,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// DealOpening is the beginning of a deal: a seed that replaces that of the deal, unless it is nil, and moves that are
-// made before the bots play.
+// DealOpening is the beginning of a deal: moves that are made before the bots play, and a seed that replaces that
+// of the deal unless it is nil.
 type DealOpening struct {
 	Seed  *Hex     `json:"seed,omitempty"`
 	Moves []string `json:"moves"`
 }
 
-// Notation returns the game as one line of text, from which the rules can rebuild it. SPEC.md, "Replays", has its
-// form.
+// Notation returns the game as one line of text from which the rules can rebuild it. SPEC.md, "Replays",
+// defines the form.
 func (r *Replay) Notation(v *rules.Variant) string {
 	var moves []string
 	for _, m := range r.Moves {
@@ -30,7 +30,8 @@ func (r *Replay) Notation(v *rules.Variant) string {
 	return fmt.Sprintf("%s %s seed=%s moves=%s", r.Game, v.Settings, r.Seed, list)
 }
 
-// ResultText returns for people what Notation lacks: who played, and how the game ended. CheckSeats must hold.
+// ResultText describes what Notation lacks: who played, and how the game ended. CheckSeats must have
+// succeeded.
 func (r *Replay) ResultText() string {
 	var seats []string
 	for seat, s := range r.Seats {
@@ -39,7 +40,7 @@ func (r *Replay) ResultText() string {
 	return fmt.Sprintf("deal %d, rotation %d; %s", r.Match.Deal, r.Match.Rotation, strings.Join(seats, "; "))
 }
 
-// PointsText returns a number of points for people, such as "1 point".
+// PointsText returns a number of points as text, such as "1 point".
 func PointsText(points float64) string {
 	if points == 1 {
 		return "1 point"
@@ -47,14 +48,14 @@ func PointsText(points float64) string {
 	return fmt.Sprintf("%g points", points)
 }
 
-// NotatedGame is a game, or the beginning of one, that was written as a line of text.
+// NotatedGame is a game, or the beginning of one, in the form of a line of text.
 type NotatedGame struct {
 	Game    string
-	Options map[string]string // those that the line has
+	Options map[string]string // only the options that the line has
 	DealOpening
 }
 
-// ParseNotation parses a line of Replay.Notation. Options, the seed and the moves may be missing.
+// ParseNotation parses a line in the form of Replay.Notation. Options, the seed and the moves are optional.
 func ParseNotation(line string) (n NotatedGame, err error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -87,7 +88,7 @@ func ParseNotation(line string) (n NotatedGame, err error) {
 	return n, nil
 }
 
-// ParseReplayNotation returns the game of an encoded replay in the form that its line of text would have.
+// ParseReplayNotation decodes a replay and returns its game as ParseNotation would return it.
 func ParseReplayNotation(data []byte) (n NotatedGame, err error) {
 	r, err := DecodeReplay(data)
 	if err != nil {
@@ -100,12 +101,12 @@ func ParseReplayNotation(data []byte) (n NotatedGame, err error) {
 	return n, nil
 }
 
-// IsReplay reports whether a file is a replay in JSON, as opposed to lines of text.
+// IsReplay reports whether the content of a file is a replay in JSON, as opposed to lines of text.
 func IsReplay(data []byte) bool {
 	return json.Valid(data) && strings.HasPrefix(strings.TrimSpace(string(data)), "{")
 }
 
-// Cut removes all but the first moves of the opening. A negative number keeps all.
+// Cut removes all but the given number of moves from the opening. A negative number removes none.
 func (o *DealOpening) Cut(moves int) error {
 	if moves > len(o.Moves) {
 		return fmt.Errorf("it has %d moves: --ply cannot be %d", len(o.Moves), moves)
@@ -116,7 +117,7 @@ func (o *DealOpening) Cut(moves int) error {
 	return nil
 }
 
-// Check returns an error if the opening is not one of a game of this variant, or leaves no move to play.
+// Check returns an error if the opening is not possible in the variant, or if the game is over after it.
 func (o DealOpening) Check(v *rules.Variant) error {
 	if o.Seed == nil && v.HasChance && len(o.Moves) > 0 {
 		return fmt.Errorf("moves without a seed: which moves there are depends on the deal, so write seed=, as in the line of a game")

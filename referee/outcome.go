@@ -20,18 +20,17 @@ func (f *forfeits) add(seat int) {
 	}
 }
 
-// endGame reports whether forfeits end the game: one of two sides has forfeited, or all of
-// more than two.
+// endGame reports whether the forfeits end the game: one of two sides has forfeited, or all of more than two.
 func (f *forfeits) endGame() bool {
-	if len(f.order) == 0 { // which is asked at every turn
+	if len(f.order) == 0 { // the usual case, at every turn
 		return false
 	}
 	n := f.variant.Sides
 	return len(f.order) == n || n == 2 && len(f.order) > 0
 }
 
-// rank puts the sides that have forfeited last, a later forfeit before an earlier one. The
-// game ranks the others.
+// rank returns the ranks by seat. It changes the ranks of the rules so that sides that have forfeited are
+// last, a later forfeit before an earlier one.
 func (f *forfeits) rank(game []int) []int {
 	if len(f.order) == 0 {
 		return game

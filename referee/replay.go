@@ -14,26 +14,26 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Hex is a byte string that JSON has as hexadecimal digits.
+// Hex is a hash or a seed of 32 bytes. JSON has it as hexadecimal digits.
 type Hex = rules.Hex
 
-// Replay is one complete game: the rules rebuild every position from game, options, seed
-// and moves. SPEC.md, "Replays", is its contract, and replay.schema.json its schema.
+// Replay is the record of one game. The rules rebuild every position from game, options, seed and moves.
+// SPEC.md, "Replays", defines the format, and replay.schema.json is its schema.
 type Replay struct {
 	Timba      int               `json:"timba"`             // version of the protocol
 	Program    string            `json:"program,omitempty"` // version of timba that recorded the game
 	Game       string            `json:"game"`
-	Options    map[string]string `json:"options"` // every one
+	Options    map[string]string `json:"options"` // the value of every option
 	Seed       Hex               `json:"seed"`
 	Commitment Hex               `json:"commitment"` // SHA-256 of the match's seed
 	Match      ReplayMatch       `json:"match"`
-	Clock      ClockMS           `json:"clock"` // no start-up; inc where bank is, be it 0
+	Clock      ClockMS           `json:"clock"` // without start-up time; inc is set if bank is, even to 0
 	Seats      []ReplaySeat      `json:"seats"`
 	// Adjudication has the rules by which scores could end the game; nil means none.
 	Adjudication       *Adjudication       `json:"adjudication,omitempty"`
 	Moves              []ReplayMove        `json:"moves"`
 	Faults             []Fault             `json:"faults"`
-	AdjudicationResult *AdjudicationResult `json:"adjudicated,omitempty"` // nil unless they did
+	AdjudicationResult *AdjudicationResult `json:"adjudicated,omitempty"` // nil unless the scores ended the game
 	Ranks              []int               `json:"ranks"`
 	Points             []float64           `json:"points"`
 }
@@ -43,7 +43,7 @@ type ReplayMatch struct {
 	Seed     *Hex `json:"seed,omitempty"`
 	Deal     int  `json:"deal"`
 	Rotation int  `json:"rotation"`
-	// Opening is the number of the opening, from 1, that the game begins with; 0 if the match has none.
+	// Opening is the number of the opening, counted from 1; 0 means that the match has no openings.
 	Opening int `json:"opening,omitempty"`
 }
 
@@ -52,14 +52,14 @@ func (m ReplayMatch) Compare(o ReplayMatch) int {
 	return cmp.Or(m.Deal-o.Deal, m.Rotation-o.Rotation)
 }
 
-// ReplaySeat describes the bot at a seat.
+// ReplaySeat describes the bot in a seat.
 type ReplaySeat struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
 	SHA256  string `json:"sha256"`
-	Seed    uint64 `json:"seed"` // the bot's own
+	Seed    uint64 `json:"seed"` // for the bot's own randomness
 	Untimed bool   `json:"untimed,omitempty"`
-	// Clock is the seat's own, as Replay.Clock; nil for that of the game.
+	// Clock is the seat's own clock, in the form of Replay.Clock; nil means that of the game.
 	Clock *ClockMS `json:"clock,omitempty"`
 }
 
@@ -75,18 +75,18 @@ func (r *Replay) ClockOf(seat int) ClockMS {
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
-	MS      float64  `json:"ms,omitempty"`     // at least 0.001
-	Credit  float64  `json:"credit,omitempty"` // the part of MS that does not count; others used the core
-	Info    []string `json:"info,omitempty"`   // the info lines of the bot, without the verb
-	StandIn bool     `json:"standin,omitempty"`
-	Given   bool     `json:"given,omitempty"` // by the opening
+	MS      float64  `json:"ms,omitempty"`      // elapsed time, at least 0.001
+	Credit  float64  `json:"credit,omitempty"`  // the part of MS that does not count, because other programs used the core
+	Info    []string `json:"info,omitempty"`    // the info lines of the bot, without the verb
+	StandIn bool     `json:"standin,omitempty"` // the seat had forfeited
+	Given   bool     `json:"given,omitempty"`   // the move is part of the opening
 }
 
-// ByBot reports whether a bot or a person made the move, and not the opening or the stand-in.
+// ByBot reports whether a bot or a person made the move, not the opening or the stand-in.
 func (m *ReplayMove) ByBot() bool { return !m.StandIn && !m.Given }
 
-// Resolve checks the head of the replay against a game, and returns the variant that was played. A replay must name
-// every option.
+// Resolve returns the variant of g that was played. It returns an error if the game or the number of seats
+// differs, or if the replay does not name every option.
 func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	if g.Name != r.Game {
 		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name)
@@ -104,7 +104,7 @@ func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	return v, nil
 }
 
-// CheckSeats returns an error unless each seat has a rank and points, and each fault is of a seat.
+// CheckSeats returns an error unless each seat has a rank and points, and each fault has an existing seat.
 func (r *Replay) CheckSeats() error {
 	n := len(r.Seats)
 	if len(r.Ranks) != n || len(r.Points) != n {
@@ -174,7 +174,7 @@ func compact(v any) []byte {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		panic("referee: a replay cannot be encoded: " + err.Error()) // no field can
+		panic("referee: a replay cannot be encoded: " + err.Error()) // cannot happen: every field can be encoded
 	}
 	return bytes.TrimRight(b.Bytes(), "\n")
 }

@@ -17,19 +17,17 @@ import (
 
 // Step is one position of Replay.Walk.
 type Step struct {
-	*Game              // before Next, to be read until the next step
-	Faults []Fault     // of the replay, before Next; at the last step, including later ones
+	*Game              // before Next; may be read until the next step
+	Faults []Fault     // since the previous step; at the last step all remaining faults
 	Next   *ReplayMove // nil at the last step
 	Move   rules.Move  // Next
 }
 
-// Walk replays a game by the rules of v, the result of Resolve. It yields every position
-// in order, from the first to the one after the last move.
+// Walk plays a replay again by the rules of v, the result of Resolve. It yields every position in order, from
+// the first to the one after the last move.
 //
-// At each step log has the events that led to the position: those of the start, or those
-// of the previous move. With a nil log no events are made.
-//
-// The walk ends with an error if a move is not legal.
+// If log is not nil, it has at each step the events that led to the position: those of the start, or those of
+// the previous move. The walk ends with an error if a move is not legal.
 func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		again := newRerun(r, v, 0)
@@ -38,10 +36,10 @@ func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	}
 }
 
-// Verify plays a replay again by the rules and returns the differences; none means that the replay is correct. It
-// finds options or seats that the game does not have, malformed clocks, hashes and texts, seeds that do not match
-// their commitment, illegal moves, forfeits and stand-in moves in the wrong place, an adjudication that does not
-// follow from the scores, and a wrong result. It stops at the first illegal move.
+// Verify plays a replay again by the rules and returns the differences. No difference means that the replay
+// is correct. It finds options or seats that the game does not have, malformed clocks, hashes and texts,
+// seeds that do not match their commitment, illegal moves, forfeits and stand-in moves in the wrong place, an
+// adjudication that does not follow from the scores, and a wrong result. It stops at the first illegal move.
 func (r *Replay) Verify(g *rules.Game) []error {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -65,15 +63,14 @@ func (r *Replay) Verify(g *rules.Game) []error {
 	return again.differences
 }
 
-// Traffic rebuilds what went through the pipes of a seat's bot in this game: the lines
-// that it was sent, and the answers that a replay has, its infos and moves. The lines
-// begin with the greeting and, unless the process was ended for a fault, end with "bye",
-// as if this were its only game. They are empty for a bot whose process was not started.
+// Traffic rebuilds the lines to and from a seat's bot in this game: the lines that it was sent, and those of
+// its answers that the replay has, infos and moves. They begin with the greeting and end with "bye", as if
+// this were the bot's only game; without "bye" if the bot forfeited. They are empty for a bot whose process
+// was not started.
 //
-// A replay does not have what depends on the machine's speed: whether a bot that failed
-// by itself (exit, garbled, output, a limit of the sandbox) did so before or after its
-// turn was sent. Traffic always includes that "view" and "turn". The error is the first difference
-// between the replay and the rules.
+// A replay does not tell whether a bot that failed by itself (exit, garbled, output, a limit of the sandbox)
+// did so before or after its turn was sent. Traffic always includes that "view" and "turn". The error is the
+// first difference between the replay and the rules.
 func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -112,14 +109,14 @@ func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	return traffic, nil
 }
 
-// rerun is a replay that is played again.
+// rerun plays a replay again.
 type rerun struct {
 	*Replay
 	game *Game
-	// pass gets what goes to and from the seats that listen.
+	// pass receives the lines to and from the seats that listen.
 	pass        func(fromBot bool, lines []byte)
-	clocksValid bool    // the clocks are valid
-	differences []error // between the replay and the game
+	clocksValid bool
+	differences []error // found so far
 }
 
 func newRerun(r *Replay, v *rules.Variant, listening rules.Seats) *rerun {
@@ -130,15 +127,15 @@ func (r *rerun) addDifference(format string, args ...any) {
 	r.differences = append(r.differences, fmt.Errorf("replay: "+format, args...))
 }
 
-// steps plays the replay as far as that can be done, and yields each position with its faults.
+// steps plays the replay as far as possible, and yields each position with its faults.
 func (r *rerun) steps(yield func(Step, error) bool) {
-	came := 0 // how many faults the game has had
+	came := 0 // number of faults that were played
 	for came < len(r.Faults) && r.Faults[came].Ply == 0 && r.Faults[came].IsBeforeGame() {
 		r.playFault(came)
 		came++
 	}
 	r.game.Begin()
-	told := 0 // how many of them a position was yielded with
+	told := 0 // number of those that were yielded
 	for i := range r.Moves {
 		m, err := r.move(i)
 		if err != nil {
@@ -160,7 +157,7 @@ func (r *rerun) steps(yield func(Step, error) bool) {
 	yield(Step{Game: r.game, Faults: r.Faults[told:]}, nil)
 }
 
-// move returns move i, or an error if it cannot be made.
+// move returns move i, or an error if it is not possible.
 func (r *rerun) move(i int) (rules.Move, error) {
 	rec := &r.Moves[i]
 	if turn := r.game.Turn(); turn == rules.Over {
@@ -175,7 +172,7 @@ func (r *rerun) move(i int) (rules.Move, error) {
 	return m, nil
 }
 
-// playMove makes move i.
+// playMove makes move i, and checks who made it.
 func (r *rerun) playMove(i int, m rules.Move) {
 	rec, g := &r.Moves[i], r.game
 	switch forfeited := g.HasForfeited(rec.Seat); {
@@ -199,7 +196,7 @@ func (r *rerun) playMove(i int, m rules.Move) {
 	g.make(m)
 }
 
-// checkGivenMove checks move i, which the opening has made.
+// checkGivenMove checks move i, which is marked as a move of the opening.
 func (r *rerun) checkGivenMove(i int) {
 	switch rec := &r.Moves[i]; {
 	case r.Match.Opening == 0:
@@ -211,7 +208,8 @@ func (r *rerun) checkGivenMove(i int) {
 	}
 }
 
-// checkBotMove checks the time of move i, which a bot has made, and passes on its turn and its answer.
+// checkBotMove checks the time and the infos of move i, which a bot made. It passes on the lines of the turn
+// and of the answer.
 func (r *rerun) checkBotMove(i int) {
 	rec, g := &r.Moves[i], r.game
 	if err := rec.checkTime(); err != nil {
@@ -235,7 +233,7 @@ func (r *rerun) checkBotMove(i int) {
 	}
 }
 
-// playFault brings fault i, or tells why it cannot be there.
+// playFault plays fault i, or records why it cannot be at this place.
 func (r *rerun) playFault(i int) {
 	f, g := &r.Faults[i], r.game
 	switch ply := g.State.Ply(); {
@@ -246,7 +244,7 @@ func (r *rerun) playFault(i int) {
 		r.addDifference("fault %d is at ply %d, after the last move", i, f.Ply)
 		return
 	}
-	if g.begun && f.Seat == g.Turn() && !g.IsOver() && f.Reason.Kind != fault.MoveUnasked { // else no turn was sent
+	if g.begun && f.Seat == g.Turn() && !g.IsOver() && f.Reason.Kind != fault.MoveUnasked { // otherwise no turn was sent
 		r.pass(false, g.TurnLines())
 	}
 	if move := string(f.Reason.Move); f.Reason.Kind == fault.IllegalMove && g.begun && !g.IsOver() {
@@ -273,12 +271,12 @@ func (r *rerun) playFault(i int) {
 	}
 }
 
-// maxVersion is the largest length of a version of a program.
+// maxVersion is the largest length of the version of a program.
 const maxVersion = 100
 
 var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
 
-// printable reports whether a text is one line of printable characters.
+// printable reports whether a text is a single line of printable characters.
 func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
 }
@@ -300,8 +298,9 @@ func (r *rerun) checkClocks() {
 	r.clocksValid = len(r.differences) == before
 }
 
-// checkHead checks what is known before the game: the clocks, the form of the hashes, the rules of
-// adjudication, the place in the match and, once the match's seed is revealed, all that follows from it.
+// checkHead checks what was known before the game: the clocks, the form of the hashes, the rules of
+// adjudication, the place in the match and, if the seed of the match is revealed, everything that follows
+// from it.
 func (r *rerun) checkHead() {
 	r.checkClocks()
 	for i, s := range r.Seats {
@@ -365,10 +364,10 @@ func (r *rerun) checkResult() {
 	}
 }
 
-// Traffic is a block of lines that went through the pipe to or from one bot.
+// Traffic is a block of lines to or from one bot.
 type Traffic struct {
 	Deal, Rotation, Seat int
 	FromBot              bool
-	Offset               time.Duration // since the game's start
-	Lines                []byte        // each with its LF; valid during the call
+	Offset               time.Duration // since the start of the game
+	Lines                []byte        // each with its LF; in a callback valid until it returns
 }

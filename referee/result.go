@@ -8,21 +8,21 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// GameResult is a finished game with the logs of its bots.
+// GameResult is a finished game, with the logs of its bots.
 type GameResult struct {
 	Replay
-	Bots []int    // by seat, the index of the bot in the match
-	Logs [][]byte // by seat, stderr and comments, at most MaxLog bytes and a note
-	Took time.Duration
+	Bots []int         // by seat, the index of the bot in the match
+	Logs [][]byte      // by seat, the bot's stderr and comments, at most match.MaxLog bytes and a note
+	Took time.Duration // duration of the game
 }
 
 // PlayedGame is a game that was played before a match was resumed.
 type PlayedGame struct {
 	Deal, Rotation int
-	FaultyBots     []int // bots, once for each fault
+	FaultyBots     []int // indices of bots, once for each fault
 }
 
-// PlayedGame returns what a resumed match needs to know of the game.
+// PlayedGame returns what a resumed match needs to know about the game.
 func (g *GameResult) PlayedGame() PlayedGame {
 	p := PlayedGame{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	for _, f := range g.Faults {
@@ -31,29 +31,29 @@ func (g *GameResult) PlayedGame() PlayedGame {
 	return p
 }
 
-// Score sums up the games of one bot.
+// Score sums up the games of one bot in a match.
 type Score struct {
 	Name, Version, Hash string
 	rules.Record
-	Points float64 // of all its seats
+	Points float64 // in all its seats
 	Faults int
-	Credit time.Duration // of all its turns; see Spent
+	Credit time.Duration // of all its turns; see MoveTime
 }
 
 // GameFault is a fault of a bot, with the game in which it happened.
 type GameFault struct {
 	Deal, Rotation int
-	Bot            int
+	Bot            int    // index in the match
 	Name           string // of the bot
 	Fault
 }
 
-// String returns the bot, the seat, the game and the text of the fault.
+// String describes the fault with its bot, seat and game, in English.
 func (f GameFault) String() string {
 	return f.Phrase().String()
 }
 
-// Phrase returns the text of String, to be translated.
+// Phrase describes the fault as String does, to be translated.
 func (f GameFault) Phrase() phrase.Text {
 	return phrase.New("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.TextIn(fault.Circumstances{}))
 }
@@ -65,11 +65,11 @@ type MatchTally struct {
 	Faults  []GameFault
 	Games   int
 	Plies   int
-	// AdjudicatedDraws and Resigned count the games of Games that scores ended.
+	// AdjudicatedDraws and AdjudicatedResignations count the games that the bots' scores ended.
 	AdjudicatedDraws, AdjudicatedResignations int
 }
 
-// NewTally returns a tally without games.
+// NewTally returns a tally without games. bots are in the order of the match.
 func NewTally(v *rules.Variant, bots []ReplaySeat) *MatchTally {
 	t := &MatchTally{variant: v}
 	for _, b := range bots {

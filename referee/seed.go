@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// ParseSeed parses a seed: 64 hexadecimal digits, or a decimal number below 2^64, which
-// is the big-endian value of the 32 bytes.
+// ParseSeed parses a seed: 64 hexadecimal digits, or a decimal number below 2^64, which is the big-endian
+// value of the 32 bytes.
 func ParseSeed(text string) (rules.Seed, error) {
 	var seed rules.Seed
 	if len(text) == 2*len(seed) {
@@ -36,8 +36,8 @@ func DealSeed(match rules.Seed, deal int) rules.Seed {
 	return match.Derive(fmt.Sprintf("deal/%d", deal))
 }
 
-// BotSeed returns the seed for the randomness of one bot in one game. It has 53 bits, so that every language can
-// represent it as a number.
+// BotSeed returns the seed for the randomness of one bot in one game. It has 53 bits, so that every language
+// can represent it as a number.
 func BotSeed(match rules.Seed, deal, rotation, seat int) uint64 {
 	s := match.Derive(fmt.Sprintf("bot/%d/%d/%d", deal, rotation, seat))
 	return binary.BigEndian.Uint64(s[:]) >> 11

@@ -1,5 +1,5 @@
-// Package refereetest is what tests of the referee and of what builds on it share: test binaries
-// that are bots in processes of their own, variants, and replays.
+// Package refereetest has fixtures for tests of the referee and of packages that use it: test binaries that
+// act as bots in processes of their own, variants, and replays.
 package refereetest
 
 import (
@@ -20,16 +20,16 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// Modes are what a test binary can be instead of a test, by its first argument.
-// The second argument is passed on.
+// Modes maps the first argument of a test binary to a function that runs instead of the tests. The function
+// receives the second argument.
 type Modes map[string]func(arg string) error
 
-// RunHouseBot returns the mode "bot" of the timba program: a house bot.
+// RunHouseBot runs a house bot on stdin and stdout. As a mode called "bot" it replaces the timba program.
 func RunHouseBot(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
-// Main is the TestMain of a package whose tests start their own binary again in one of
-// some modes. The tests of the package have a temporary directory of their own, which
-// every user can read and which prepare gets, unless it is nil.
+// Main is the TestMain of a package whose tests start their own binary again in one of the modes. TMPDIR is a
+// temporary directory of the package that every user can read. If prepare is not nil, it is called with that
+// directory before the tests.
 func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
 	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
 		if err := modes[os.Args[1]](os.Args[2]); err != nil {
@@ -38,7 +38,7 @@ func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error)
 		}
 		syscall.Exit(0) // os.Exit takes a second under the race detector where GORACE is not inherited
 	}
-	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // for the processes that tests start
+	os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")) // also for processes that tests start
 	if bin := os.Getenv(binaries.EnvBin); kit.HasRaceDetector() && bin != "" {
 		house.Executable = func() (string, error) { return filepath.Join(bin, "timba"), nil }
 	}
@@ -64,8 +64,8 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 	return binaries.Clean(m).Run()
 }
 
-// SpecGames returns the games that SPEC.md has a section on. The project promises their rules, and tests demand
-// more of them than of a game that somebody adds for themselves.
+// SpecGames returns the games that have a section in SPEC.md. Their rules are stable, and tests demand more
+// of them than of games that others add.
 func SpecGames(t testing.TB) (list []*rules.Game) {
 	t.Helper()
 	spec := string(kit.Get[[]byte](t)(fs.ReadFile(timba.Documents, "SPEC.md")))
@@ -77,7 +77,7 @@ func SpecGames(t testing.TB) (list []*rules.Game) {
 	return list
 }
 
-// Variant returns a game with options from "key=value key=value".
+// Variant returns a variant of a game with options such as "key=value key=value".
 func Variant(t testing.TB, game, options string) *rules.Variant {
 	t.Helper()
 	g := kit.Get[*rules.Game](t)(games.Find(game))

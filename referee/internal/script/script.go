@@ -1,5 +1,4 @@
-// Package script is a bot for tests that writes what it is told to, in step with
-// the referee.
+// Package script provides a bot for tests that writes scripted bytes, in step with the referee.
 package script
 
 import (
@@ -12,8 +11,8 @@ import (
 	"strings"
 )
 
-// Script is what a bot writes, in step with the referee: a piece for each line
-// that asks for an answer. After its last piece it exits when it is asked again.
+// Script is what a bot writes: one piece for each line that asks for an answer. When it is asked again after
+// the last piece, the bot exits.
 type Script struct {
 	Pieces []Piece
 }
@@ -21,19 +20,19 @@ type Script struct {
 // Piece is the answer to one question.
 type Piece struct {
 	Text []byte
-	Drip bool // byte by byte, or in many pieces where it is long
-	Exit bool // right after it
+	Drip bool // write it byte by byte, or in about 64 parts if it is long
+	Exit bool // exit after writing it
 }
 
-// Handled is what a process that plays a script writes to stderr after each piece.
+// Handled is what the process of a scripted bot writes to stderr after each piece.
 const Handled = "handled\n"
 
-// Asks reports whether a line of the referee is to be answered.
+// Asks reports whether a line of the referee must be answered.
 func Asks(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("turn ")) || bytes.HasPrefix(line, []byte("timba "))
 }
 
-// Run plays the script; handled is called after each piece.
+// Run plays the script. It calls handled after each piece.
 func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	lines := bufio.NewReaderSize(in, 8<<10)
 	for i := 0; ; {
@@ -59,8 +58,8 @@ func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	}
 }
 
-// write writes the text. What follows the first LF is written at once even by
-// one that drips, or it could come before the next question or after it.
+// write writes the text. Even if p drips, everything after the first LF is written at once: otherwise it
+// could arrive before or after the next question.
 func (p Piece) write(out io.Writer) error {
 	rest := p.Text
 	if p.Drip {
@@ -80,7 +79,7 @@ func (p Piece) write(out io.Writer) error {
 	return err
 }
 
-// String is for people who look for what went wrong.
+// String shows the script in the output of a failed test.
 func (s Script) String() string {
 	var b strings.Builder
 	for _, p := range s.Pieces {

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// hermit returns a bot that leaves its group, or that leaves files behind, which it
-// must not find again. It is deaf to bye.
+// hermit runs a bot that leaves its process group, or leaves a file in its TMPDIR, and ignores "bye". It
+// fails if it finds a file in TMPDIR.
 func hermit(mode string) error {
 	tmp := os.Getenv("TMPDIR")
 	if entries, err := os.ReadDir(tmp); err != nil || len(entries) > 0 {
@@ -33,7 +33,7 @@ func hermit(mode string) error {
 	}); err != nil {
 		return err
 	}
-	time.Sleep(time.Minute) // not for ever, in case that nobody ends it
+	time.Sleep(time.Minute) // not forever, in case nothing kills it
 	return nil
 }
 

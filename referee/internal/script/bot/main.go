@@ -1,5 +1,5 @@
-// Command bot is what the referee's tests play with in real processes: a house
-// bot, a script from a file, or one that does not go.
+// Command bot is the program that tests of the referee start as a bot: a house bot, a script from a file, or
+// on Linux a bot that does not exit.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// modes are what the first argument can be; each takes the second one.
+// modes maps the first argument to a function that receives the second.
 var modes = map[string]func(arg string) error{
 	"house":  func(name string) error { return house.Run(name, os.Stdin, os.Stdout) },
 	"script": play,
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// play plays a script from a file, and says on stderr when it has written a piece.
+// play plays the script in a file, and writes to stderr after each piece.
 func play(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
