@@ -24,7 +24,7 @@ type kernel struct {
 	buf    []byte
 }
 
-// Check returns an error if the kernel does not count who used the cores.
+// Check returns an error unless the kernel counts who uses the cores.
 func Check() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -36,8 +36,9 @@ func Check() error {
 	return nil
 }
 
-// Open returns the Watch of the calling worker, which is locked to its thread and bound to a core; nil if the kernel
-// does not count what is needed. A worker with cores.Any shares all cores with the players of the other workers.
+// Open returns the Monitor of the calling worker, which must be locked to its thread and bound to core. It
+// returns nil if the kernel does not count what is needed. A worker with cores.Any shares all cores with the
+// players of the other workers.
 func Open(core int, players *Players) *Monitor {
 	k := &kernel{cores: cores.All()}
 	if core != cores.Any {
@@ -55,7 +56,7 @@ func Open(core int, players *Players) *Monitor {
 		return nil
 	}
 	k.buf = make([]byte, 128*(2+slices.Max(k.cores)))
-	if c, err := k.read(); err != nil || c.WorkerCPU == 0 { // a kernel may have the files and not count
+	if c, err := k.read(); err != nil || c.WorkerCPU == 0 { // a kernel may have the files without counting
 		k.close()
 		return nil
 	}

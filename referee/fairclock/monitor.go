@@ -8,29 +8,30 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// Usage is what the processes of a bot have used of the cores, and waited for them, so far.
+// Usage is how much of the cores the processes of a bot have used so far, and how long they have waited for
+// them.
 type Usage struct {
 	CPU      time.Duration // of all threads, also of those that have ended
 	AliveCPU time.Duration // of the threads that still exist
-	Wait     time.Duration // for a core, of the threads that still exist, until each of them last ran
+	Wait     time.Duration // of the threads that still exist, for a core, until each of them last ran
 }
 
 // endedCPU returns the CPU time of the threads that have ended.
 func (u Usage) endedCPU() time.Duration { return max(0, u.CPU-u.AliveCPU) }
 
-// Counters reads what the kernel counts for the processes of one bot.
+// Counters reads the counters of the kernel for the processes of one bot.
 type Counters interface {
 	// CPU returns the CPU time of all its processes.
 	CPU() time.Duration
 	// QuickCPU returns the part of CPU that is quick to read.
 	QuickCPU() time.Duration
-	// Usage returns what all its processes have had. If the kernel does not tell all of it, ok is false.
+	// Usage returns what all its processes have used. If the kernel does not tell all of it, ok is false.
 	Usage() (u Usage, ok bool)
 	// Ready returns its threads that run or wait for a core. It may be called while another worker calls CPU.
 	Ready() Threads
 }
 
-// counters read what the kernel counts for some cores and one worker.
+// counters reads what the kernel counts for some cores and one worker.
 type counters interface {
 	read() (counts, error)
 	// running returns how many threads of the whole machine run or wait for a core.
@@ -40,30 +41,30 @@ type counters interface {
 
 // counts are the values of the kernel's counters at one moment.
 type counts struct {
-	IdleTime      time.Duration // of the cores, together
-	StolenTime    time.Duration // from the cores, together, by other virtual machines
+	IdleTime      time.Duration // sum over the cores
+	StolenTime    time.Duration // by other virtual machines, sum over the cores
 	ThrottledTime time.Duration // of this program, by a quota of its cgroups
 	WorkerCPU     time.Duration
 	WorkerWait    time.Duration // for a core
 }
 
-// Players are all bots that share some cores. Workers of several threads may use it.
+// Players are all bots that share some cores. Several goroutines may use it.
 type Players struct {
-	Low bool // they have the lowest priority
+	Low bool // the bots have the lowest priority
 
 	mu         sync.Mutex
 	bots       []Counters
-	removedCPU time.Duration // of bots that have ended
+	removedCPU time.Duration // CPU time of bots that have ended
 }
 
-// Monitor measures who uses the cores of one worker. Only the goroutine of that worker may use it. A nil Watch measures
-// nothing.
+// Monitor measures who uses the cores of one worker. Only the goroutine of that worker may use it. A nil
+// Monitor measures nothing.
 type Monitor struct {
 	counters counters
 	cores    int
 	players  *Players
 
-	othersCPU, coreTime time.Duration // of the turns with credit, since the last call of Busy
+	othersCPU, coreTime time.Duration // in the turns with credit since the last call of Busy
 	delayed             bool          // the worker once read the counters late, because it had no core
 }
 
@@ -91,16 +92,17 @@ func (w *Monitor) remove(b Counters) {
 	}
 }
 
-// reading is what the kernel has counted at one time.
+// reading has the values of the counters at one time.
 type reading struct {
 	takenAt time.Time
 	counts
-	playersCPU  time.Duration // the CPU time of all of them
+	playersCPU  time.Duration // CPU time of all players
 	bot         Usage         // of the bot that is measured; zero before it starts
 	botComplete bool          // bot is complete
 }
 
-// read returns the counters now, with those of a bot unless it is nil. It returns nil if the kernel does not tell.
+// read reads the counters. bot is the bot whose Usage is read; it may be nil. It returns nil if the kernel
+// does not tell.
 func (w *Monitor) read(bot Counters, now time.Time) *reading {
 	if w == nil {
 		return nil
@@ -123,11 +125,11 @@ func (w *Monitor) read(bot Counters, now time.Time) *reading {
 	return r
 }
 
-// loss returns the time that a bot lost to others between two readings. It returns no loss if the second reading
-// lacks the bot's use.
+// loss returns the time that a bot lost to other programs between two readings. If the second reading lacks
+// the bot's usage, it returns no loss.
 //
-// unread is an upper bound for the time that an answer lay in the pipe before the worker read it. open is an upper
-// bound for a wait that still goes on: the kernel counts a wait only when it ends.
+// unread is an upper bound for the time that an answer was in the pipe before the worker read it. open is an
+// upper bound for a wait that still goes on: the kernel counts a wait only when it ends.
 func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 	if !to.botComplete {
 		return Loss{}
@@ -135,14 +137,14 @@ func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 	wall := to.takenAt.Sub(from.takenAt)
 	stolen := max(0, to.StolenTime-from.StolenTime) / time.Duration(w.cores)
 	// What the worker does for its readings, on a busy core, is not the bot's time either. Without others it is no
-	// credit, or each turn would have some.
+	// credit: otherwise each turn would have some.
 	taken := w.othersUse(from, to)
 	taken += min(taken, to.WorkerCPU-from.WorkerCPU)
 	taken += max(0, to.ThrottledTime-from.ThrottledTime)
 	wait := to.bot.Wait - from.bot.Wait + unread
 	if ended := to.bot.endedCPU() - from.bot.endedCPU(); ended > proc.Tick {
-		// How long threads waited that have ended is not counted. Among so many that share a core fairly each has
-		// waited at most so much longer than it has run.
+		// The waits of threads that have ended are not counted. If n threads share a core fairly, each of them waits
+		// at most n times as long as it runs.
 		wait += ended * time.Duration(w.counters.running())
 		if w.players.Low {
 			wait = wall
@@ -154,41 +156,42 @@ func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 	return Loss{Certain: certain, Possible: max(certain, min(most, wait+open)), stolen: stolen}.Plus(stolen)
 }
 
-// othersUse returns the time of the cores between two readings that was neither idle nor used by the players or the
-// worker. While a bot thinks, the worker only reads counters and what the bot writes.
+// othersUse returns the time of the cores between two readings that was neither idle nor used by the players
+// or the worker. While a bot thinks, the worker does little: it reads counters and the bot's output.
 func (w *Monitor) othersUse(from, to *reading) time.Duration {
 	wall := to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
 	return max(0, wall-(to.IdleTime-from.IdleTime)-(to.playersCPU-from.playersCPU)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.StolenTime-from.StolenTime))
 }
 
-// recordCredit adds the time between two readings, in which a bot got credit, to what Busy returns.
+// recordCredit adds the time between two readings, in which a bot got credit, to the sums that Busy returns.
 func (w *Monitor) recordCredit(from, to *reading) {
 	w.othersCPU += w.othersUse(from, to)
 	w.coreTime += to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
 }
 
-// Busy returns the time that others used of the cores in the turns with credit since its last call, and the whole
-// time of the cores in those turns.
-func (w *Monitor) Busy() (used, of time.Duration) {
+// Busy returns how much time of the cores other programs used in the turns with credit since its last call,
+// and the total time of the cores in those turns.
+func (w *Monitor) Busy() (used, total time.Duration) {
 	if w == nil {
 		return 0, 0
 	}
-	used, of = w.othersCPU, w.coreTime
+	used, total = w.othersCPU, w.coreTime
 	w.othersCPU, w.coreTime = 0, 0
-	return used, of
+	return used, total
 }
 
 // Threads maps the directory of a thread in /proc to the time for which it has run or waited so far.
 type Threads map[string]time.Duration
 
-// openWaits finds how long threads may have been waiting for a core. The kernel counts a wait only when the thread
-// gets the core.
+// openWaits estimates how long threads have been waiting for a core at the moment. The kernel counts a wait
+// only when the thread gets the core.
 type openWaits struct {
-	last    time.Time // of the newest look
+	last    time.Time // time of the last call of begin or longest
 	threads map[string]openWait
 }
 
-// openWait describes a thread that was ready at every look since a time and did not run in between.
+// openWait describes a thread that was ready at every call of longest since a time, and did not run in
+// between.
 type openWait struct {
 	since time.Time
 	had   time.Duration // as in Threads
@@ -197,7 +200,7 @@ type openWait struct {
 // begin forgets all threads, so that no wait began earlier than now.
 func (w *openWaits) begin(now time.Time) { w.last, w.threads = now, nil }
 
-// longest returns an upper bound for the wait of any of the ready threads.
+// longest returns an upper bound for the current wait of each of the ready threads.
 func (w *openWaits) longest(ready Threads, now time.Time) (longest time.Duration) {
 	threads := make(map[string]openWait, len(ready))
 	for name, had := range ready {

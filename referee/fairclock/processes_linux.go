@@ -19,11 +19,11 @@ type Processes struct {
 	tree    tree
 }
 
-// NewProcesses returns the counters of a bot that has started.
+// NewProcesses returns the counters of the processes of a bot that has started.
 func NewProcesses(p *sandbox.Process) *Processes { return &Processes{process: p} }
 
-// Usage implements Bot. Without a cgroup it counts the descendants of the first process. ok is false if one of them
-// ignores the end of its children, because the kernel forgets what these used.
+// Usage implements Bot. Without a cgroup it counts the descendants of the first process. ok is false if one
+// of them ignores the end of its children, because the kernel then forgets what the children used.
 func (b *Processes) Usage() (u Usage, ok bool) {
 	p := b.process
 	file := p.ThreadsFile()
@@ -88,8 +88,8 @@ func (b *Processes) Ready() Threads {
 	return ready
 }
 
-// tree is a process with its descendants, as they were when the newest process or thread of the
-// machine was made. While that is the newest, they can only have become fewer.
+// tree is a process with its descendants, as they were when the newest process or thread of the machine was
+// created. Until another is created, the tree can only lose processes.
 type tree struct {
 	newest    string
 	processes []process // the first one is the root
@@ -104,7 +104,7 @@ type process struct {
 	childrenCPU time.Duration // the CPU time of its ended children
 }
 
-// look finds the processes below a process, if any was made on the machine since the last look.
+// look finds the descendants of a process, if any process was created on the machine since the last call.
 func (t *tree) look(root int) {
 	newest := newest()
 	if newest != "" && newest == t.newest && t.processes[0].pid == root {
@@ -132,8 +132,8 @@ var kernelsLoad = sync.OnceValue(func() bool {
 	return unix.Statfs("/proc/loadavg", &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 })
 
-// newest returns a text that changes whenever a process or a thread is made on this machine, or "" if the kernel does
-// not tell.
+// newest returns a text that changes whenever a process or a thread is created on this machine, or "" if it
+// is unknown.
 func newest() string {
 	load, err := proc.Read("/proc/loadavg")
 	if err != nil || !kernelsLoad() {
@@ -158,7 +158,7 @@ func (t *tree) cpu() (sum time.Duration) {
 	return sum
 }
 
-// usage returns what the processes have had of the cores. ok is false if the root has ended.
+// usage returns the use of the cores by the processes. ok is false if the root has ended.
 func (t *tree) usage() (u Usage, ok bool) {
 	for i, p := range t.processes {
 		for _, thread := range p.threads {
@@ -183,8 +183,8 @@ func (t Threads) add(dir string) {
 	}
 }
 
-// forgets reports whether one of the processes ignores the end of its children, so that nobody counts what those have
-// used.
+// forgets reports whether one of the processes ignores the end of its children, so that nothing counts what
+// the children used.
 func (t *tree) forgets() bool {
 	const bit = 1 << (unix.SIGCHLD - 1)
 	return slices.ContainsFunc(t.processes, func(p process) bool {

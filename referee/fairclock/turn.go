@@ -2,15 +2,15 @@ package fairclock
 
 import "time"
 
-// firstReading is how long a turn takes before the counters are read for the first time, or a tenth of its time if
-// that is less. A quick answer costs no reading.
+// firstReading is the time after the start of a turn at which the counters are read first; it is a tenth of
+// the turn's time if that is less. A quick answer needs no reading.
 const firstReading = 5 * time.Millisecond
 
 // readingInterval is the time between two readings while a bot has not answered.
 const readingInterval = 100 * time.Millisecond
 
-// TurnMeter measures how much of each turn, and of its start, one bot loses to others. The zero Turn measures nothing.
-// Only the goroutine of the worker may use it.
+// TurnMeter measures how much of each turn, and of the start of its process, one bot loses to other programs. The
+// zero Turn measures nothing. Only the goroutine of the worker may use it.
 type TurnMeter struct {
 	monitor *Monitor // if nil, nothing is measured
 	bot     Counters
@@ -18,26 +18,26 @@ type TurnMeter struct {
 
 	nextReading time.Time
 	first       *reading // nil until the counters are read
-	last        *reading // the newest at which the bot was asleep; else first
+	last        *reading // the newest reading at which the bot was asleep, or first
 	settledLoss Loss     // between first and last
 	waits       openWaits
 
 	referee     absence
-	startCPU    time.Duration // of the bot when the turn began; -1 if it was not read
-	firstCPU    time.Duration // of the bot at the first reading
-	inputFilled bool          // the bot did not read its input, so that the referee's waits are the bot's own doing
+	startCPU    time.Duration // CPU time of the bot when the turn began; -1 if it was not read
+	firstCPU    time.Duration // CPU time of the bot at the first reading
+	inputFilled bool          // the bot did not read its input, so that the referee waited because of the bot
 }
 
 // absence is the time in a turn in which the referee could not have seen an answer.
 type absence struct {
-	sleepStart time.Time     // of its last sleep
-	overslept  time.Duration // by which its sleeps were too long since the first reading
-	judgeStart time.Time     // zero while it looks for an answer
-	judging    time.Duration // after the turn was due, instead of looking for an answer
+	sleepStart time.Time     // start of the referee's last sleep
+	overslept  time.Duration // time by which its sleeps were too long, since the first reading
+	judgeStart time.Time     // start of the current judging; zero while it looks for an answer
+	judging    time.Duration // time for which it judged, instead of looking for an answer
 }
 
-// NewTurn returns the Turn of a bot that is about to start, and measures its start from now on. Call Watch when it
-// has started.
+// NewTurn returns the Turn of a bot that is about to start, and measures its start from now on. Call Attach
+// when the bot has started.
 func NewTurn(w *Monitor, now time.Time) (t TurnMeter) {
 	t.monitor, t.first = w, w.read(nil, now)
 	return t
@@ -81,10 +81,10 @@ func (t *TurnMeter) reset(now time.Time) {
 // End ends a turn after the bot's answer.
 func (t *TurnMeter) End() { t.start, t.inputFilled = time.Time{}, false }
 
-// RecordFullInput notes that the bot leaves its input unread, so that the referee waits because of the bot.
+// RecordFullInput records that the bot leaves its input unread, so that the referee waits because of the bot.
 func (t *TurnMeter) RecordFullInput() { t.inputFilled = true }
 
-// Sample reads the counters if the time for that has come. It returns how long it is until the next reading.
+// Sample reads the counters if the time for that has come. It returns the time until the next reading.
 func (t *TurnMeter) Sample(now time.Time) time.Duration {
 	if t.monitor == nil || t.start.IsZero() {
 		return readingInterval
@@ -105,7 +105,7 @@ func (t *TurnMeter) Sample(now time.Time) time.Duration {
 			t.firstCPU = t.bot.QuickCPU()
 		}
 	case !t.WantsCore():
-		// All of its waits are counted, and none of them is time in which it sleeps from now on.
+		// The bot sleeps: the kernel has counted all of its waits, and no wait is open.
 		if r := t.monitor.read(t.bot, now); r != nil {
 			t.settledLoss = t.settledLoss.then(t.monitor.loss(t.last, r, 0, 0))
 			t.last = r
@@ -118,7 +118,7 @@ func (t *TurnMeter) Sample(now time.Time) time.Duration {
 // WantsCore reports whether a thread of the bot runs or waits for a core.
 func (t *TurnMeter) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
 
-// RecordSleep notes a sleep of the referee that was to last for asked.
+// RecordSleep records a sleep of the referee that was to last for the duration asked.
 func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	if !t.inputFilled {
 		t.referee.overslept += Overslept(from, to, asked)
@@ -126,9 +126,9 @@ func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	}
 }
 
-// Overslept returns by how much a sleep of the referee was too long. Up to a millisecond does not count: that is
-// usual on an idle machine, because the kernel is asked for whole milliseconds. Of a longer delay all counts, because
-// the answer may have come when the sleep should have ended.
+// Overslept returns by how much a sleep of the referee was too long. Up to a millisecond does not count: that
+// is usual on an idle machine, because the kernel is asked for whole milliseconds. A longer delay counts in
+// full, because the answer may have come when the sleep should have ended.
 func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	if late := to.Sub(from) - asked; late > time.Millisecond {
 		return late
@@ -136,18 +136,18 @@ func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	return 0
 }
 
-// StopLooking notes that the referee no longer looks for an answer.
+// StopLooking records that the referee no longer looks for an answer.
 func (t *TurnMeter) StopLooking(now time.Time) { t.referee.judgeStart = now }
 
-// ResumeLooking notes that the referee looks for an answer again.
+// ResumeLooking records that the referee looks for an answer again.
 func (t *TurnMeter) ResumeLooking(now time.Time) {
 	if r := &t.referee; !r.judgeStart.IsZero() {
 		r.judging, r.judgeStart = r.judging+now.Sub(r.judgeStart), time.Time{}
 	}
 }
 
-// Absence returns how long the referee did not look for an answer though it should have: while it slept for too long
-// and, if no answer has come, while it judged.
+// Absence returns how long the referee did not look for an answer although it should have: while it slept for
+// too long and, if answered is true, while it judged.
 func (t *TurnMeter) Absence(answered bool) time.Duration {
 	if answered {
 		return t.referee.overslept + t.referee.judging
@@ -155,8 +155,8 @@ func (t *TurnMeter) Absence(answered bool) time.Duration {
 	return t.referee.overslept
 }
 
-// Loss returns what the bot lost between since, when its turn or its start began, and now. answered says whether an
-// answer has been read just now.
+// Loss returns how much of the time from since, when its turn or its start began, to now the bot lost to
+// other programs. answered says whether an answer has just been read.
 func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	if t.monitor == nil || t.start.IsZero() {
 		return Loss{}
@@ -183,9 +183,10 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	return loss
 }
 
-// lostBeforeReading returns what the bot lost before the first reading, when nothing was measured. If that reading
-// was late or has not come, it is all the time that the bot did not use. Otherwise it is at most as much as was
-// measured after the reading. If the bot left its input unread, it delayed the reading itself and lost nothing.
+// lostBeforeReading returns how much the bot lost before the first reading, when nothing was measured. If
+// that reading was late or has not come, it is all the time that the bot did not use. Otherwise it is at most
+// the loss that was measured after the reading. If the bot left its input unread, it delayed the reading
+// itself and lost nothing.
 func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.monitor.delayed = true
@@ -205,8 +206,8 @@ func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Durati
 	return max(0, lost-t.usedCPU(t.firstCPU))
 }
 
-// measuredLoss returns the loss between the first reading and r. ready are the threads that run or wait of a bot that
-// has not answered.
+// measuredLoss returns the loss between the first reading and r. ready are the threads that run or wait for a
+// core, of a bot that has not answered.
 func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss {
 	var unread, open time.Duration
 	if answered {
@@ -217,14 +218,14 @@ func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss 
 	return t.settledLoss.then(t.monitor.loss(t.last, r, unread, open))
 }
 
-// lostInAbsence returns how long the referee was stopped, without what is measured elsewhere: waits for a core, and
-// time stolen by other virtual machines.
+// lostInAbsence returns how long the referee was stopped, except for waits for a core and for time stolen by
+// other virtual machines, which are counted elsewhere.
 func (t *TurnMeter) lostInAbsence(r *reading, stolen time.Duration, answered bool) time.Duration {
 	return max(0, t.Absence(answered)-(r.WorkerWait-t.first.WorkerWait)-stolen)
 }
 
-// usedCPU returns the CPU time of the bot since the turn began. cpu is its CPU time now. It is 0 if that of the
-// beginning is unknown.
+// usedCPU returns the CPU time that the bot has used since the turn began. cpu is its CPU time now. It
+// returns 0 if the CPU time at the beginning is unknown.
 func (t *TurnMeter) usedCPU(cpu time.Duration) time.Duration {
 	if t.startCPU < 0 {
 		return 0

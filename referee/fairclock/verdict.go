@@ -1,12 +1,13 @@
-// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others took
-// from it: other programs on its cores, a quota, another virtual machine, or whoever stopped the referee.
+// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others
+// took from it: other programs on its cores, a quota, another virtual machine, or whatever stopped the
+// referee.
 //
-// docs/clock.md has a picture of one turn and three worked examples. Begin with Turn, which measures a turn and
-// returns its Loss; Allowance.Judge makes a Verdict of that. A Watch reads the counters of one worker's cores, and
-// Processes those of one bot.
+// docs/clock.md has a picture of one turn and three worked examples. Begin with Turn, which measures a turn
+// and returns its Loss; Allowance.Judge turns that into a Verdict. A Monitor reads the counters of one
+// worker's cores, and Processes those of one bot.
 //
-// It relies on counters of Linux (/proc/stat, schedstat, cgroups). Where they are missing, and on other systems, Open
-// returns nil, and nobody gets credit. The worker's goroutine must stay on its thread.
+// The package relies on counters of Linux (/proc/stat, schedstat, cgroups). If they are missing, and on other
+// systems, Open returns nil, and no bot gets credit. The worker's goroutine must stay on its thread.
 package fairclock
 
 import "time"
@@ -20,10 +21,10 @@ const (
 // judgeInterval is the shortest wait for a late answer between two verdicts.
 const judgeInterval = 10 * time.Millisecond
 
-// Loss is how much of its turn a bot lost to others.
+// Loss is how much of its turn a bot lost to other programs.
 type Loss struct {
-	Certain time.Duration // as the kernel has counted it
-	// Possible is Certain with a wait for a core that may still go on: the kernel counts a wait when it ends.
+	Certain time.Duration // counted by the kernel
+	// Possible is Certain plus a wait for a core that may still go on: the kernel counts a wait when it ends.
 	Possible time.Duration
 
 	stolen time.Duration // the part of Certain that other virtual machines took
@@ -35,14 +36,14 @@ func (l Loss) Plus(d time.Duration) Loss {
 	return l
 }
 
-// then returns the loss of two periods, one after the other. If a wait was open at the end of the first, the second
+// then returns the loss of two consecutive periods. If a wait was open at the end of the first, the second
 // has counted it, so the possible loss of the first does not count.
 func (l Loss) then(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)
 }
 
-// atMost returns the loss, but at most d.
+// atMost limits the loss to d.
 func (l Loss) atMost(d time.Duration) Loss {
 	l.Certain, l.Possible = min(l.Certain, d), min(l.Possible, d)
 	return l
@@ -51,8 +52,8 @@ func (l Loss) atMost(d time.Duration) Loss {
 // Allowance is how long a bot may take for one answer.
 type Allowance struct {
 	Start     time.Time
-	Due       time.Time     // when the time of the turn and the margin are over
-	MaxCredit time.Duration // after Due
+	Due       time.Time     // end of the time of the turn and of the margin
+	MaxCredit time.Duration // largest credit, which extends Due
 }
 
 // NewAllowance returns the allowance of a turn that begins at start: the time left on the bot's clock, and the
@@ -65,7 +66,7 @@ func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 // game is void.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
-// VerdictReason says why an answer that is late by the clock on the wall is, or is not, a fault.
+// VerdictReason says why an answer that came after its allowance is, or is not, a fault.
 type VerdictReason string
 
 const (
@@ -85,9 +86,9 @@ type Verdict struct {
 // Late reports whether the bot is at fault.
 func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
 
-// Judge decides about a turn at the time now. answered says whether the answer has come. With an answer only a
-// certain loss counts. Without one the bot may be waiting for a core at this moment, so that a possible loss counts,
-// too.
+// Judge decides about a turn at the time now. answered says whether the answer has come. If it has, only a
+// certain loss counts. If it has not, the bot may be waiting for a core at this moment, so that a possible
+// loss counts, too.
 func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 	lost := loss.Certain
 	if !answered {

@@ -23,20 +23,20 @@ type Contestant struct {
 	Name    string   // unique in a match
 	Version string   // from the manifest, else from the bot's "ready"
 	Command []string // the program and its arguments
-	Dir     string   // the working directory; "" for the current one
-	Show    []string // paths that the sandbox shows besides Dir and what Command names
+	Dir     string   // the working directory; "" means the current one
+	Show    []string // paths that the sandbox shows in addition to Dir and the files that Command names
 	Hash    string   // SHA-256 of the program, in hexadecimal
 
-	Language string // of its program, for advice; "" if unknown
-	Line     string // the BOT that a user wrote for it, for commands to type next; "" if unknown
+	Language string // the language in which it is written, for advice; "" if unknown
+	Line     string // the BOT as the user wrote it, for suggested commands; "" if unknown
 
 	// Temp is the directory in which the process gets a directory for temporary files, unless its sandbox has
 	// one; "" means the system's.
 	Temp string
 
-	// Clock replaces the clock of the match for this bot; nil does not.
+	// Clock, if not nil, replaces the clock of the match for this bot.
 	Clock *referee.Clock
-	// Sandbox confines the bot; nil gives it all rights of the referee.
+	// Sandbox confines the bot. If it is nil, the bot has all rights of the referee.
 	Sandbox *Sandbox
 
 	// Serve, if not nil, plays instead of a process: a person, or a bot that is part of
@@ -50,9 +50,9 @@ type Contestant struct {
 	Follows bool
 }
 
-// makeScratch makes a directory for the bot's temporary files. It returns "" if the bot needs none: a bot without a
-// process, or one whose sandbox has its own. dropScratch removes the directory. It is registered with the cleaner
-// first, so that it goes even if this program is killed.
+// makeScratch makes a directory for the bot's temporary files. It returns "" if the bot needs none: a bot
+// without a process, or one whose sandbox has its own. The directory is registered with the cleaner first, so
+// that it is removed even if this program is killed.
 func (b Contestant) makeScratch() (string, error) {
 	if b.Serve != nil || b.Sandbox != nil {
 		return "", nil
@@ -89,8 +89,9 @@ func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstan
 	return c
 }
 
-// InCompetition returns the circumstances of a bot's fault in a game of a ladder. log is the bot's log of that game.
-// The advice for them names neither limits, which the author cannot change, nor files of the machine.
+// InCompetition returns the circumstances of a bot's fault in a game of a ladder. log is the bot's log of
+// that game. The advice for them mentions neither flags for limits, which the author cannot change, nor files
+// of the machine.
 func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
 	var c fault.Circumstances
 	if g, err := games.Find(r.Game); err == nil {

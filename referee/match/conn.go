@@ -10,34 +10,32 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// BotConn is the referee's end of the lines to and from one bot, for one goroutine. The
-// errors of Send and Line are a fault.Reason if it is the bot's fault; any other error is the
-// referee's own failure.
+// BotConn is the referee's end of the lines to and from one bot. Only one goroutine may use it. The errors of
+// Send and Line are a fault.Reason if the bot is to blame; any other error is a failure of the referee.
 type BotConn interface {
-	// BeginTurn begins a turn, for which the bot has so much time: it resumes a bot that is stopped
-	// while it is not its turn. Send does that, too, in the bot's time.
+	// BeginTurn begins a turn for which the bot has the time left. It resumes a bot that is stopped between
+	// its turns; Send resumes it, too, but in the bot's time.
 	BeginTurn(now time.Time, left time.Duration) error
-	// Send writes whole lines, and returns how many bytes it has written. It is the bot's
-	// fault if it does not read them by the deadline.
+	// Send writes whole lines, and returns the number of bytes that it has written. If the bot does not read
+	// them by the deadline, the bot is to blame.
 	Send(lines []byte, deadline time.Time) (n int, err error)
-	// Line reads the next line, without its LF, valid until the next call; at is when it
-	// was read. The error is ErrLate if none came by the deadline. With a deadline in
-	// the past, Line returns only what is there already.
+	// Line reads the next line, without its LF, valid until the next call. at is when it was read. The error
+	// is ErrLate if no line came by the deadline. With a deadline in the past, Line does not wait.
 	Line(now, deadline time.Time) (line []byte, at time.Time, err error)
-	// Rest returns the line that the bot has begun and not ended, valid until the next
-	// call of Line.
+	// Rest returns the line that the bot has begun and not ended, valid until the next call of Line.
 	Rest() []byte
-	// Loss returns what others took from the bot since its turn or its process began. answered is whether
-	// an answer of it has been read now.
+	// Loss returns how much time other programs took from the bot since its turn or its process began.
+	// answered says whether an answer has just been read.
 	Loss(since, now time.Time, answered bool) fairclock.Loss
-	// Memory returns how much memory the bot uses with all its processes, and how much it may
-	// use, in bytes; 0 if that is not known.
+	// Memory returns the memory that all processes of the bot use, and its limit, in bytes. Both are 0 if
+	// they are unknown.
 	Memory() (used, limit int64)
 	// EndTurn ends a turn: the count of output starts again at 0.
 	EndTurn()
 	// Stderr returns what the bot has written to stderr since the last call.
 	Stderr() []byte
-	// Close ends the bot and all its processes. Within the grace it may exit by itself.
+	// Close ends the bot and all its processes. If grace is positive, the bot may exit by itself within that
+	// time.
 	Close(grace time.Duration)
 }
 
@@ -48,9 +46,10 @@ var ErrLate = errors.New("no line in time")
 // and whether it slept for too long.
 const maxSleep = 100 * time.Millisecond
 
-// MaxLog is how many bytes of a bot's stderr and comments a game keeps. stderrCut marks that there were more.
+// MaxLog is the largest number of bytes of a bot's stderr and comments that are kept for one game.
 const MaxLog = 256 << 10
 
+// logCutNote is appended to a log that was cut.
 const logCutNote = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
 
 // appendLog appends data to a log, and cuts the log at MaxLog bytes.
@@ -67,13 +66,13 @@ func appendLog(log, data []byte) []byte {
 // lineBuffer splits the output of a bot into lines, and enforces the limits of the protocol.
 type lineBuffer struct {
 	buf     [2 * protocol.MaxLine]byte
-	r, w    int // unread bytes are buf[r:w]
+	r, w    int // buf[r:w] are the unread bytes
 	scanEnd int // buf[r:scanned] has no LF
 	count   int // bytes of lines returned since the last turn was answered
 }
 
-// room returns where to read more bytes to. The caller then calls added with their number. The space is never empty
-// after next has found no line.
+// room returns the space for more bytes. The caller then calls advance with the number of bytes that it has
+// read. The space is never empty after next has found no line.
 func (b *lineBuffer) room() []byte {
 	if b.r > 0 {
 		copy(b.buf[:], b.buf[b.r:b.w])
@@ -86,7 +85,7 @@ func (b *lineBuffer) room() []byte {
 
 func (b *lineBuffer) advance(n int) { b.w += n }
 
-// endTurn ends a turn: the count of output starts at 0 again.
+// endTurn ends a turn: the count of output starts again at 0.
 func (b *lineBuffer) endTurn() { b.count = 0 }
 
 // next returns the next line; ok is false if there is no complete one. The result depends on the bytes alone, not on
@@ -103,8 +102,8 @@ func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	return nil, false, b.checkLimits(b.rest(), b.count+b.w-b.r)
 }
 
-// checkLimits returns the fault of a line, or of the beginning of a line, that breaks a limit. count is the number of bytes
-// of the turn up to its end.
+// checkLimits returns the fault of a line, or of the beginning of a line, that breaks a limit. count is the
+// number of bytes of the turn up to its end.
 func (b *lineBuffer) checkLimits(line []byte, count int) error {
 	const limit = protocol.MaxLine
 	n := len(line)

@@ -11,30 +11,30 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// BotProcess is one process of a bot that plays no match, as in the check of a bot. The rules of a match hold for it.
-// Its errors are a fault.Reason or a LateError if the bot is to blame, and else *Starved, the error of the context,
-// or a failure of the referee.
+// BotProcess is one process of a bot outside of a match, as in the check of a bot. The rules of a match apply.
+// Its errors are a fault.Reason or a LateError if the bot is to blame; otherwise a *StarvedError, the error
+// of the context, or a failure of the referee.
 //
-// One goroutine uses a Process. From Start to Close it stays on one thread (runtime.LockOSThread), because on Linux
-// the bot ends with the thread that started it.
+// One goroutine uses a Process. From Start to Close it stays on one thread (runtime.LockOSThread), because on
+// Linux the bot ends with the thread that started it.
 type BotProcess struct {
 	processConn
 	seat    seat
 	monitor *fairclock.Monitor
 }
 
-// processConn is a Conn to a bot that may go on when its input is closed, which Process needs.
+// processConn is a Conn whose input can be closed while the bot still runs.
 type processConn interface {
 	BotConn
 	// CloseInput closes the bot's input. The bot may still write.
 	CloseInput()
-	// Wait waits until the process has ended; ok is false if it has not by the deadline. Its
-	// further output on stdout is discarded.
+	// Wait waits until the process has ended, and discards its output on stdout. ok is false if it has not
+	// ended by the deadline.
 	Wait(deadline time.Time) (end End, ok bool)
 }
 
-// Start starts a bot and sends the greeting; Greet waits for the answer. If around is not nil, all lines go through
-// the Conn that it returns.
+// Start starts a bot and sends the greeting; Greet waits for the answer. If around is not nil, all lines pass
+// through the Conn that it returns.
 func Start(ctx context.Context, b Contestant, c referee.Clock, around func(BotConn) BotConn) (*BotProcess, error) {
 	return newProcess(ctx, b, c, around, startBot)
 }
@@ -73,22 +73,23 @@ func (p *BotProcess) PlayTurn(g *referee.Game) error {
 	return p.seat.playTurn(g)
 }
 
-// Await reads the bot's output until a time. The bot has no turn, so anything but a comment or an info is a fault.
+// Await reads the bot's output until the given time. The bot has no turn, so anything but a comment or an
+// info is a fault.
 func (p *BotProcess) Await(until time.Time) error { return p.seat.readBetweenTurns(time.Now(), until) }
 
-// AwaitLate waits up to patience of the bot's own time for an answer that is late already. It returns when the answer
-// came, or zero.
+// AwaitLate waits up to patience, of the bot's own time, for an answer that is already late. came is zero if
+// no answer came.
 func (p *BotProcess) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	return p.seat.awaitLate(late, patience)
 }
 
-// SendLines sends the bot the lines of its seat that it has not got yet.
+// SendLines sends the bot the lines of its seat that it has not received yet.
 func (p *BotProcess) SendLines(g *referee.Game, seat int) error {
 	now := time.Now()
 	return p.seat.send(g.TakeLines(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
 }
 
-// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after the grace and its
+// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after grace and its
 // credit.
 func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 	began := time.Now()
@@ -116,8 +117,8 @@ func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 
 // End says how the process of a bot ended.
 type End struct {
-	Reason    fault.Reason // as in a fault
-	Leftovers int          // processes that it left running; only known on Linux
+	Reason    fault.Reason // as in a fault of a bot whose process ends during a game
+	Leftovers int          // number of processes that it left running; only known on Linux
 }
 
 // IsClean reports whether the process exited with status 0, or Serve returned no error.

@@ -10,12 +10,12 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// StarvedError is the error of a game that is void because other programs used the cores: a late bot lost more time to
-// them than can be credited.
+// StarvedError is the error of a game that is void because other programs used the cores: a late bot lost
+// more time to them than can be credited.
 type StarvedError struct {
-	Bot      string        // who was late
-	TurnTime time.Duration // how long the bot had by the clock on the wall
-	LostTime time.Duration // the part of Turn that others took
+	Bot      string        // name of the late bot
+	TurnTime time.Duration // elapsed time of the turn
+	LostTime time.Duration // the part of TurnTime that other programs took
 }
 
 func (s *StarvedError) Error() string {
@@ -26,7 +26,7 @@ func (s *StarvedError) Error() string {
 type LateError struct {
 	fault.Reason
 	Credit    time.Duration // see fairclock.Verdict
-	Delay     time.Duration // how late the bot is, after Credit
+	Delay     time.Duration // how late the bot is after Credit is subtracted
 	TurnStart time.Time     // when the turn began
 	ArrivedAt time.Time     // when the answer came; zero if it has not come
 }
@@ -34,7 +34,7 @@ type LateError struct {
 // Unwrap returns the reason.
 func (o LateError) Unwrap() error { return o.Reason }
 
-// allowance returns how long a bot may take for an answer, with and without credit. left is the time on its clock.
+// allowance returns how long a bot may take for an answer. left is the time on its clock.
 func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.Allowance {
 	a := fairclock.NewAllowance(start, left, margin)
 	if s.anyRemote {
@@ -49,9 +49,9 @@ func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Contestant) bool { return b.Serve != nil })
 }
 
-// judge decides about a turn that is over: about a late answer, or one that has not come yet. The error is a LateError
-// with the reason if the bot is at fault, and Starved if the game is void. Otherwise the verdict says whether the
-// answer is in time with credit, or whether the bot still has time.
+// judge decides about a turn whose time is over: the answer is late, or has not come yet. The error is a
+// LateError with the reason why if the bot is at fault, and a *StarvedError if the game is void. Otherwise
+// the verdict says whether the answer is in time with credit, or how long to wait for it.
 func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fault.Reason) (fairclock.Verdict, error) {
 	loss := s.conn.Loss(a.Start, now, answered)
 	v := a.Judge(now, loss, answered)
@@ -69,11 +69,11 @@ func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fa
 	return v, nil
 }
 
-// LatePatience is the usual Match.Patience.
+// LatePatience is the usual value of Match.Patience.
 const LatePatience = time.Second
 
-// arrivalNote waits for a move that is late, and returns the line for the bot's log that says when it came. The
-// error is the fault of a bot that goes beyond its memory meanwhile, or of the referee.
+// arrivalNote waits for a late move, and returns the line for the bot's log that says when it came. The error
+// is the fault of a bot that exceeds its memory in the meantime, or a failure of the referee.
 func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	if late.Kind != fault.Late && late.Kind != fault.LateBank {
 		return "", nil
@@ -91,16 +91,16 @@ func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	return fault.ArrivalNote(true, own) + "\n", nil
 }
 
-// memoryStep: while a late bot gains 1/memoryStep of its memory limit during the wait of awaitLate, the wait begins
-// again.
+// memoryStep decides when awaitLate starts its wait again: if the memory of the bot has grown by 1/memoryStep
+// of its limit.
 const memoryStep = 16
 
-// awaitLate waits for a late answer. It returns when the answer came, or zero. The error says why no answer can come
+// awaitLate waits for a late answer. came is zero if no answer came. The error says why no answer can come
 // any more.
 //
-// The wait is patience of the bot's own time, so that on a busy machine a slow bot is not taken for one that never
-// answers. While the memory of the bot grows the wait begins again: if it reaches the limit, that is the bot's fault
-// and not its lateness.
+// The wait lasts for patience of the bot's own time, so that on a busy machine a slow bot is not taken for
+// one that never answers. If the memory of the bot grows, the wait starts again: a bot that reaches its
+// memory limit is at fault for that, and not for being late.
 func (s *seat) awaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	began, credit := time.Now(), late.Credit
 	now, until := began, began.Add(patience)

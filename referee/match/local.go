@@ -17,24 +17,24 @@ type local struct {
 	ctx        context.Context
 	inbox      *inbox
 	output     chan []byte
-	serveDone  chan struct{} // Serve has returned
-	serveError error         // what it returned
-	quit       chan struct{}
+	serveDone  chan struct{} // closed when Serve has returned
+	serveError error         // the error that Serve returned
+	quit       chan struct{} // closed by Close
 	lines      lineBuffer
 	unread     []byte // output that is not split into lines yet
 	holds      holdTimes
 
-	overslept time.Duration // how much longer than asked the referee has slept since the turn began
+	overslept time.Duration // by how much the referee's sleeps were too long since the turn began
 }
 
-// Holder stops and starts the clock of a bot. The writer that Bot.Serve gets for its answers implements it. The time
-// between Hold(true) and Hold(false) is credit of the turn.
+// Holder stops and starts the clock of a bot. The writer that Bot.Serve gets for its answers implements it.
+// The time between Hold(true) and Hold(false) is credit of the turn.
 type Holder interface{ Hold(bool) }
 
 // holdTimes adds up for how long the clock of a bot was held during a turn.
 type holdTimes struct {
 	mu    sync.Mutex
-	since time.Time     // it is held; zero: it is not
+	since time.Time     // start of the current hold; zero if the clock is not held
 	sum   time.Duration // of earlier holds, since the turn began
 }
 
@@ -61,7 +61,7 @@ func (h *holdTimes) hold(on bool) {
 	h.since = time.Time{}
 }
 
-// until returns how long the clock was held up to now, and whether it is held now.
+// until returns how long the clock was held in this turn up to now, and whether it is held now.
 func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +88,7 @@ func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer
 	return l
 }
 
-// BeginTurn does nothing: such a bot is never stopped between its turns.
+// BeginTurn does not resume the bot: such a bot is never stopped between its turns.
 func (l *local) BeginTurn(time.Time, time.Duration) error {
 	l.holds.begin()
 	l.overslept = 0
@@ -160,7 +160,7 @@ func (l *local) endError() error {
 	return l.serveReason()
 }
 
-// serveReason returns why Serve has returned.
+// serveReason returns the fault of a bot whose Serve has returned.
 func (l *local) serveReason() fault.Reason {
 	if r, ok := errors.AsType[fault.Reason](l.serveError); ok {
 		return r
@@ -202,7 +202,7 @@ func (l *local) Close(grace time.Duration) {
 	close(l.quit)
 }
 
-// outbox is the writer of Serve for the bot's answers.
+// outbox is the writer to which Serve writes the bot's answers.
 type outbox struct{ *local }
 
 func (o outbox) Write(p []byte) (int, error) {
@@ -217,7 +217,7 @@ func (o outbox) Write(p []byte) (int, error) {
 // Hold implements Holder.
 func (o outbox) Hold(on bool) { o.holds.hold(on) }
 
-// inbox is a pipe without a bound, from which Serve reads the lines of the referee.
+// inbox is an unbounded pipe from which Serve reads the lines of the referee.
 type inbox struct {
 	mu     sync.Mutex
 	cond   *sync.Cond

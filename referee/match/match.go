@@ -1,8 +1,8 @@
 // Package match plays matches between bots: it starts their processes, sends them lines and reads their
 // answers, keeps their time, and has each game recorded by package referee.
 //
-// Begin with Match, which plays the games of a schedule (schedule.go) by seats (seat.go). A Conn is one
-// bot's pipes or connection.
+// Begin with Match, which plays the games of a schedule (schedule.go) by seats (seat.go). A Conn is one bot's
+// pipes or connection.
 package match
 
 import (
@@ -20,31 +20,32 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Match is a series of deals between the same bots. Each deal is played once in every rotation of the bots over the
-// seats, so that no bot gains by lucky cards. Each rotation has its own processes: no process plays a deal twice.
+// Match is a series of deals between the same bots. Each deal is played once in every rotation of the bots
+// over the seats, so that no bot gains by lucky cards. Each rotation has its own processes: no process plays
+// a deal twice.
 type Match struct {
 	Variant   *rules.Variant
 	Bots      []Contestant // rotated over the seats
 	Deals     int
-	FirstDeal int // the number of the first deal; those before it are not played
+	FirstDeal int // number of the first deal that is played
 	Seed      rules.Seed
 	Clock     referee.Clock // of the bots that have no clock of their own
 	// Openings are the first moves of the deals, in turn: deal i has Openings[i % len(Openings)]. nil means none.
 	Openings []referee.DealOpening
 	// Adjudication ends games by the bots' own scores; the zero value ends none.
 	Adjudication referee.Adjudication
-	// EarlierGames are the games that were played before a resume.
+	// EarlierGames are the games that were played before the match was resumed. They are not played again.
 	EarlierGames []referee.PlayedGame
-	// OnlyRotations are the rotations that are played; nil for all.
+	// OnlyRotations are the rotations that are played; nil means all.
 	OnlyRotations []int
-	// Patience is how much of its own time a late bot gets to answer after all. The answer does not count: it
-	// only tells in the bot's log how late it came. 0 means no time.
+	// Patience is how much of its own time a late bot gets to answer after all. The answer does not count: its
+	// time is only reported in the bot's log. 0 means not to wait.
 	Patience time.Duration
 
 	Resources Resources
 	Observer  Observer
 
-	// start is begin, except in tests.
+	// start is startBot, except in tests.
 	start startFunc
 }
 
@@ -53,8 +54,9 @@ type Resources struct {
 	// Workers has the core of each worker, a thread that plays games, and its bots; cores.Any leaves the choice to
 	// the kernel. More workers than rotations have nothing to do.
 	Workers []int
-	// ParallelRotations is the number of rotations that have processes at the same time; 0 means all. The next rotations
-	// start when these have played all deals. Faults of a bot then count in that order, too.
+	// ParallelRotations is the number of rotations that have processes at the same time; 0 means all. The
+	// next rotations start when these have played all deals. The faults that disqualify a bot then count in
+	// that order, too.
 	ParallelRotations int
 	// Low gives the workers and the bots the lowest priority, so that they do not slow down other matches.
 	Low bool
@@ -131,11 +133,12 @@ func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err err
 	return game, err
 }
 
-// Play plays all games, and returns when the processes of all bots have ended. It calls done with each finished game,
-// one at a time; nil means nobody. Games finish in any order, because void games are played again later.
+// Play plays all games, and returns when the processes of all bots have ended. It calls done, unless it is
+// nil, with each finished game, one at a time. Games finish in any order, because void games are played again
+// later.
 //
-// The error is that of the context, the first of done, which ends the match, or a failure of the referee that came
-// again in every try of a game.
+// The error is that of the context, the first of done, which ends the match, or a failure of the referee that
+// occurred in every try of a game.
 func (m *Match) Play(ctx context.Context, done func(*referee.GameResult) error) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -154,7 +157,7 @@ func (m *Match) Play(ctx context.Context, done func(*referee.GameResult) error) 
 	return nil
 }
 
-// playRotations plays the rotations that the schedule has now, in the workers of the match.
+// playRotations plays the current rotations of the schedule, in the workers of the match.
 func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	group, ctx := errgroup.WithContext(ctx)
 	workers := m.Resources.Workers
@@ -178,7 +181,7 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 // lowestPriority is the nice value of the lowest priority.
 const lowestPriority = 19
 
-// worker plays some rotations on one thread. The bots end with that thread.
+// worker plays some rotations on one thread. Their bots end with that thread.
 func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *fairclock.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := cores.Bind(core); err != nil {
@@ -232,11 +235,11 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	}
 }
 
-// OwnTime is an Observer.Watch that adds up the time of the bots for all moves of a match with one worker. Void games
-// do not count.
+// OwnTime adds up the bots' own time for all moves of a match with one worker. Its Watch is a value for
+// Observer.Watch. Void games do not count.
 type OwnTime struct{ finishedGames, currentGame time.Duration }
 
-// Watch adds the moves of a game. Observer.Watch calls it.
+// Watch adds the last move of a game. It is to be set as Observer.Watch.
 func (o *OwnTime) Watch(g *referee.Game) {
 	n := len(g.Record.Moves)
 	switch {
@@ -249,5 +252,5 @@ func (o *OwnTime) Watch(g *referee.Game) {
 	}
 }
 
-// Sum returns the time so far.
+// Sum returns the sum so far.
 func (o *OwnTime) Sum() time.Duration { return o.finishedGames + o.currentGame }

@@ -8,19 +8,20 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Observer has the functions that see a match while it is played. Each may be nil.
+// Observer has functions that are called during a match. Each may be nil.
 type Observer struct {
 	// Trace receives every line. It is called from all workers.
 	Trace func(referee.Traffic)
 	// Watch receives each game when it has begun, after each move, and when it has ended. It is called from
 	// all workers, while no clock runs, and the game waits until it returns.
 	Watch func(*referee.Game)
-	// Trouble receives a *Void or a *Busy: one call at a time, and none while a finished game is received.
+	// Trouble receives a *VoidError or a *BusyError. Its calls overlap neither each other nor those with
+	// finished games.
 	Trouble func(error)
 }
 
-// VoidError reports a game that will be played again: the referee failed in it, or the machine was too busy (Err is a
-// *Starved).
+// VoidError reports a game that will be played again: the referee failed in it, or the machine was too busy
+// (Err is a *StarvedError).
 type VoidError struct {
 	Deal, Rotation int
 	Err            error
@@ -35,7 +36,7 @@ func (v *VoidError) Unwrap() error { return v.Err }
 
 // BusyError reports that other programs use the cores of the bots. A match reports it at most once a minute.
 type BusyError struct {
-	OthersCPU time.Duration // by the others, of each second of the cores
+	OthersCPU time.Duration // time that other programs used of each second of the cores
 }
 
 func (b *BusyError) Error() string {
@@ -45,14 +46,14 @@ func (b *BusyError) Error() string {
 // busyInterval is the shortest time between two reports that the machine is busy.
 const busyInterval = time.Minute
 
-// reports passes finished games and troubles on, one at a time.
+// reports passes on finished games and troubles, one at a time.
 type reports struct {
 	onGame    func(*referee.GameResult) error
 	onTrouble func(error)
 
 	mu                  sync.Mutex
-	othersCPU, coreTime time.Duration // of the turns with credit, since the last *Busy; see fairclock.Watch.Busy
-	last                time.Time     // of a *Busy
+	othersCPU, coreTime time.Duration // in the turns with credit since the last *BusyError; see fairclock.Monitor.Busy
+	last                time.Time     // time of the last *BusyError
 }
 
 // finish reports a finished game.
@@ -75,7 +76,7 @@ func (r *reports) void(v *VoidError) {
 	r.onTrouble(v)
 }
 
-// busy adds what a Watch.Busy has returned, and reports the sum at most once in busyEvery.
+// busy adds the results of fairclock.Monitor.Busy, and reports the sum at most once in busyInterval.
 func (r *reports) busy(othersCPU, coreTime time.Duration) {
 	if r.onTrouble == nil || coreTime == 0 {
 		return

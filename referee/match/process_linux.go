@@ -19,9 +19,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is the Conn of a bot that is a child process on Linux. The goroutine that starts it is locked to its
-// thread, and does all reading and writing itself. It sleeps in one epoll on stdout, stderr and the pidfd, so that a
-// turn costs two process switches, and the end of the bot is noticed at once.
+// process is the Conn of a bot that is a child process on Linux. The goroutine that starts it is locked to
+// its thread, and does all reading and writing itself. It sleeps in one epoll on stdout, stderr and the
+// pidfd, so that a turn costs two process switches, and the end of the bot is noticed at once.
 type process struct {
 	ctx context.Context
 	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
@@ -43,7 +43,7 @@ func (p *process) isUnsandboxed() bool { return p.bot.Sandbox == nil }
 // isFrozenBetweenTurns reports whether the bot is stopped while it has no turn.
 func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.bot.Sandbox.Freeze }
 
-// startProcess runs a bot. The bot ends with the calling thread.
+// startProcess starts a bot. The bot ends with the calling thread.
 func startProcess(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
@@ -85,7 +85,7 @@ func (p *process) start(b Contestant) error {
 		return startError(b, err)
 	}
 	if fd := p.sandbox.PidFD(); fd >= 0 {
-		// A copy, because the sandbox's own is closed by the first Wait.
+		// A copy, because Wait closes the descriptor of the sandbox.
 		if p.pidfd, err = unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0); err != nil {
 			return fmt.Errorf("match: starting %s: %w", b.Name, err)
 		}
@@ -155,8 +155,8 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// await sleeps until the bot writes or exits, or the time is up, for stopSlice at most. It reads what is on stdout
-// and stderr, and returns the time of waking. Every turn sleeps here alone, so the descriptors are registered once.
+// await sleeps until the bot writes or exits, or the time left is over. It reads stderr, records an exit, and
+// returns the time of waking. Since all turns sleep here, the descriptors are registered only once.
 func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err error) {
 	if p.epoll == 0 {
 		if err := p.register(); err != nil {
@@ -183,9 +183,9 @@ func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err
 	return woken, nil
 }
 
-// handleClosedInput handles that the bot has closed its stdin. It returns a fault if lines that were sent are unread: a
-// write can succeed while a process that is just being started has the pipe open, too. Otherwise the bot may still
-// answer, and the next write fails.
+// handleClosedInput handles that the bot has closed its stdin. If lines that were sent are unread, the bot is
+// at fault: a write can succeed while a process that is just being started still has the pipe open. Otherwise
+// the bot may still answer, and the next write fails.
 func (p *process) handleClosedInput() {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // it would be reported again and again
 	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {
@@ -218,7 +218,8 @@ func (p *process) registerEvents(fd int, events uint32) error {
 	return nil
 }
 
-// awaitRoom sleeps until the full pipe to a bot has room. It returns a fault if the time is up before.
+// awaitRoom sleeps until the full pipe to a bot has room. It returns a fault if the time left is over before.
+// It sleeps for at most the duration most.
 func (p *process) awaitRoom(left, most time.Duration) error {
 	p.turn.RecordFullInput()
 	fds := [3]unix.PollFd{
@@ -248,8 +249,8 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 	return nil
 }
 
-// drainStderr reads what is on stderr now, up to a few times the size of a pipe, so that a bot that floods stderr cannot
-// keep the referee busy.
+// drainStderr reads what is on stderr now, up to a few times the size of a pipe, so that a bot that floods
+// stderr cannot keep the referee busy.
 func (p *process) drainStderr() {
 	var buf [4 << 10]byte
 	for range 64 {
@@ -269,15 +270,15 @@ func (p *process) drainStderr() {
 	}
 }
 
-// exitWait is how long a bot may take to exit after it has closed a pipe, while it works or wants a
-// core, and reportWait how long its sandbox may take to tell that it has.
+// exitWait is how long a bot may take to exit after it has closed a pipe, while it uses or waits for a
+// core. reportWait is how long its sandbox may then take to report the exit.
 const (
 	exitWait   = 5 * time.Second
 	reportWait = time.Minute
 )
 
-// closedPipeFault returns the fault of a bot that closed a pipe. It waits a moment, because the bot may be about to exit: then
-// the fault is how it ended, and else how.
+// closedPipeFault returns the fault of a bot that closed a pipe. It waits a moment, because the bot may be
+// about to exit. If it exits, the fault is how it ended; otherwise it is of kind how.
 func (p *process) closedPipeFault(how fault.Kind) error {
 	moment := 100 * time.Millisecond
 	if !p.isUnsandboxed() {
@@ -301,7 +302,7 @@ func (p *process) closedPipeFault(how fault.Kind) error {
 	return p.endFault(p.sandbox.Wait())
 }
 
-// endFault returns the fault of a bot that ended with this status of its sandbox.
+// endFault returns the fault of a bot whose sandbox ended with this status.
 func (p *process) endFault(s sandbox.Status) error {
 	switch s.Reason {
 	case sandbox.MemoryLimit:
@@ -324,7 +325,8 @@ func (p *process) endFault(s sandbox.Status) error {
 	return exitReason(s.Code, s.Signal).WithUnfinishedLine(p.Rest())
 }
 
-// exitReason returns the fault for a process that ended with a status, or by a signal unless that is 0.
+// exitReason returns the fault of a process that exited with a status or, unless signal is 0, was ended by a
+// signal.
 func exitReason(status int, signal syscall.Signal) fault.Reason {
 	if signal != 0 {
 		return fault.Reason{Kind: fault.Signalled, Signal: int(signal), Name: unix.SignalName(signal)}
@@ -338,7 +340,7 @@ func (p *process) EndTurn() {
 	p.lines.endTurn()
 	p.turn.End()
 	if p.isFrozenBetweenTurns() {
-		p.sandbox.Freeze(true) // after an error it keeps running
+		p.sandbox.Freeze(true) // on an error the bot keeps running
 	}
 }
 
@@ -377,7 +379,7 @@ func (p *process) Close(grace time.Duration) {
 			p.awaitExit(time.Now().Add(grace))
 		}
 		p.sandbox.Kill()
-		p.sandbox.Wait() // how it ended does not matter any more
+		p.sandbox.Wait() // the status no longer matters
 	}
 	if p.stderr >= 0 {
 		p.drainStderr()
@@ -432,8 +434,8 @@ func (p *process) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return p.turn.Loss(since, now, answered)
 }
 
-// hasEnded reports whether the bot has ended and only the report of its sandbox is missing: the init of the sandbox has
-// no children, or has not reaped the last one yet.
+// hasEnded reports whether the bot has ended and only the report of its sandbox is missing: the init of the
+// sandbox has no children, or has not reaped the last one yet.
 func (p *process) hasEnded() bool {
 	if p.isUnsandboxed() {
 		return false
@@ -450,7 +452,7 @@ func (p *process) hasEnded() bool {
 	return slices.ContainsFunc(proc.Children(init), ended) || !slices.ContainsFunc(proc.ProcessTree(init)[1:], lives)
 }
 
-// resume resumes a stopped bot.
+// resume resumes a bot that is stopped between its turns.
 func (p *process) resume() error {
 	if !p.isFrozenBetweenTurns() {
 		return nil

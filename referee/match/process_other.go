@@ -15,14 +15,14 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is a bot as a child process on systems without poll on processes: a local bot that copies its
-// lines to the process, and the answers back.
+// process is the Conn of a bot that is a child process on systems other than Linux. It is a local bot whose
+// Serve copies the lines to the process, and the answers back.
 type process struct {
 	*local
 	sandbox *sandbox.Process // of level LevelNone
 	stdin   *os.File
 	done    chan struct{}  // closed when the process has ended
-	status  sandbox.Status // then
+	status  sandbox.Status // valid when done is closed
 	mu      sync.Mutex
 	log     []byte
 }
@@ -107,7 +107,8 @@ func (p *process) Stderr() []byte {
 	return log
 }
 
-// closedPipeFault returns the fault of a bot whose pipe has ended: how, if it runs on.
+// closedPipeFault returns the fault of a bot that closed a pipe. If the process runs on, the fault is of kind
+// how.
 func (p *process) closedPipeFault(how fault.Kind) fault.Reason {
 	select {
 	case <-p.done:

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// rotation is one rotation of a match: the same bots in the same seats for all deals. Each
-// seat has a process that no other rotation uses.
+// rotation is one rotation of a match: the same bots in the same seats for all deals. Each seat has a process
+// that no other rotation uses.
 type rotation struct {
 	match  *Match
 	ctx    context.Context
@@ -22,7 +22,8 @@ type rotation struct {
 	seats  []*seat
 }
 
-// newRotation returns a rotation whose bots run on the cores of a worker.
+// newRotation returns a rotation whose bots run on the cores of a worker. w is the monitor of the worker, and
+// reportBusy is called after other programs may have taken time from a bot.
 func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor, reportBusy func()) *rotation {
 	t := &table{patience: m.Patience, anyRemote: m.anyRemote(), reportBusy: reportBusy}
 	start := m.start
@@ -38,8 +39,8 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	return r
 }
 
-// play plays one deal. The error is the referee's own failure or the context's; after it
-// the processes must not be used again. out marks the disqualified bots.
+// play plays one deal. out says which bots are disqualified. The error is a failure of the referee, or that
+// of the context; after an error the processes must not be used again.
 func (r *rotation) play(deal int, out []bool) (result *referee.GameResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -80,7 +81,7 @@ func (m *Match) opening(deal int) (o referee.DealOpening) {
 	return o
 }
 
-// head returns what is known of a deal before it is played.
+// head returns the part of the replay of a deal that is known before the game.
 func (r *rotation) head(deal int) referee.Replay {
 	m := r.match
 	head := referee.Replay{

@@ -20,8 +20,8 @@ type Sandbox struct {
 	Freeze bool // stop the bot while it is not its turn; requires Full
 }
 
-// spec returns what the sandbox is to start. b.Temp is the bot's own directory by now. The error is a fault.Reason if
-// the bot is to blame.
+// spec returns what the sandbox is to start. b.Temp must be the bot's own directory. The error is a
+// fault.Reason if the bot is to blame.
 func (b Contestant) spec() (sandbox.Spec, error) {
 	h := b.Sandbox
 	switch {
@@ -45,8 +45,8 @@ func (b Contestant) spec() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// visibleFiles returns the command of a sandboxed bot, and the files of the user that its sandbox shows: its directory and
-// what its command names.
+// visibleFiles returns the command of a sandboxed bot, and the user's files that its sandbox shows: its
+// directory and the files that its command names.
 func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, VisiblePaths: b.Show}
 	if s.Dir != "" {

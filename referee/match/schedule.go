@@ -12,21 +12,20 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// schedule assigns the games of a match, in an order that makes the results independent of
-// the number of workers: a bot is disqualified from a deal if it had MaxFaults faults in
-// the earlier deals of all rotations, so a rotation that is ahead waits while that can
-// still change.
+// schedule assigns the games of a match to workers. Its order makes the results independent of the number of
+// workers: a bot is disqualified from a deal if it had MaxFaults faults in the earlier deals of all
+// rotations, so a rotation that is ahead waits as long as that can still change.
 type schedule struct {
 	match *Match
 
 	mu            sync.Mutex
 	cond          *sync.Cond
-	firstRotation int              // of the rotations that are played together
-	endRotation   int              // behind them
+	firstRotation int              // first of the rotations that are played at the same time
+	endRotation   int              // the last of them plus one
 	nextDeals     []int            // by rotation, the next deal to assign
-	earlierDeals  [][]int          // by rotation, the deals that were played before a resume, in order
-	openGames     []*scheduledGame // assigned and not finished
-	faults        [][]place        // by bot, where it had each fault
+	earlierDeals  [][]int          // by rotation, the sorted deals that were played before a resume
+	openGames     []*scheduledGame // games that are assigned and not finished
+	faults        [][]place        // by bot, the game of each of its faults
 
 	reports reports
 }
@@ -34,17 +33,17 @@ type schedule struct {
 // place identifies a game of a match.
 type place struct{ deal, rotation int }
 
-// scheduledGame is a game that is assigned.
+// scheduledGame is a game that is assigned to a worker.
 type scheduledGame struct {
 	place
-	disqualified []bool    // the disqualified bots
-	failures     int       // how often the referee has failed
-	starvations  int       // how often the machine was too busy
-	void         bool      // it waits to be played again
-	notBefore    time.Time // not before
+	disqualified []bool    // by bot
+	failures     int       // number of failures of the referee
+	starvations  int       // number of times that the machine was too busy
+	void         bool      // the game waits to be played again
+	notBefore    time.Time // earliest time for that
 }
 
-// maxTries is how often a game is started in total if the referee fails in it.
+// maxTries is the number of tries after which a game in which the referee fails ends the match.
 const maxTries = 3
 
 // A game that was void because the machine was too busy is played again after a pause, which
@@ -54,8 +53,8 @@ const (
 	maxPause = time.Minute
 )
 
-// maxAhead is the largest number of other deals that are played before a void game is played again. A sequential
-// test needs the games in order.
+// maxAhead is how many deals a worker plays beyond a void game before that is played again. A sequential test
+// needs the games in order.
 const maxAhead = 100
 
 func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
@@ -79,22 +78,23 @@ func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
 	return s
 }
 
-// setRotations goes on to the rotations from first up to last.
+// setRotations sets the rotations that are played to those from first up to last, without last.
 func (s *schedule) setRotations(first, last int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.firstRotation, s.endRotation = first, last
 }
 
-func (s *schedule) wake() { // under the lock, so that no waiter misses it
+// wake wakes all waiting workers. It holds the lock so that no worker misses it.
+func (s *schedule) wake() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cond.Broadcast()
 }
 
-// nextGame returns the next game of some rotations: one in which the referee failed, else the earliest
-// that was not played yet, else one for which the machine was too busy and whose pause is over. It
-// is nil if all are finished.
+// nextGame returns the next game of some rotations: one in which the referee failed, else the earliest that
+// was not played yet, else one for which the machine was too busy and whose pause is over. It waits until
+// there is one. It returns nil if all games are finished.
 func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGame, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,7 @@ func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGam
 	}
 }
 
-// nextDeal returns the next deal of a rotation to assign, behind the last one if there is none.
+// nextDeal returns the next deal of a rotation to assign. If there is none, it returns the end of the deals.
 func (s *schedule) nextDeal(rotation int) int {
 	deal := s.nextDeals[rotation]
 	for _, played := slices.BinarySearch(s.earlierDeals[rotation], deal); played; _, played = slices.BinarySearch(s.earlierDeals[rotation], deal) {
@@ -148,8 +148,8 @@ func (s *schedule) nextDeal(rotation int) int {
 	return min(deal, s.match.endDeal())
 }
 
-// disqualified returns which bots are disqualified from a deal; ok is false while unfinished games
-// can change that.
+// disqualified returns which bots are disqualified from a deal. ok is false as long as unfinished games can
+// change that.
 func (s *schedule) disqualified(deal int) (disqualified []bool, ok bool) {
 	unfinished := 0
 	for rotation := s.firstRotation; rotation < s.endRotation; rotation++ {
@@ -179,7 +179,7 @@ func (s *schedule) disqualified(deal int) (disqualified []bool, ok bool) {
 	return disqualified, true
 }
 
-// finishGame takes a finished game.
+// finishGame records the faults of a finished game, and reports the game.
 func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error {
 	s.mu.Lock()
 	s.openGames = slices.DeleteFunc(s.openGames, func(o *scheduledGame) bool { return o == g })
@@ -191,8 +191,8 @@ func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error 
 	return s.reports.finish(game)
 }
 
-// voidGame takes a game that has to be played again. The error ends the match: the referee has failed
-// in this game too often.
+// voidGame schedules a game to be played again. The error ends the match: the referee has failed in this game
+// too often.
 func (s *schedule) voidGame(g *scheduledGame, why error) error {
 	s.reports.void(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()

@@ -13,18 +13,19 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// seat is a bot over the games of a rotation. It has a process from its first game to its first fault.
+// seat is a bot in one seat for all games of a rotation. It has a process from its first game to its first
+// fault.
 type seat struct {
 	Contestant
 	*table
 	*session // nil while no process runs
 
-	number int           // of the bot in the match
-	place  int           // of the seat in the game
+	number int           // index of the bot in the match
+	place  int           // number of the seat in the game
 	clock  referee.Clock // of the bot
 
-	log  []byte   // comments and the stderr of ended processes in this game
-	info []string // since the last move
+	log  []byte   // comments and stderr in this game
+	info []string // info lines since the last move
 }
 
 // table is what the seats of a rotation have in common.
@@ -36,19 +37,19 @@ type table struct {
 	trace      func(seat int, fromBot bool, at time.Time, lines []byte)
 }
 
-// session is a process of a seat, from its start to its end.
+// session is one process of a seat.
 type session struct {
 	conn         BotConn
 	scratch      string // its directory for temporary files; "" if it needs none
 	greetedAt    time.Time
-	ready        bool   // it has answered the greeting
-	version      string // from the answer
-	pendingFault error  // a fault that was found after the last turn of a game, for the next game
+	ready        bool   // the bot has answered the greeting
+	version      string // from the bot's answer
+	pendingFault error  // a fault between turns, which the next turn reports; may be nil
 }
 
-// playGame plays a game that has not begun, with the moves of an opening, to its end. out marks the
-// disqualified bots, and watch, unless it is nil, receives each position. The error is the referee's own
-// failure or the context's; after it the processes must not be used again.
+// playGame plays a game that has not begun to its end, beginning with the moves of an opening. out says which
+// bots are disqualified. If watch is not nil, it receives each position. The error is a failure of the
+// referee, or that of the context; after an error the processes must not be used again.
 func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
@@ -98,8 +99,8 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	return nil
 }
 
-// follow sends the new events of a game to the bots that follow it, except the bot to move: that one gets them with
-// its turn.
+// follow sends the new events of a game to the bots that follow it. The bot to move gets them with its turn
+// instead.
 func follow(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
 		if s.Follows && s.session != nil && s.pendingFault == nil && s.place != g.Turn() && !g.IsOver() && !g.HasForfeited(s.place) {
@@ -109,9 +110,9 @@ func follow(g *referee.Game, seats []*seat) {
 	}
 }
 
-// startAll starts the bots that have no process, and greets them in the order of their seats. The processes start at
-// the same time, except those that are stopped between their turns, which start one after the other: each has the
-// core for itself.
+// startAll starts the bots that have no process, and waits for their answers in the order of the seats. The
+// processes start at the same time. Only bots that are stopped between their turns start one after the other,
+// so that each has the core for itself.
 func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	for _, s := range seats {
 		if out[s.number] {
@@ -133,7 +134,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 		}
 	}
 	for i, s := range seats {
-		if g.HasForfeited(i) { // perhaps by its partner: then it is greeted in the next game
+		if g.HasForfeited(i) { // if only its partner has failed, the bot is greeted in the next game
 			continue
 		}
 		err := startErrors[i]
@@ -151,8 +152,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	return nil
 }
 
-// startFunc starts a bot, whose Temp is by now its own: begin, except in tests. The watch counts its process
-// from then on.
+// startFunc starts a bot. b.Temp must be a directory of its own. The monitor counts its process from then on.
 type startFunc func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error)
 
 // launch starts the bot and sends the greeting.
@@ -173,7 +173,7 @@ func (s *seat) launch() error {
 	greeting := protocol.AppendGreeting(nil)
 	s.trace(s.place, false, started, greeting)
 	err = startFault(s.write(greeting, s.allowance(started, s.clock.Startup, 0)))
-	s.greetedAt = time.Now() // a referee without a core greets late, which is not the bot's time
+	s.greetedAt = time.Now() // a referee that had no core greets late, which must not cost the bot time
 	return err
 }
 
@@ -190,12 +190,13 @@ func (s *seat) greet() error {
 	return nil
 }
 
-// lineFault returns a fault of a kind that quotes a line of the bot.
+// lineFault returns a fault that quotes a line of the bot.
 func lineFault(k fault.Kind, line []byte) fault.Reason {
 	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
 }
 
-// startFault makes the fault of a bot that is not ready yet a fault of its start, unless its kind says that already.
+// startFault marks a fault of a bot that is not ready yet as one of its start, unless its kind says that
+// already.
 func startFault(err error) error {
 	switch e := err.(type) {
 	case fault.Reason:
@@ -231,7 +232,7 @@ func (s *seat) playTurn(g *referee.Game) error {
 	if err != nil {
 		return err
 	}
-	if s.clock.Bank != 0 && at.Sub(sent) > MinCreditedTurn && credit == 0 { // the bank does not pay for others
+	if s.clock.Bank != 0 && at.Sub(sent) > MinCreditedTurn && credit == 0 { // the bank must not pay for other programs
 		credit = min(s.conn.Loss(sent, at, true).Certain, limit.MaxCredit)
 		s.reportBusy()
 	}
@@ -239,8 +240,8 @@ func (s *seat) playTurn(g *referee.Game) error {
 	return g.Move(msg.Move, referee.MoveTime{Took: at.Sub(sent), Credit: credit}, s.info)
 }
 
-// awaitAnswer waits for the answer to lines that were sent. It returns the answer, when it came, and the credit
-// without which it would be late. why is the fault of a bot that is late.
+// awaitAnswer waits for the answer to the lines sent. It returns the answer, the time at which it came, and
+// the credit without which it would be late. why is the fault of a late bot.
 func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
 ) {
@@ -250,8 +251,8 @@ func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte
 		if err != nil && !none {
 			return msg, at, 0, err
 		}
-		// Another line than an answer proves nothing: where the referee was late, the answer may be behind it.
-		// And a "ready" may have been there for long: bots are greeted one after the other.
+		// A line that is no answer proves nothing: if the referee was late, the answer may follow it.
+		// A "ready" may have come long before it is read: bots are greeted one after the other.
 		late := !none && s.ready && at.After(limit.Due) && isAnswer(line)
 		var credit time.Duration
 		if none || late {
@@ -290,8 +291,8 @@ func isAnswer(line []byte) bool {
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
-// readBetweenTurns reads what the bot has written since its last turn, and writes until a time: comments and infos are
-// allowed, a move is not.
+// readBetweenTurns reads what the bot has written since its last turn, and what it writes up to the time
+// until. Comments and infos are allowed, a move is not.
 func (s *seat) readBetweenTurns(now, until time.Time) error {
 	if s.pendingFault != nil {
 		return s.pendingFault
@@ -315,7 +316,8 @@ func (s *seat) readBetweenTurns(now, until time.Time) error {
 	}
 }
 
-// read reads a line of the bot, and keeps infos and comments.
+// read handles a line of the bot: it records infos and comments, and returns a fault for a line that is not
+// allowed.
 func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
 	s.trace(s.place, true, at, line)
 	msg, err := protocol.ParseBot(line)
@@ -356,8 +358,8 @@ func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	}
 }
 
-// forfeit handles an error of the bot: a fault forfeits the game and ends the process; any
-// other error is returned.
+// forfeit handles an error of the bot. If it is a fault, the seat forfeits the game and the process is ended.
+// Any other error is returned.
 func (s *seat) forfeit(g *referee.Game, err error) error {
 	why, ok := errors.AsType[fault.Reason](err)
 	if !ok {
@@ -389,7 +391,7 @@ func (s *seat) forfeit(g *referee.Game, err error) error {
 	return nil
 }
 
-// appendLog appends to the log of this game, up to its limit.
+// appendLog appends to the log of this game, up to MaxLog bytes.
 func (s *seat) appendLog(parts ...[]byte) {
 	for _, p := range parts {
 		s.log = appendLog(s.log, p)
@@ -398,7 +400,7 @@ func (s *seat) appendLog(parts ...[]byte) {
 
 var lf = []byte{'\n'}
 
-// stop ends the process and keeps its stderr.
+// stop ends the process and appends its stderr to the log.
 func (s *seat) stop(grace time.Duration) {
 	if s.session == nil {
 		return
@@ -409,7 +411,7 @@ func (s *seat) stop(grace time.Duration) {
 	s.session = nil
 }
 
-// stopAll sends "bye" to bots and ends their processes, all at the same time.
+// stopAll sends "bye" to the bots and ends their processes, all at the same time.
 func stopAll(grace time.Duration, seats []*seat) {
 	bye := protocol.AppendBye(nil)
 	for _, s := range seats {
@@ -426,8 +428,8 @@ func stopAll(grace time.Duration, seats []*seat) {
 // untimed is a time limit that is never reached.
 const untimed = 365 * 24 * time.Hour
 
-// MinCreditedTurn is the shortest turn for which the referee asks the kernel how much of it others used. A shorter turn is
-// charged to the bot's bank in full.
+// MinCreditedTurn is the shortest turn for which the referee asks the kernel how much of it other programs
+// used. A shorter turn is charged to the bot's bank in full.
 const MinCreditedTurn = 10 * time.Millisecond
 
 const (
