@@ -52,7 +52,7 @@ type Match struct {
 // Resources are what a match uses of the machine. The zero value is one worker on any core.
 type Resources struct {
 	// Workers has the core of each worker, a thread that plays games, and its bots; cores.Any leaves the choice to
-	// the kernel. More workers than rotations have nothing to do.
+	// the kernel. Only as many workers as rotations are used.
 	Workers []int
 	// ParallelRotations is the number of rotations that have processes at the same time; 0 means all. The
 	// next rotations start when these have played all deals. The faults that disqualify a bot then count in
