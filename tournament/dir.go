@@ -63,7 +63,7 @@ func readPlan(path string) (c Config, err error) {
 // OpenDir locks the directory of a tournament that has begun, and returns it with its plan. The caller must
 // close it.
 func OpenDir(path string) (*Dir, Config, error) {
-	c, err := readPlan(path) // no lock is left where there is no tournament
+	c, err := readPlan(path) // before the lock, which would make a file also where no tournament is
 	if err != nil {
 		return nil, c, err
 	}
@@ -188,7 +188,7 @@ func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 		if len(log) > 0 {
 			err = os.WriteFile(path, log, 0o644)
 		} else {
-			err = os.RemoveAll(path) // one of a game that has no replay, and is played again
+			err = os.RemoveAll(path) // left over from a game without a replay, which is played again
 		}
 		if err != nil {
 			return fmt.Errorf("out: %w", err)

@@ -45,7 +45,7 @@ type run struct {
 	workers      []int
 	events       Events
 	calls        chan func()
-	busyNoticeAt time.Time // when others' use of the cores was told
+	busyNoticeAt time.Time // time of the last notice that the machine is busy
 }
 
 // Play plays all games of a tournament that the directory does not have. bots are in the order of
@@ -56,7 +56,7 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 		workers = []int{cores.Any}
 	}
 	r := &run{State: s, dir: d, bots: bots, files: programFiles(bots), workers: workers, events: on, calls: make(chan func())}
-	r.busyNoticeAt = time.Now() // short matches tell of a busy machine, too
+	r.busyNoticeAt = time.Now() // matches report a busy machine at once, the tournament only after a minute
 	began := false
 	for matches := s.Next(); len(matches) > 0; matches = s.Next() {
 		earlier := map[*Match][]referee.PlayedGame{}
@@ -80,7 +80,7 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Games(r.State, m) {
-			if err := cmp.Or(ctx.Err(), err); err != nil { // to read many games takes long
+			if err := cmp.Or(ctx.Err(), err); err != nil { // reading many games takes long
 				return err
 			}
 			earlier[m] = append(earlier[m], g.PlayedGame())

@@ -89,7 +89,7 @@ func (k *run) playMany() error {
 
 // attempt plays a game in the running process. If the game fails and was not the first of its process,
 // attempt plays it again in a new process. It returns failure if the new process fails, too, and leftOver if
-// it does not: the process that has played many games has then kept something from them.
+// it does not: the cause is then left over from earlier games.
 func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	s, err := k.currentSession()
 	if err == nil {

@@ -29,7 +29,7 @@ type session struct {
 	out      outbox
 	tail     transcript  // the last lines of both sides
 	last     event       // the last thing that the bot was sent or did
-	awaited  phrase.Text // the answer that is awaited; empty for none
+	awaited  phrase.Text // description of the answer that the bot must give; empty if it must give none
 	watch    stopwatch
 	endError error // how the process ended
 }

@@ -136,8 +136,8 @@ func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 	}
 	wall := to.takenAt.Sub(from.takenAt)
 	stolen := max(0, to.StolenTime-from.StolenTime) / time.Duration(w.cores)
-	// What the worker does for its readings, on a busy core, is not the bot's time either. Without others it is no
-	// credit: otherwise each turn would have some.
+	// The CPU time of the worker is not the bot's time either. It counts only as far as others use the core:
+	// otherwise each turn would have some credit.
 	taken := w.othersUse(from, to)
 	taken += min(taken, to.WorkerCPU-from.WorkerCPU)
 	taken += max(0, to.ThrottledTime-from.ThrottledTime)

@@ -48,7 +48,7 @@ const (
 	ForbiddenCall    Kind = "forbidden-call"
 )
 
-// kind describes a Kind. Its text has the parameters in braces.
+// kind is a row of the table of kinds. Its text has names of parameters in braces.
 type kind struct {
 	Kind
 	code protocol.Code
@@ -97,14 +97,15 @@ var kinds = []kind{
 	{ForbiddenCall, protocol.Forbidden, "the process made a system call that the sandbox does not allow"},
 }
 
-// WhereDebugBelongs is the end of the text of every line with a flaw.
+// WhereDebugBelongs is the end of the text of each fault for a line that breaks the protocol.
 const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
 
+// flawKind returns the row for a line with a flaw. more is added to the description of the flaw.
 func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
 
-// Kinds lists every kind.
+// Kinds returns all kinds.
 func Kinds() (list []Kind) {
 	for _, k := range kinds {
 		list = append(list, k.Kind)
@@ -112,10 +113,10 @@ func Kinds() (list []Kind) {
 	return list
 }
 
-// Code returns the code of a fault of the kind in a game; "" for an unknown kind.
+// Code returns the code of a fault of this kind during a game, or "" for an unknown kind.
 func (k Kind) Code() protocol.Code { return k.row().code }
 
-// Parameters returns the names of those that a reason of the kind always has.
+// Parameters returns the names of the parameters that every reason of this kind has.
 func (k Kind) Parameters() (names []string) {
 	expand(k.row().text, func(name string) string {
 		if name != "unfinished" && name != "end" {
@@ -126,10 +127,10 @@ func (k Kind) Parameters() (names []string) {
 	return names
 }
 
-// Form returns the text of a reason of the kind with its parameters in braces.
+// Form returns the text of a reason of this kind, with names of parameters in braces.
 func (k Kind) Form() string { return k.row().text }
 
-// row returns the row of a kind, empty for an unknown kind.
+// row returns the row of a kind. It is empty for an unknown kind.
 func (k Kind) row() kind {
 	if i := slices.IndexFunc(kinds, func(row kind) bool { return row.Kind == k }); i >= 0 {
 		return kinds[i]
@@ -137,8 +138,8 @@ func (k Kind) row() kind {
 	return kind{}
 }
 
-// Code returns the code of a fault for this reason. It is Startup for a process that
-// ends, or does not read, before "ready".
+// Code returns the code of a fault with this reason. If the process ended, or did not read, before its
+// "ready", it is Startup.
 func (r Reason) Code() protocol.Code {
 	code := r.Kind.Code()
 	if r.BeforeReady && (code == protocol.Exit || code == protocol.Timeout) {
@@ -147,24 +148,24 @@ func (r Reason) Code() protocol.Code {
 	return code
 }
 
-// Text returns the reason for people. It has no measured times and no numbers of
-// processes, so that a repeated match gives the same replays.
+// Text describes the reason in English. It contains neither measured times nor numbers of processes, so that
+// a repeated match gives the same replays.
 func (r Reason) Text() string { return r.Phrase().String() }
 
-// Phrase returns the text for people as a phrase.
+// Phrase describes the reason as Text does, to be translated.
 func (r Reason) Phrase() phrase.Text { return r.phraseWithDetail(phrase.Plain(r.Detail)) }
 
-// Short returns the text without WhereDebugBelongs.
+// Short returns the text without WhereDebugBelongs, to be translated.
 func (r Reason) Short() phrase.Text {
 	return r.phraseOf(strings.TrimSuffix(r.Kind.row().text, "; "+WhereDebugBelongs), phrase.Plain(r.Detail))
 }
 
-// phraseWithDetail returns the text with this one in the place of the detail.
+// phraseWithDetail returns the text with detail in place of r.Detail.
 func (r Reason) phraseWithDetail(detail phrase.Text) phrase.Text {
 	return r.phraseOf(r.Kind.row().text, detail)
 }
 
-// phraseOf returns a text of a kind with the parameters.
+// phraseOf makes a phrase of a text of the table, with the values of the parameters.
 func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
 	if r.UnfinishedLine != "" {
 		text = strings.Replace(text, answer, "end every line with a line feed, and flush the output after every line", 1)
@@ -176,12 +177,12 @@ func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
 	return said
 }
 
-// End returns how the process ended, to follow its name.
+// End describes how the process ended, without a subject: "exited with status 1".
 func (r Reason) End() phrase.Text {
 	return r.fill(strings.TrimPrefix(r.Kind.row().text, theProcess), phrase.Plain(r.Detail))
 }
 
-// fill returns a text with the parameters in the places of their names.
+// fill replaces the names in braces by the values of the parameters.
 func (r Reason) fill(text string, detail phrase.Text) phrase.Text {
 	var values []any
 	format := expand(text, func(name string) string {
@@ -191,7 +192,7 @@ func (r Reason) fill(text string, detail phrase.Text) phrase.Text {
 	return phrase.New(format, values...)
 }
 
-// value returns what stands in the place of a parameter.
+// value returns the value of a parameter as text.
 func (r Reason) value(name string, detail phrase.Text) any {
 	switch name {
 	case "detail":
@@ -217,7 +218,7 @@ func (r Reason) value(name string, detail phrase.Text) any {
 	return fmt.Sprint(r.parameter(name))
 }
 
-// expand returns a text with names in braces replaced by name(NAME).
+// expand replaces each name in braces by name(NAME).
 func expand(text string, name func(string) string) string {
 	var b strings.Builder
 	for {

@@ -1,5 +1,5 @@
-// Package demo is a temporary competition between the house bots and starters, with a screen
-// that shows its standings.
+// Package demo runs a temporary competition between house bots and starters, the small bots in many languages
+// from which authors begin. A screen shows its standings.
 package demo
 
 import (
@@ -24,13 +24,13 @@ import (
 // The demo's games are short, so that the standings change quickly.
 const (
 	move   = 20 * time.Millisecond
-	margin = time.Second // this machine may have other work
-	deals  = 2           // of a match, at most
-	Grace  = time.Second
+	margin = time.Second // large, because this machine may do other work
+	deals  = 2           // the largest number of deals of a match
+	Grace  = time.Second // the time that the server has to stop
 )
 
-// Config returns the default configuration with short games, and with limits high enough for one
-// person who submits all starters.
+// Config returns the default configuration with short games, and with limits high enough for one person who
+// submits all starters.
 func Config() *config.Config {
 	c := config.Default()
 	for i := range c.Ladders {
@@ -43,7 +43,7 @@ func Config() *config.Config {
 	return c
 }
 
-// Starters returns the starters of some languages, nil for all, that this machine can run. It
+// Starters returns the starters in these languages that this machine can run; nil means all languages. It
 // reports the others on w.
 func Starters(languages []string, w io.Writer) (list []starters.Language, err error) {
 	if languages == nil {
@@ -65,11 +65,11 @@ func Starters(languages []string, w io.Writer) (list []starters.Language, err er
 	return list, nil
 }
 
-// Demo is a demo that runs on an open server.
+// Demo is a demo on an open server.
 type Demo struct {
 	Server    *server.Server
 	Languages []starters.Language
-	Matches   int // the end, once all starters are submitted; 0: runs until the context ends
+	Matches   int // number of matches after which the demo ends, if all starters are submitted; 0 means never
 	Out       io.Writer
 }
 
@@ -117,7 +117,7 @@ func (d *Demo) submit(ctx context.Context, display *display) error {
 	return nil
 }
 
-// sendStarter writes a starter, submits it and waits for the end of its stages.
+// sendStarter writes a starter to dir, submits it, and waits for the end of its stages.
 func sendStarter(ctx context.Context, c *client.Client, dir string, l starters.Language) (state string, err error) {
 	name, err := l.Write(dir)
 	if err != nil {

@@ -17,27 +17,27 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// display tells what happens in a competition. On a terminal it draws the best bots of each ladder and
-// the last news, again and again in the same place. Elsewhere it writes the news line by line, and the
-// standings every standingsEvery matches.
+// display shows what happens in a competition. On a terminal it redraws the best bots of each ladder and the
+// last news in the same place. Otherwise it writes the news line by line, and the standings every
+// standingsEvery matches.
 type display struct {
 	w               io.Writer
 	store           *store.Store
 	ladders         []string
-	names           map[int64]string // of versions
+	names           map[int64]string // by ID of a version, the name of its bot
 	finishedMatches int              // matches
 
 	mu   sync.Mutex
-	live *screen.Live // nil where w is no terminal
-	news []string     // the last lines on the terminal, the newest at the end
+	live *screen.Live // nil if w is not a terminal
+	news []string     // the last lines of news on a terminal, the newest at the end
 }
 
 const (
-	newsLines      = 6   // lines of news on a terminal
-	standingsEvery = 100 // matches between two standings elsewhere
-	redraw         = 500 * time.Millisecond
+	newsLines      = 6                      // number of lines of news on a terminal
+	standingsEvery = 100                    // number of matches between two standings without a terminal
+	redraw         = 500 * time.Millisecond // time between two drawings
 
-	// legend explains the mark of a rating.
+	// legend explains the mark behind a rating.
 	legend = "? is provisional: ±100 Elo or more"
 )
 
@@ -49,8 +49,9 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 	return d
 }
 
-// showMatches shows the matches until the context ends, or until that many matches are finished and
-// all starters are submitted. 0 matches: until the context ends.
+// showMatches shows finished matches until the context ends, or until matches of them are finished and all
+// starters are submitted. With 0 matches it runs until the context ends. sent is closed when all starters are
+// submitted.
 func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finishedMatches < matches {
@@ -116,8 +117,8 @@ func (d *display) writeStandings(ctx context.Context) error {
 	return nil
 }
 
-// ladderLines returns the lines of each ladder, which have the bots that have played with their ratings, the
-// strongest first.
+// ladderLines returns the lines of each ladder: the bots that have played, with their ratings, the strongest
+// first.
 func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 	for _, name := range d.ladders {
 		places, err := d.store.Ladders.Standings(ctx, name)
@@ -140,9 +141,9 @@ func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 	return all, nil
 }
 
-// wrap returns what there is to say of a ladder, in lines that are no wider than the terminal.
+// wrap breaks the text about a ladder into lines that are no wider than the terminal.
 func (d *display) wrap(ladder string, parts []string) []string {
-	const margin = 20 // of the ladder's name
+	const margin = 20 // width of the ladder's name
 	lines := text.Wrap(parts, d.live.Columns()-margin)
 	for i, line := range lines {
 		if i > 0 {
@@ -166,7 +167,7 @@ func (d *display) addNews(format string, args ...any) {
 	d.news = d.news[max(0, len(d.news)-newsLines):]
 }
 
-// reportMatch shows the ratings that a match has changed, and by how much where they are no longer
+// reportMatch adds to the news the ratings that a match has changed, and the changes of those that are not
 // provisional.
 func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	places, err := d.store.Ladders.Standings(ctx, e.Ladder)
@@ -193,7 +194,7 @@ func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	return nil
 }
 
-// change returns what a match has made of a bot's rating.
+// change describes the new rating of a bot.
 func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:
@@ -204,7 +205,8 @@ func change(bot string, c ladder.Change, provisional bool) string {
 	return fmt.Sprintf("%s %.0f (%+.0f) ", bot, c.EloAfter, c.EloAfter-c.EloBefore)
 }
 
-// draw shows the best bots of each ladder, a line each, and the last news on a terminal.
+// draw draws one line with the best bots of each ladder, and the last news. It does nothing without a
+// terminal.
 func (d *display) draw(ctx context.Context) error {
 	if d.live == nil {
 		return nil
@@ -227,7 +229,7 @@ func (d *display) draw(ctx context.Context) error {
 	return nil
 }
 
-// cutLine cuts a line without colours to so many columns.
+// cutLine cuts a line without colors to a number of columns.
 func cutLine(line string, columns int) string {
 	runes := []rune(line)
 	return string(runes[:min(len(runes), columns)])

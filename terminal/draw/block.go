@@ -6,10 +6,10 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// block is lines that belong together, such as a row of cards.
+// block is a group of lines that are placed as a unit, such as a row of cards.
 type block []string
 
-// width returns how many columns a text takes, colours not counted.
+// width returns the number of columns of a text, without escape codes for colors.
 func width(line string) int { return text.Width(line) }
 
 func (b block) width() int {
@@ -20,7 +20,7 @@ func (b block) width() int {
 	return n
 }
 
-// pad fills a text with spaces at its end, right at its beginning.
+// pad adds spaces at the end of a text, up to a number of columns. padLeft adds them at the beginning.
 func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-width(text)))
 }
@@ -34,7 +34,7 @@ func centre(text string, columns int) string {
 	return pad(strings.Repeat(" ", left)+text, columns)
 }
 
-// arrange puts blocks next to each other, as many to a row as fit.
+// arrange places blocks side by side, as many in a row as fit.
 func arrange(columns, gap int, blocks ...block) block {
 	var all, row block
 	for _, b := range blocks {
@@ -71,11 +71,10 @@ func (b block) indent(n int) block {
 	return moved
 }
 
-// wrap puts words into lines of at most so many columns.
+// wrap arranges words in lines of at most the given number of columns.
 func wrap(words []string, columns int) block { return text.Wrap(words, columns) }
 
-// widthsOf returns the widths of the columns of a table, and of all of it with gaps
-// between them.
+// widthsOf returns the widths of the columns of a table, and the width of the table with gaps between them.
 func widthsOf(rows [][]string, gap int) (widths []int, all int) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -94,8 +93,8 @@ func widthsOf(rows [][]string, gap int) (widths []int, all int) {
 	return widths, all
 }
 
-// grid returns a table with gaps between its columns: the first row is its head. Columns
-// whose head begins with a space are numbers and stand to the right.
+// grid returns a table with gaps between its columns. The first row is the head. Columns whose head begins
+// with a space are aligned to the right.
 func (s Style) grid(rows [][]string, gap int) block {
 	widths, _ := widthsOf(rows, gap)
 	var lines block
@@ -122,8 +121,7 @@ func (s Style) grid(rows [][]string, gap int) block {
 	return lines
 }
 
-// List puts entries into columns of the same width, a line each that ends
-// with LF, as many as fit.
+// List arranges entries in columns of equal width, as many as fit. Each line ends with LF.
 func (s Style) List(entries []string) string {
 	widest := 0
 	for _, e := range entries {

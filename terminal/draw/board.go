@@ -9,11 +9,11 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// cell is how wide a square is; it is two lines high, which makes it square.
+// cell is the width of a square. A square is two lines high, so that it looks square.
 const cell = 6
 
-// board draws squares with their numbers, with their names at the edges, pieces, and the squares of the move at
-// hand, or of the last one, marked.
+// board draws the numbered squares, their names at the edges, and the pieces. It marks the squares of the
+// move that will be made or, if that is unknown, of the last move.
 func (d *drawing) board(b *rules.Board) block {
 	pieces := d.p.View.Get(b.Pieces)
 	colours := d.p.View.Get(b.Colours)
@@ -42,7 +42,7 @@ func (d *drawing) board(b *rules.Board) block {
 	return arrange(d.Columns()-1, 4, d.frame(lines, side), d.sides(b, pieces))
 }
 
-// squaresOf returns the squares of a move, -1 for none: 12-13, or 12, which reaches it.
+// squaresOf returns the squares of a move such as 12-13, or 12, which has only a target. -1 means none.
 func squaresOf(move string) (from, to int) {
 	a, b, two := strings.Cut(move, "-")
 	if !two {
@@ -59,8 +59,8 @@ func squareOf(text string) int {
 	return n
 }
 
-// frame draws the edges of a board, with letters for its columns and numbers for its rows. Where colours
-// show the squares there is nothing else at the edges.
+// frame draws the edges of a board, with letters for its columns and numbers for its rows. With colors it
+// draws no lines.
 func (d *drawing) frame(lines block, side int) block {
 	edge, bar, left, right := d.pick("─", "-"), d.pick("│", "|"), d.pick("└", "+"), d.pick("┘", "+")
 	after := bar
@@ -71,7 +71,7 @@ func (d *drawing) frame(lines block, side int) block {
 	margin := strings.Repeat(" ", len(strconv.Itoa(side))-1)
 	for i, line := range lines {
 		before := margin + bar
-		if i%2 == 1 { // with the pieces
+		if i%2 == 1 { // the line with the pieces
 			before = fmt.Sprintf("%*d", len(margin)+1, side-i/2)
 			if d.Colour {
 				before = d.Dim(before)
@@ -95,12 +95,12 @@ type square struct {
 	number        int
 	piece         byte
 	dark          bool
-	pale          bool // only where all squares are of the same colour, to tell them apart
-	left, reached bool // by the last move
+	pale          bool // shade of every other square if all have the same color
+	left, reached bool // the marked move left or reached the square
 }
 
-// square returns the two lines of a square. A piece that has just moved stands in
-// brackets, and so does the place that it left.
+// square returns the two lines of a square. The piece of the marked move stands in brackets, and so does the
+// square that it left.
 func (d *drawing) square(q square) (top, bottom string) {
 	ground := " "
 	if !d.Colour && q.dark {
@@ -146,7 +146,7 @@ func (d *drawing) square(q square) (top, bottom string) {
 		d.paint(back+";"+pieceColour, fill(1)+before+piece+after+fill(cell-4))
 }
 
-// sides reports beside the board who plays which colour and what is left to do.
+// sides says who plays which color, how many pieces they have, and what the moves are.
 func (d *drawing) sides(b *rules.Board, pieces string) block {
 	v := d.p.View
 	var lines block

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// suits are how the suits look: sword and club have given spades and clubs their
-// shapes, and cups are where the French have hearts.
+// suits says how the suits are drawn. Swords and clubs use spades and clubs, which descend from them, and
+// cups use hearts.
 var suits = [4]struct{ symbol, name, colour string }{
 	{"●", "oros", yellow},
 	{"♥", "copas", red},
@@ -18,13 +18,13 @@ var suits = [4]struct{ symbol, name, colour string }{
 	{"♣", "bastos", green},
 }
 
-// suit returns a suit's sign.
+// suit returns the sign of a suit.
 func (s Style) suit(n baraja.Suit) string {
 	return s.paint(suits[n].colour, s.pick(suits[n].symbol, n.String()))
 }
 
-// Legend returns lines, with their LF, of the suits' signs and letters; "" for a game
-// without them.
+// Legend returns lines, with their LF, that explain the signs of the suits. It returns "" for a game without
+// suits.
 func (s Style) Legend(d rules.Display) string {
 	if d.Cards == nil || d.Cards.Ranks == nil {
 		return ""
@@ -39,7 +39,7 @@ func (s Style) Legend(d rules.Display) string {
 	return s.List(words)
 }
 
-// Card returns a card, such as 12c, as it looks. What is no card is left as it is.
+// Card draws a card such as 12c. It returns other texts unchanged, except for unprintable characters.
 func (s Style) Card(text string) string {
 	c, err := baraja.Parse(text)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s Style) Card(text string) string {
 	return s.paint(suits[n].colour, strconv.Itoa(c.Rank())+s.pick(suits[n].symbol, n.String()))
 }
 
-// Words replaces the cards among words, as in an event or a move.
+// Words draws the cards among the words of an event or a move.
 func (s Style) Words(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -65,8 +65,8 @@ func (s Style) Words(text string) string {
 	return out.String()
 }
 
-// boxes draws cards side by side, at most so many columns wide, each with a
-// caption below it. A card of "" is an empty place.
+// boxes draws cards side by side in rows of at most the given width, each with a caption below it. A card of
+// "" is an empty place.
 func (s Style) boxes(cards, captions []string, columns int) block {
 	perRow := max(1, (columns-1)/4)
 	var all block
@@ -87,7 +87,7 @@ func (s Style) boxRow(cards, captions []string) block {
 	face, below := bar, ""
 	for i, card := range cards {
 		if card = s.Card(card); width(card) > 3 {
-			card = "???" // what is no card does not break a box
+			card = "???" // a text that is no card must not break the box
 		}
 		face += padLeft(card, 3) + bar
 		below += " " + centre(itemAt(captions, i), 3)
@@ -99,7 +99,7 @@ func (s Style) boxRow(cards, captions []string) block {
 	return rows
 }
 
-// withTitle puts a word above a block.
+// withTitle adds a title above a block.
 func (s Style) withTitle(title string, b block) block {
 	return append(block{s.Dim(title)}, b...)
 }
@@ -134,22 +134,22 @@ func (d *drawing) table(c *rules.Cards) block {
 	return append(body, d.playedCards(c)...)
 }
 
-// isCrowded reports whether the boxes of a trick would not fit in a row; its cards are in
-// the table of seats then.
+// isCrowded reports whether the boxes of a trick do not fit in a row. Its cards are then drawn in the table
+// of seats.
 func (d *drawing) isCrowded() bool { return 4*d.seats+1 > d.Columns()-1 }
 
-// trickCards returns the cards of the trick in the order played, the seat that led, and the
-// place of the card that wins so far, -1 for none.
+// trickCards returns the cards of the trick in the order played, the seat that led, and the index of the card
+// that is winning so far, or -1.
 func (d *drawing) trickCards(c *rules.Cards) (cards []string, leader, winning int) {
 	cards = list(d.p.View.Get(c.Trick))
-	leader = max(0, d.p.Turn) + d.seats - len(cards)%d.seats // where the view does not tell
+	leader = max(0, d.p.Turn) + d.seats - len(cards)%d.seats // if the view does not have it
 	if _, ok := d.p.View.Lookup("leader"); ok {
 		leader = d.p.View.Int("leader")
 	}
 	return cards, leader, d.winningCard(cards, c.Ranks)
 }
 
-// trick draws the cards on the table, whose they are, and which one wins.
+// trick draws the cards of the trick, their seats, and which card is winning.
 func (d *drawing) trick(c *rules.Cards) block {
 	cards, leader, winning := d.trickCards(c)
 	var faces, seats []string
@@ -167,8 +167,8 @@ func (d *drawing) trick(c *rules.Cards) block {
 	return d.withTitle("trick, by seat", d.boxes(faces, seats, d.Columns()-1))
 }
 
-// trickColumn returns a column for the table of seats: the card of each in the trick, a
-// star at the one that wins.
+// trickColumn returns a column for the table of seats: the card of each seat in the trick, with a star at the
+// one that is winning.
 func (d *drawing) trickColumn(c *rules.Cards) []string {
 	cards, leader, winning := d.trickCards(c)
 	column := make([]string, d.seats)
@@ -184,8 +184,7 @@ func (d *drawing) trickColumn(c *rules.Cards) []string {
 	return column
 }
 
-// winningCard returns the place of the card that wins the trick so far, -1 when none is
-// there.
+// winningCard returns the index of the card that is winning the trick so far, or -1.
 func (d *drawing) winningCard(trick []string, ranks []int) int {
 	trump, err := baraja.Parse(d.p.View.Get("trump"))
 	if err != nil {
@@ -215,8 +214,8 @@ func (d *drawing) winningCard(trick []string, ranks []int) int {
 	return best
 }
 
-// captions returns what stands below the cards of a hand: what to type to play it, or a
-// mark below the one that is played.
+// captions returns the text below each card of a hand: what a person types to play it, or a mark if it is the
+// move that will be made.
 func (d *drawing) captions(hand []string) []string {
 	captions := make([]string, len(hand))
 	for i, card := range hand {
@@ -228,8 +227,7 @@ func (d *drawing) captions(hand []string) []string {
 	return captions
 }
 
-// playedCards lists the cards of the finished tricks, by suit where they have suits, and
-// the songs done.
+// playedCards lists the cards of the finished tricks, by suit if the game has suits, and the declared songs.
 func (d *drawing) playedCards(c *rules.Cards) block {
 	var out block
 	if sung := list(d.p.View.Get("sung")); len(sung) > 0 {

@@ -9,26 +9,25 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Position is what is drawn: a seat's view of a game, and what else is known.
+// Position is the input of a drawing: one seat's view of a game, and what else is known.
 type Position struct {
 	Game    string
 	Display rules.Display  // of the game
-	Options protocol.Pairs // as the "game" line has them
-	View    protocol.Pairs // of Seat, as the "view" line has it
+	Options protocol.Pairs // in the form of the "game" line
+	View    protocol.Pairs // the view of Seat, in the form of the "view" line
 	Seat    int
 	Ply     int
-	Turn    int      // the seat to move, -1 when nobody is
-	Names   []string // by seat; nil where they are not known
-	Open    []string // by seat, views of all: their cards lie face up. nil for none
-	Last    string   // the move that led here, "" for none; boards mark it
-	LastBy  int      // whose move it was
-	Move    string   // the move that will be made here, "" where it is not known
-	// Keys has by move what a person types for it, which is shown below its card; nil to
-	// leave that out.
+	Turn    int      // the seat to move, or -1
+	Names   []string // by seat; nil if unknown
+	Open    []string // by seat, views whose hands are shown too; nil means none
+	Last    string   // the move that led to the position, which boards mark; "" if there is none
+	LastBy  int      // the seat that made the move Last
+	Move    string   // the move that will be made in the position; "" if unknown
+	// Keys has by move what a person types for it. It is shown below the card. nil means to show nothing.
 	Keys map[string]string
 }
 
-// Position returns the drawing of a position, by its game's display and view.
+// Position draws a position by the display of its game: cards, a board, or the text of the view.
 func (s Style) Position(p Position) string {
 	d := drawing{Style: s, p: p, seats: max(1, min(p.players(), rules.MaxSeats))}
 	var body block
@@ -48,17 +47,17 @@ func (s Style) Position(p Position) string {
 	return out.String()
 }
 
-// view returns the view as it is.
+// view returns the text of the view.
 func (d *drawing) view() block { return wrap(strings.Fields(Clean(string(d.p.View))), d.Columns()-1) }
 
-// drawing is a position on its way to the terminal.
+// drawing is a position that is being drawn.
 type drawing struct {
 	Style
 	p     Position
 	seats int
 }
 
-// players counts the seats.
+// players returns the number of seats.
 func (p Position) players() int {
 	if n := p.Options.Int("players"); n > 0 {
 		return n
@@ -66,7 +65,7 @@ func (p Position) players() int {
 	return 2
 }
 
-// Name returns the name of a seat, given the names by seat.
+// Name returns the name of a seat. If names do not have it, it returns a text such as "seat 1".
 func Name(names []string, seat int) string {
 	if seat >= 0 && seat < len(names) {
 		return Clean(names[seat])
@@ -76,8 +75,8 @@ func Name(names []string, seat int) string {
 
 func (d *drawing) name(seat, columns int) string { return d.shorten(Name(d.p.Names, seat), columns) }
 
-// title says which game it is, and who is to move, at the other end of the line. What
-// does not fit is left out: first the seat, then options, then the end of the name.
+// title returns the line with the game and, at its end, who is to move. If it is too long, it leaves out the
+// seat, then options, then the end of the name.
 func (d *drawing) title() string {
 	game, end := Clean(d.p.Game), fmt.Sprintf("ply %d", d.p.Ply)
 	if d.p.Turn >= 0 {
@@ -93,7 +92,7 @@ func (d *drawing) title() string {
 	return d.Bold(game) + strings.Repeat(" ", max(2, room-width(game))) + d.Dim(end)
 }
 
-// toMove says who is to move in so many columns.
+// toMove says who is to move, in at most the given number of columns.
 func (d *drawing) toMove(columns int) string {
 	start, end := d.pick(" · ", ", "), " to move"
 	who := d.name(d.p.Turn, 20)
@@ -103,7 +102,7 @@ func (d *drawing) toMove(columns int) string {
 	return start + d.shorten(who, columns-width(start+end)) + end
 }
 
-// list returns the items of a list in a view: none when it is "-".
+// list returns the items of a list in a view. "-" is an empty list.
 func list(value string) []string {
 	if value == "" || value == "-" {
 		return nil
@@ -111,7 +110,7 @@ func list(value string) []string {
 	return strings.Split(value, ",")
 }
 
-// itemAt returns item i, "" where there is none.
+// itemAt returns item i, or "" if there is none.
 func itemAt(items []string, i int) string {
 	if i < 0 || i >= len(items) {
 		return ""

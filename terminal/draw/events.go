@@ -9,9 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// Event returns an event in words, its verb and arguments as the protocol has
-// them, with the seats' names, which may be "you". One that it does not know is
-// left as it is.
+// Event describes an event of the protocol, its verb and arguments, in words. names are the names by seat; a
+// name may be "you". It returns an unknown event unchanged, except for unprintable characters.
 func (s Style) Event(event string, names []string) string {
 	words := strings.Fields(event)
 	if len(words) == 0 {
@@ -77,7 +76,7 @@ func (s Style) Event(event string, names []string) string {
 	return Clean(event)
 }
 
-// points returns a number of points as an event has it.
+// points returns the points of an event with their unit.
 func points(number string) string {
 	if n, err := strconv.Atoi(number); err == nil {
 		return text.Count(n, "point")
@@ -85,7 +84,7 @@ func points(number string) string {
 	return number + " points"
 }
 
-// song returns a suit by its letter.
+// song returns the sign of the suit with this letter.
 func (s Style) song(letter string) string {
 	i := strings.Index(baraja.Suits, letter)
 	if len(letter) != 1 || i < 0 {
@@ -94,7 +93,7 @@ func (s Style) song(letter string) string {
 	return s.suit(baraja.Suit(i))
 }
 
-// Move returns a move as it looks: cards and suits with their signs.
+// Move draws a move, with signs for its cards and suits.
 func (s Style) Move(text string) string {
 	if letter, ok := strings.CutPrefix(text, "sing:"); ok {
 		return "sing:" + s.song(letter)

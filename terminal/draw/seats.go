@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// seatColumns are the columns of the table of seats: the head of each, and the key of the view that has its
+// seatColumns are the columns of the table of seats. Each has a head, and the key of the view that has its
 // values by seat, joined by commas.
 var seatColumns = []struct{ head, key string }{
 	{" bid", "bids"},
@@ -17,17 +17,16 @@ var seatColumns = []struct{ head, key string }{
 	{"sings", "declared"},
 }
 
-// The widths of names in the table of seats.
+// The index of the column of names in the table of seats, and its width in the terminal.
 const (
 	nameColumn = 2
 	minName    = 5
 	maxName    = 18
 )
 
-// seatTable draws a row for each seat. The cards that others know, and open hands, stand
-// below their seat.
+// seatTable draws a row for each seat. Open hands, and cards that all seats know, stand below their seat.
 func (d *drawing) seatTable(c *rules.Cards) block {
-	head := []string{"  ", " seat", "bot"} // the first column is one wide
+	head := []string{"  ", " seat", "bot"} // the first column is one column wide
 	teams := d.p.Options.Get("teams") == "yes"
 	if teams {
 		head = append(head, "team")
@@ -71,8 +70,8 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 	return d.spread(rows)
 }
 
-// spread returns the grid of seats within the width: first the gaps become smaller, then
-// the names.
+// spread draws the table of seats within the width: if it is too wide, it first reduces the gaps, then the
+// names.
 func (d *drawing) spread(rows [][]string) block {
 	gap, room := 2, d.Columns()-1
 	widths, all := widthsOf(rows, gap)
@@ -98,7 +97,7 @@ func (d *drawing) spread(rows [][]string) block {
 	return lines
 }
 
-// cardsBelow returns the lines below a seat: its open hand, or its cards that all know.
+// cardsBelow returns the lines below a seat: its open hand, or those of its cards that all seats know.
 func (d *drawing) cardsBelow(seat int) block {
 	words, open := d.openHand(seat)
 	if !open {
@@ -112,7 +111,7 @@ func (d *drawing) cardsBelow(seat int) block {
 	return wrap(words, d.Columns()-12).indent(9)
 }
 
-// openHand returns the hand of another seat where cards lie face up.
+// openHand returns the hand of another seat if it is shown.
 func (d *drawing) openHand(seat int) (cards []string, open bool) {
 	if seat == d.p.Seat || itemAt(d.p.Open, seat) == "" {
 		return nil, false

@@ -1,6 +1,5 @@
-// Package draw draws what a seat sees of a game in a terminal, from the view
-// line that its bot is sent: cards and boards, in colours where there are any,
-// and in plain ASCII where there is nothing else.
+// Package draw draws in a terminal what one seat sees of a game, from the view line that its bot gets: cards
+// and boards, with colors if the terminal has them, and in ASCII if it has nothing else.
 package draw
 
 import (
@@ -17,22 +16,22 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// Style is what a terminal can show. The zero Style is plain ASCII of 80 columns.
+// Style says what a terminal can show. The zero Style is ASCII without colors, 80 columns wide.
 type Style struct {
-	Width   int // columns; 0 for 80
+	Width   int // in columns; 0 means 80
 	Colour  bool
 	Unicode bool
 }
 
-// The widths that drawings are made for.
+// The usual width in columns, and the bounds between which drawings adapt to the terminal.
 const (
 	normalWidth = 80
 	minWidth    = 40
 	maxWidth    = 100
 )
 
-// StyleFor returns what a writer can show: colours only on a terminal and not with
-// NO_COLOR, other than ASCII only in a locale of UTF-8.
+// StyleFor returns the Style for a writer: colors only on a terminal and without NO_COLOR, characters beyond
+// ASCII only in a UTF-8 locale.
 func StyleFor(w io.Writer) Style {
 	s := Style{Width: normalWidth, Unicode: utf8Locale()}
 	file := screen.Terminal(w)
@@ -54,7 +53,7 @@ func utf8Locale() bool {
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// Columns returns how many columns there are to draw in.
+// Columns returns the number of columns to draw in.
 func (s Style) Columns() int {
 	if s.Width == 0 {
 		return normalWidth
@@ -62,7 +61,7 @@ func (s Style) Columns() int {
 	return min(max(s.Width, minWidth), maxWidth)
 }
 
-// SGR codes: what a terminal is told to look like.
+// SGR codes, which set colors and weights in a terminal.
 const (
 	bold   = "1"
 	dim    = "2"
@@ -88,12 +87,12 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Wrap breaks a text at its spaces into lines that fit, without the last LF. The first
-// begins with a mark, the others are indented by its width. A word that is too long is
-// not broken: it may be a path to be copied.
+// Wrap breaks a text at its spaces into lines that fit, without the last LF. The first line begins with mark,
+// the others are indented by its width. A word that is too long is not broken, because it may be a path to
+// copy.
 func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.Columns()) }
 
-// Digits writes a mark and a number of many digits: in two lines where one does not fit.
+// Digits writes a mark and a long number, in two lines if one is too short.
 func (s Style) Digits(mark, digits string) string {
 	if width(mark+digits) > s.Columns() {
 		digits = digits[:len(digits)/2] + " " + digits[len(digits)/2:]
@@ -101,16 +100,16 @@ func (s Style) Digits(mark, digits string) string {
 	return s.Wrap(mark, digits)
 }
 
-// Bold makes a text stand out.
+// Bold makes a text bold.
 func (s Style) Bold(text string) string { return s.paint(bold, text) }
 
-// Dim makes a text recede.
+// Dim makes a text faint.
 func (s Style) Dim(text string) string { return s.paint(dim, text) }
 
-// Alert marks a text that says what went wrong.
+// Alert marks a text as an error.
 func (s Style) Alert(text string) string { return s.paint("1;"+red, text) }
 
-// pick returns one of two texts by what the terminal can show.
+// pick returns fine if the terminal can show Unicode, otherwise plain.
 func (s Style) pick(fine, plain string) string {
 	if s.Unicode {
 		return fine
@@ -118,7 +117,7 @@ func (s Style) pick(fine, plain string) string {
 	return plain
 }
 
-// Rule returns a line across the width with a title in it.
+// Rule returns a horizontal line with a title in it. A title that is too long follows below the line.
 func (s Style) Rule(title string) string {
 	dash := s.pick("─", "-")
 	if lines := wrap(strings.Fields(title), s.Columns()-3); len(lines) > 1 || width(title) > s.Columns()-6 {
@@ -128,7 +127,7 @@ func (s Style) Rule(title string) string {
 	return s.Dim(strings.Repeat(dash, 2)) + " " + title + " " + s.Dim(strings.Repeat(dash, rest))
 }
 
-// Clean returns a text that moves no cursor: what is not printable becomes "?".
+// Clean replaces characters that are not printable by "?", so that the text cannot control the terminal.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -138,8 +137,8 @@ func Clean(text string) string {
 	}, text)
 }
 
-// shorten cuts a name to so many columns: what is left out becomes an ellipsis. The number
-// that tells bots of the same name apart ("#2") stays.
+// shorten cuts a name to a number of columns and ends it with an ellipsis. The number that distinguishes bots
+// of the same name ("#2") remains.
 func (s Style) shorten(name string, columns int) string {
 	runes := []rune(name)
 	if len(runes) <= columns {

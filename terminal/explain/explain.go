@@ -1,4 +1,5 @@
-// Package explain describes the faults of a match, or its remarkable moves.
+// Package explain describes the faults in the games of a match or, if there are none, the remarkable moves.
+// Begin with Explainer.
 package explain
 
 import (
@@ -19,30 +20,30 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// gameFault is a fault with its game.
+// gameFault is a fault and the game in which it happened.
 type gameFault struct {
 	*ReplayFile
 	fault referee.Fault
 }
 
-// Explainer describes games.
+// Explainer describes games. It writes to its Writer.
 type Explainer struct {
 	io.Writer
 	draw.Style
 	Paths []string // as passed to Open
 	Games []*ReplayFile
-	All   bool // show every fault in full
+	All   bool // describe every fault in full
 	// Command returns the command line that runs this program with these arguments.
 	Command func(words ...string) string
-	// DescribeBot adds what else is known of a bot to the circumstances of its fault in a
-	// replay, and returns the words of the command that checks it, nil if there is none.
+	// DescribeBot adds what else is known about a bot to the circumstances of its fault in the replay with
+	// this path. It returns the arguments of the command that checks the bot, or nil if there is none.
 	DescribeBot func(path, name string, c fault.Circumstances) (fault.Circumstances, []string)
 
 	faults []gameFault
 }
 
-// Explain describes the faults or, if there are none, the games. Of the faults of one
-// bot and code, it shows the first in full and a line for each of the others.
+// Explain describes the faults or, if there are none, the games. Of the faults of one bot with one code, it
+// describes the first in full and each other in one line.
 func (e *Explainer) Explain() error {
 	e.collect()
 	if len(e.faults) == 0 {
@@ -52,7 +53,7 @@ func (e *Explainer) Explain() error {
 	return e.writeFaults()
 }
 
-// Fault describes one fault, numbered from 1.
+// Fault describes one fault in full. Faults are counted from 1.
 func (e *Explainer) Fault(number int) error {
 	e.collect()
 	if len(e.faults) == 0 {
@@ -64,7 +65,7 @@ func (e *Explainer) Fault(number int) error {
 	return e.writeFault(number - 1)
 }
 
-// collect gathers the faults of all games.
+// collect collects the faults of all games.
 func (e *Explainer) collect() {
 	e.faults = nil
 	for _, g := range e.Games {
@@ -74,7 +75,7 @@ func (e *Explainer) collect() {
 	}
 }
 
-// writeFaults shows the first fault of each bot and code in full, the others in a line each.
+// writeFaults describes the first fault of each bot and code in full, the others in one line each.
 func (e *Explainer) writeFaults() error {
 	type kind struct {
 		bot  string
@@ -108,7 +109,7 @@ func (e *Explainer) writeFaults() error {
 	return nil
 }
 
-// place returns the bot and the place of a fault, as text.
+// place describes the bot and the place of a fault.
 func (x gameFault) place() string {
 	m := x.Replay.Match
 	return fmt.Sprintf("%s (seat %d), deal %d, rotation %d, ply %d: %s", x.name(x.fault.Seat), x.fault.Seat, m.Deal, m.Rotation, x.fault.Ply, x.fault.Code)
@@ -153,14 +154,14 @@ func (e *Explainer) writeFault(i int) error {
 	return nil
 }
 
-// shownPaths is how many paths a suggested command repeats.
+// shownPaths is the largest number of paths that a suggested command repeats.
 const shownPaths = 3
 
-// lastLines is how many lines of the traffic or of a log are shown.
+// lastLines is the number of last lines of the traffic or of a log that are shown.
 const lastLines = 12
 
-// writeTraffic shows the end of the traffic, "<" to the bot, ">" from it. Its answers are the
-// moves in the replay; the one that failed is only in the fault's text.
+// writeTraffic shows the last lines to the bot ("<") and from it (">"). The replay has only the bot's infos
+// and moves; the line that was a fault is only in the text of the fault.
 func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 	var lines []string
 	for _, t := range traffic {
@@ -190,7 +191,8 @@ func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 	}
 }
 
-// readLog returns what the bot wrote to stderr, and the path of that; "" if it is not here.
+// readLog returns what the bot wrote to stderr, and the path of the log. path is "" if the log is not on this
+// machine.
 func (x gameFault) readLog() (readLog []byte, path string) {
 	path = x.logPath(x.fault.Seat)
 	readLog, err := os.ReadFile(path)

@@ -12,15 +12,15 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// ReplayFile is a replay that a match wrote, with its logs.
+// ReplayFile is a replay of a match, with the place of its logs.
 type ReplayFile struct {
 	Path   string
-	Match  string // its number in a tournament, or the start of its seed
+	Match  string // number of the match in its tournament, or the start of its seed
 	Replay *referee.Replay
 	Rules  *rules.Game
 }
 
-// Open reads replays and all replays of directories in order; read reads a file.
+// Open reads replays. A directory stands for all its replays, in order. read reads one file.
 func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, error)) ([]*ReplayFile, error) {
 	files, err := playback.Files(paths)
 	if err != nil {
@@ -40,8 +40,8 @@ func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, 
 	return games, nil
 }
 
-// matchOf returns the match of a replay: its number in the name of a file of timba match, else
-// the start of the match's seed.
+// matchOf returns the match of a replay: its number if timba match has written the file, else the start of
+// the match's seed.
 func matchOf(path string, r *referee.Replay) string {
 	match, ok := numberOf(path)
 	if !ok && r.Match.Seed != nil {
@@ -50,15 +50,15 @@ func matchOf(path string, r *referee.Replay) string {
 	return match
 }
 
-// numberOf returns the number that starts the name of a file of timba match. A file of a
-// competition has none.
+// numberOf returns the number of the match at the start of a file name. Files of timba match have one, those
+// of a competition do not.
 func numberOf(path string) (number string, ok bool) {
 	number, _, _ = strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-")
 	_, err := strconv.Atoi(number)
 	return number, err == nil
 }
 
-// name returns the name of a seat's bot.
+// name returns the name of the bot in a seat.
 func (g *ReplayFile) name(seat int) string {
 	if seat < 0 || seat >= len(g.Replay.Seats) {
 		return fmt.Sprintf("seat %d", seat)
@@ -66,7 +66,7 @@ func (g *ReplayFile) name(seat int) string {
 	return draw.Clean(g.Replay.Seats[seat].Name)
 }
 
-// logPath returns the path of the log of a seat's bot.
+// logPath returns the path of the log of a seat.
 func (g *ReplayFile) logPath(seat int) string {
 	base := strings.TrimSuffix(filepath.Base(g.Path), ".json")
 	return filepath.Join(filepath.Dir(g.Path), "..", "logs", fmt.Sprintf("%s-seat%d.log", base, seat))

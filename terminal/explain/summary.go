@@ -13,15 +13,15 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// shownMoments is how many moments of each kind a summary shows.
+// shownMoments is the number of moves of each kind that a summary shows.
 const shownMoments = 5
 
-// moment is a move worth looking at.
+// moment is a remarkable move.
 type moment struct {
 	game          *ReplayFile
 	ply           int
 	move          *referee.ReplayMove
-	before, after float64 // the bot's own score
+	before, after float64 // the bot's own scores
 	weight        float64
 }
 
@@ -48,7 +48,7 @@ func (e *Explainer) writeSummary() {
 	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
 }
 
-// writeAdjudicated tells how scores ended a single game, or how many of the games.
+// writeAdjudicated writes how the scores ended a single game, or how many of several games they ended.
 func (e *Explainer) writeAdjudicated(ofGames string) {
 	n := 0
 	for _, g := range e.Games {
@@ -76,8 +76,8 @@ func (e *Explainer) timedMoves() (all []moment) {
 	return all
 }
 
-// decisiveMoves returns the moves after which a bot's score changed. Each is weighted by the
-// bot's average change, because each bot has its own unit.
+// decisiveMoves returns the moves after which the bot's score changed. The weight of a move is the change
+// divided by the bot's average change, because each bot has its own unit.
 func (e *Explainer) decisiveMoves() (all []moment) {
 	sum, n := map[string]float64{}, map[string]float64{} // of the changes, by bot
 	for _, g := range e.Games {
@@ -115,7 +115,7 @@ func (e *Explainer) writeMoments(title, unit string, writeMoments []moment, valu
 	})
 }
 
-// duel is a deal in all its rotations.
+// duel is a deal with its games in all rotations.
 type duel struct {
 	match         string
 	deal          int
@@ -125,7 +125,7 @@ type duel struct {
 	margin        float64
 }
 
-// writeDeals shows the closest and the most lopsided deals.
+// writeDeals shows the closest and the most one-sided deals.
 func (e *Explainer) writeDeals() {
 	all := e.duels()
 	if len(all) < 2 {
@@ -146,7 +146,7 @@ func (e *Explainer) writeDeals() {
 	})
 }
 
-// duels returns the deals that were played in all their rotations.
+// duels returns the deals that were played in all rotations.
 func (e *Explainer) duels() (all []duel) {
 	index := map[string]int{}
 	most := 0

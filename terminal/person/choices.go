@@ -10,29 +10,29 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// manner is how a person types the moves of a turn.
+// manner says how a person types the moves of a turn.
 type manner int
 
 const (
-	byNumber manner = iota // the number below a card, or beside a move
-	byValue                // what the moves differ in: the bid itself
-	bySquare               // the square itself
-	bySteps                // the squares that a piece leaves and reaches
-	inFull                 // only as the protocol writes it
+	byNumber manner = iota // by the number shown below a card or beside a move
+	byValue                // by the part in which the moves differ, such as the number of a bid
+	bySquare               // by the number of a square
+	bySteps                // by the squares that a piece leaves and reaches
+	inFull                 // only as in the protocol
 )
 
-// choices is the moves of a turn and how they are typed. A number that is typed alone has
-// one meaning in a turn: that of the same number on the screen.
+// choices are the moves of a turn, and how they are typed. A number that is typed alone always means the same
+// number on the screen.
 type choices struct {
 	manner
-	word  string // what a move is
+	word  string // what a move is called
 	legal []string
-	keys  map[string]string // by move, the number that is typed for it
-	extra bool              // not all moves are cards in hand
-	side  int               // how many squares a side of the board has, 0 without a board
+	keys  map[string]string // by move, the number to type
+	extra bool              // some moves are not cards in the hand
+	side  int               // number of squares along a side of the board; 0 without a board
 }
 
-// choicesOf returns the choices among legal moves with a hand of cards, if there is one.
+// choicesOf returns the choices among the legal moves. hand has the person's cards, if the game has any.
 func choicesOf(d rules.Display, hand, legal []string) choices {
 	c := choices{manner: byNumber, word: "move", legal: legal, keys: map[string]string{}}
 	inHand := func(move string) bool { return slices.Contains(hand, move) }
@@ -64,8 +64,7 @@ func choicesOf(d rules.Display, hand, legal []string) choices {
 	return c
 }
 
-// valuesOf returns the word before the colon of moves such as bid:0, bid:1; ok is false
-// for other moves.
+// valuesOf returns the word before the colon of moves such as bid:0 and bid:1. ok is false for other moves.
 func valuesOf(legal []string) (word string, ok bool) {
 	for i, move := range legal {
 		before, value, found := strings.Cut(move, ":")
@@ -79,16 +78,16 @@ func valuesOf(legal []string) (word string, ok bool) {
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// isStep reports whether a move is two squares, such as 19-12.
+// isStep reports whether a move consists of two squares, such as 19-12.
 func isStep(move string) bool {
 	from, to, two := strings.Cut(move, "-")
 	return two && isNumber(from) && isNumber(to)
 }
 
-// squareNames are one or two squares by the names at the edges of the board, such as a1-b2.
+// squareNames matches one or two squares by the names at the edges of the board, such as a1-b2.
 var squareNames = regexp.MustCompile(`^([a-zA-Z][0-9]+)[-\s]*([a-zA-Z][0-9]+)?$`)
 
-// squareNumbers returns a line with the numbers of the squares that it names.
+// squareNumbers replaces the names of squares in a line by their numbers.
 func (c choices) squareNumbers(line string) string {
 	var numbers []string
 	if found := squareNames.FindStringSubmatch(line); found != nil {
@@ -112,9 +111,9 @@ func (c choices) movesFrom(square string) (moves []string) {
 	return moves
 }
 
-// choose returns the move that a person means: one typed in full, by its number, by the
-// square that a piece leaves if it has one move, or by a beginning that no other of the
-// words has; "" if there is none.
+// choose returns the move that a person means: a move typed in full, by its number, by the square that a
+// piece leaves if it has only one move, or by a beginning that no other move and none of the words has. It
+// returns "" if there is none.
 func (c choices) choose(line string, words []string) string {
 	if slices.Contains(c.legal, line) {
 		return line
@@ -140,7 +139,7 @@ func (c choices) choose(line string, words []string) string {
 	return ""
 }
 
-// prompt asks for a move, and says which numbers there are.
+// prompt asks for a move, and says which numbers can be typed.
 func (c choices) prompt() string {
 	about := ""
 	switch c.manner {
@@ -154,7 +153,7 @@ func (c choices) prompt() string {
 	return "your " + c.word + about + ": "
 }
 
-// numbers returns the numbers that can be typed, as text: "0 to 3, not 2".
+// numbers describes the numbers that can be typed, such as "0 to 3, not 2".
 func (c choices) numbers() string {
 	var all []int
 	for _, key := range c.keys {
@@ -194,7 +193,7 @@ func (c choices) typingHelp() string {
 	return fmt.Sprintf("type one in full, such as %s", example)
 }
 
-// rejection says why a line is no move, and what to type.
+// rejection says why a line is not a move, and what to type.
 func (c choices) rejection(line string, words []string) string {
 	if moves := c.movesFrom(c.squareNumbers(line)); len(moves) > 0 {
 		return fmt.Sprintf("the piece on %s has several moves: type %s", line, strings.Join(moves, " or "))
@@ -216,8 +215,8 @@ func beginning(words []string, start string) (found []string) {
 	return found
 }
 
-// list shows the moves and what is typed for them. Without all it leaves out the cards,
-// whose numbers are below the hand.
+// list shows the moves and what to type for them. Without all it leaves out the cards, because their numbers
+// stand below the hand.
 func (p *Person) list(c choices, hand []string, all bool) {
 	var entries []string
 	switch c.manner {
@@ -242,7 +241,7 @@ func (p *Person) list(c choices, hand []string, all bool) {
 	}
 }
 
-// steps returns the moves of each piece in one entry: "19 to 12 13 14".
+// steps returns an entry for each piece with all its moves, such as "19 to 12 13 14".
 func steps(legal []string) (entries []string) {
 	last := ""
 	for _, move := range legal {

@@ -11,18 +11,18 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// turn is what a command needs to know about the person's turn.
+// turn is the person's turn, as commands need it.
 type turn struct {
 	*protocol.Turn
 	choices  choices
 	hand     []string
-	thoughts []thought // of the bots since the person's last turn
+	thoughts []thought // thoughts of the bots since the person's last turn
 }
 
-// command is what can be typed instead of a move.
+// command is a word that a person can type instead of a move.
 type command struct {
 	name, help string
-	run        func(*Person, turn) (leaving bool)
+	run        func(*Person, turn) (leaving bool) // leaving means that the person leaves the game
 }
 
 func (p *Person) commands() []command {
@@ -45,7 +45,8 @@ func (p *Person) commandNames() (names []string) {
 	return names
 }
 
-// command runs a command that is typed in full or by a unique beginning.
+// command runs a command that is typed in full or by a unique beginning. known is false if line is no
+// command.
 func (p *Person) command(line string, t turn) (leaving, known bool) {
 	if line == "?" {
 		line = "help"
@@ -74,7 +75,7 @@ func (p *Person) showHelp(t turn) bool {
 	return p.moveList(t)
 }
 
-// numbersHelp says by manner what can be typed.
+// numbersHelp explains for each manner what can be typed.
 var numbersHelp = map[manner]string{
 	byNumber: "A number is always the one that stands below a card or beside a move. A move in full works too: 12c is the 12 of copas.",
 	byValue:  "A number is always the number that you bid.",
@@ -92,7 +93,7 @@ func (p *Person) moveList(t turn) bool {
 // hintBot is the house bot that gives hints.
 const hintBot = "greedy"
 
-// showHint shows the move of a bot that sees the same lines.
+// showHint shows the move that hintBot would make with the same view.
 func (p *Person) showHint(t turn) bool {
 	bot, err := house.NewPlayer(hintBot)
 	if err != nil {
@@ -136,7 +137,7 @@ func (p *Person) showView(t turn) bool {
 	return false
 }
 
-// words returns what can be typed: moves and commands.
+// words returns everything that can be typed: commands and moves.
 func (p *Person) words(t turn) []string {
 	return append(p.commandNames(), slices.Clone(t.choices.legal)...)
 }

@@ -1,5 +1,5 @@
-// Package person plays a seat for a person: it receives the lines of the protocol as a
-// bot does, draws the position in a terminal, and reads moves.
+// Package person lets a person play a seat in a terminal: it receives the lines of the protocol as a bot
+// does, draws the position, and reads moves. Begin with Person.
 package person
 
 import (
@@ -20,44 +20,42 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// ErrQuit is the error of a game that the person left and that the others did not finish
-// soon.
+// ErrQuit is the error of a game that the person left and that the other seats did not finish soon.
 var ErrQuit = errors.New("the person left the game")
 
 var (
-	errUndo = errors.New("a move was taken back")         // ends a game in order to replay it up to there
-	errOut  = errors.New("the person is out of the game") // ends a question
+	errUndo = errors.New("a move was taken back")         // ends a game, to replay it up to that move
+	errOut  = errors.New("the person is out of the game") // ends Prompter.Ask
 )
 
-// leaveGrace is how long the others may take for a move after the person has left.
+// leaveGrace is the time that the other seats have for each move after the person has left.
 const leaveGrace = 2 * time.Second
 
-// Person plays a seat of a match of one game.
+// Person plays a seat of a match with one game.
 type Person struct {
-	Match    match.Match // the bot at Seat has only a name
+	Match    match.Match // the bot in Seat has only a name
 	Seat     int
 	Prompter Prompter
 	Out      io.Writer
-	// Repeats is whether the other bots repeat their moves in the same game, which undo
-	// needs.
+	// Repeats means that the other bots make the same moves again in the same game. Undo needs that.
 	Repeats bool
 
 	draw.Style
 	names  []string  // by seat
-	script []ownMove // moves of an earlier game to repeat
+	script []ownMove // moves of the previous game to repeat after an undo
 	*game
 }
 
-// game is one game of the match. When the person takes a move back, a new one begins.
+// game is one game of the match. When the person takes a move back, a new game begins.
 type game struct {
 	leave   context.CancelCauseFunc // ends the game
-	playing context.Context         // until the person is out of the game; its cause is ErrQuit if they left
-	out     context.CancelCauseFunc // ends playing
-	moves   []ownMove               // by the person
-	last    string                  // the last move of any seat
-	lastBy  int
+	playing context.Context         // ends when the person is out of the game; its cause is ErrQuit if they left
+	out     context.CancelCauseFunc // cancels playing
+	moves   []ownMove               // the person's moves
+	last    string                  // the last move, by any seat
+	lastBy  int                     // the seat of last
 	bulletin
-	grace *time.Timer // ends the game after the person has left; mu guards it, too
+	grace *time.Timer // ends the game after the person has left; guarded by mu
 }
 
 // bulletin is what the person has not been shown yet. Other goroutines add to it while the person is asked.
@@ -65,20 +63,20 @@ type bulletin struct {
 	mu       sync.Mutex
 	news     []string // events and faults
 	thoughts []thought
-	infos    map[int][]string // by seat: what a bot wrote before its next move
+	infos    map[int][]string // by seat: info lines of a bot before its next move
 }
 
-// ownMove is a move of the person, and what they saw before it.
+// ownMove is a move of the person, and the view before it.
 type ownMove struct{ move, view string }
 
-// thought is a line that a bot wrote about its move.
+// thought is an info line that a bot wrote about its move.
 type thought struct {
 	seat       int
 	move, info string
 }
 
-// Play plays the match, and replays it when a move is taken back. The error is ErrQuit if
-// the person leaves and the others do not finish soon.
+// Play plays the match, and replays it if a move is taken back. The error is ErrQuit if the person leaves and
+// the other seats do not finish soon.
 func (p *Person) Play(ctx context.Context) (*referee.GameResult, error) {
 	p.Style = draw.StyleFor(p.Out)
 	p.names = nil
@@ -96,7 +94,7 @@ func (p *Person) Play(ctx context.Context) (*referee.GameResult, error) {
 	}
 }
 
-// playGame plays one game. The error of a game that was ended is the cause.
+// playGame plays one game. If the game was ended early, the error is the cause.
 func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -118,7 +116,7 @@ func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 	m.Observer.Trace = p.overhear
 	result, err := m.PlayGame(ctx)
 	out(errOut)
-	serving.Lock() // the person's part has ended, and the terminal is as before
+	serving.Lock() // after this the person's goroutine has ended and the terminal is restored
 	defer serving.Unlock()
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
@@ -129,8 +127,8 @@ func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 // hasLeft reports whether the person has left the game.
 func (g *game) hasLeft() bool { return context.Cause(g.playing) == ErrQuit }
 
-// overhear receives every line of the game. It keeps the events and faults that the
-// person is sent, and what the bots write about their moves.
+// overhear receives every line of the game. It records the events and faults that the person's seat gets, and
+// the info lines of the bots.
 func (p *Person) overhear(t referee.Traffic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -166,8 +164,8 @@ func (b *bulletin) takeNews() (news []string, thoughts []thought) {
 	return news, thoughts
 }
 
-// answer asks the person for a move. Without one the answer is empty, which ends the
-// person's part in the game.
+// answer asks the person for a move. If there is none, the answer is empty, which ends the person's part in
+// the game.
 func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	until := time.Now().Add(t.Time)
 	p.Style = draw.StyleFor(p.Out) // the terminal may have another size now
@@ -213,7 +211,7 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	}
 }
 
-// side returns how many squares a side of the board has, 0 without a board.
+// side returns the number of squares along a side of the board, or 0 without a board.
 func (p *Person) side(t *protocol.Turn) int {
 	if board := p.Match.Variant.Game.Display.Board; board != nil {
 		return rules.Columns(t.View.Get(board.Pieces))
@@ -221,7 +219,7 @@ func (p *Person) side(t *protocol.Turn) int {
 	return 0
 }
 
-// hand returns the cards in the person's hand, nil in other games.
+// hand returns the cards in the person's hand, or nil in other games.
 func (p *Person) hand(t *protocol.Turn) []string {
 	if cards := p.Match.Variant.Game.Display.Cards; cards != nil {
 		return strings.Split(t.View.Get(cards.Hand), ",")
@@ -229,7 +227,7 @@ func (p *Person) hand(t *protocol.Turn) []string {
 	return nil
 }
 
-// quit forfeits the game. The others play on while each of their moves comes within leaveGrace.
+// quit forfeits the game. The other seats play on as long as each move comes within leaveGrace.
 func (g *game) quit() {
 	g.out(ErrQuit)
 	g.mu.Lock()
@@ -244,8 +242,9 @@ func (p *Person) recordMove(t *protocol.Turn, move string) protocol.Answer {
 	return protocol.Answer{Move: []byte(move)}
 }
 
-// scriptedMove returns the move that the script has for this turn.
-func (p *Person) scriptedMove(t *protocol.Turn) (string, bool) {
+// scriptedMove returns the move to repeat in this turn after an undo. ok is false if there is none, or if the
+// game now differs.
+func (p *Person) scriptedMove(t *protocol.Turn) (move string, ok bool) {
 	n := len(p.moves)
 	if n >= len(p.script) {
 		return "", false

@@ -15,15 +15,15 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// Question asks a person for a line.
+// Question is what a Prompter asks.
 type Question struct {
 	Text  string
-	Until time.Time // when the person's time is up; zero for no clock
+	Until time.Time // end of the person's time; zero means no clock
 	// Complete returns the words that begin with start.
 	Complete func(start string) []string
 }
 
-// prompt returns the text with the time left, which is rounded up to seconds.
+// prompt returns the text, after the time left if there is a clock, rounded up to seconds.
 func (q Question) prompt(now time.Time) string {
 	if q.Until.IsZero() {
 		return q.Text
@@ -34,16 +34,15 @@ func (q Question) prompt(now time.Time) string {
 
 // Prompter asks a person for lines.
 type Prompter interface {
-	// Ask reads a line, without spaces at its ends. The error is io.EOF at the end of
-	// input and for Ctrl-C and Ctrl-D, or the cause why the context has ended. The
-	// terminal is as before when it returns.
+	// Ask reads a line, without spaces at its ends. The error is io.EOF at the end of the input and for
+	// Ctrl-C and Ctrl-D, or the cause for which the context has ended. When Ask returns, the terminal is
+	// restored.
 	Ask(context.Context, Question) (string, error)
-	// Close restores the terminal, even during Ask.
+	// Close restores the terminal. It may be called during Ask.
 	Close()
 }
 
-// NewPrompter returns a Prompter with line editing on a terminal, and a plain one
-// elsewhere.
+// NewPrompter returns a Prompter with line editing if in and out are terminals, otherwise a plain one.
 func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
 	input := &pump{source: in, chunks: make(chan chunk, 1)}
 	file, screen := screen.Terminal(in), screen.Terminal(out)
@@ -61,13 +60,12 @@ func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
 	return &reader{input: input, lines: bufio.NewReader(input), out: out}, nil
 }
 
-// pump is a reader whose Read ends with a context. What is read later is kept for the next
-// Read.
+// pump is a reader whose Read ends when a context ends. Data that arrives later is returned by the next Read.
 type pump struct {
 	source  io.Reader
 	ctx     context.Context
 	chunks  chan chunk
-	pending bool // a goroutine reads
+	pending bool // a goroutine is reading
 	chunk
 }
 
@@ -101,7 +99,8 @@ func (p *pump) Read(b []byte) (int, error) {
 	return 0, p.err
 }
 
-// reader echoes what it reads, so that the output looks like that of a terminal.
+// reader is a Prompter without a terminal. It echoes the lines that it reads, so that the output looks like
+// that of a terminal.
 type reader struct {
 	input *pump
 	lines *bufio.Reader
@@ -123,7 +122,8 @@ func (r *reader) Ask(ctx context.Context, q Question) (string, error) {
 	return line, nil
 }
 
-// editor makes the terminal raw only while it reads, so that others can write normally.
+// editor is a Prompter with line editing. The terminal is in raw mode only during Ask, so that others can
+// write to it normally.
 type editor struct {
 	input    *pump
 	file     *os.File
@@ -154,24 +154,23 @@ func (e *editor) Ask(ctx context.Context, q Question) (string, error) {
 	line, err := e.terminal.ReadLine()
 	stop()
 	if err != nil && !errors.Is(err, term.ErrPasteIndicator) {
-		io.WriteString(e.screen, "\r\n") // what was typed stays
+		io.WriteString(e.screen, "\r\n") // the typed text stays visible
 		return "", err
 	}
 	return strings.TrimSpace(line), nil
 }
 
-// resize tells the line editor how wide the terminal is.
+// resize passes the width of the terminal to the line editor.
 func (e *editor) resize() {
 	if width, height, err := term.GetSize(int(e.screen.Fd())); err == nil && width > 0 {
 		e.terminal.SetSize(width, height)
 	}
 }
 
-// clockTick is how often the time left is looked at.
+// clockTick is the time between two updates of the time left.
 const clockTick = 200 * time.Millisecond
 
-// countDown keeps the time left in the prompt right, without touching what is typed, until
-// stop is called.
+// countDown updates the time left in the prompt until stop is called. It does not change the typed text.
 func (e *editor) countDown(q Question) (stop func()) {
 	if q.Until.IsZero() {
 		return func() {}

@@ -11,8 +11,7 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// say writes a text in lines that fit. The first begins with a mark, which may begin with
-// LF.
+// say writes a text in lines that fit. The first line begins with mark, which may begin with LF.
 func (p *Person) say(mark, words string) {
 	bare := strings.TrimLeft(mark, "\n")
 	fmt.Fprintf(p.Out, "%s%s\n", mark[:len(mark)-len(bare)], p.Wrap(bare, words))
@@ -31,10 +30,10 @@ func (p *Person) welcome() {
 	fmt.Fprintf(p.Out, "\n%s\n\n", p.Dim("? shows the rules and what you can type"))
 }
 
-// hasClock reports whether the person has a clock.
+// hasClock reports whether the person's turns have a time limit.
 func (p *Person) hasClock() bool { return !p.Match.Bots[p.Seat].Untimed }
 
-// timeLimit is the time that the person has, as text.
+// timeLimit returns the time for a move as text.
 func (p *Person) timeLimit() string { return fmt.Sprintf("%g s", p.Match.Clock.Move.Seconds()) }
 
 // showNews shows what has happened.
@@ -46,7 +45,7 @@ func (p *Person) showNews(news []string) {
 			continue
 		}
 		if strings.HasPrefix(rest, fmt.Sprintf("play %d ", p.Seat)) {
-			continue // own moves are known
+			continue // the person knows their own moves
 		}
 		p.say(" ", p.Event(rest, p.names))
 	}

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Files returns the files of replays that paths name. A directory stands for its replays, in
-// the order of their games: those in its "games", as timba match writes them, else those in
-// itself, as timba replays does.
+// Files returns the files of replays that paths name. A directory stands for its replays, in the order of
+// their games: if it has a subdirectory "games", as timba match writes it, the replays in that, else its own.
 func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {

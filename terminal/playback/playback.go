@@ -8,20 +8,20 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Position is a position of a replay, with its faults and the move made.
+// Position is a position of a replay, with the faults before the next move, and that move.
 type Position struct {
 	Ply    int
 	Turn   int                 // the seat to move, or rules.Over
 	Views  []string            // by seat
 	Legal  []string            // moves
-	Faults []referee.Fault     // before the move
-	Move   *referee.ReplayMove // nil at the end
-	Events SeatEvents          // of the move
+	Faults []referee.Fault     // faults before the move
+	Move   *referee.ReplayMove // the next move; nil at the end
+	Events SeatEvents          // events of the move
 }
 
-// SeatEvents is the events that the seats were sent.
+// SeatEvents are the events that the seats were sent.
 type SeatEvents struct {
-	All    []string // as seen with all cards open
+	All    []string // with nothing hidden
 	BySeat [][]string
 }
 
@@ -29,12 +29,11 @@ type SeatEvents struct {
 type Walk struct {
 	Replay  *referee.Replay
 	Variant *rules.Variant
-	Deal    SeatEvents // before the first frame
-	Frames  []Position // one more than there are moves
+	Deal    SeatEvents // events before the first frame
+	Frames  []Position // one before each move, and one after the last
 }
 
-// New rebuilds the positions of a replay. The error says where the replay and the rules
-// differ.
+// New rebuilds the positions of a replay. The error says where the replay and the rules differ.
 func New(r *referee.Replay, g *rules.Game) (*Walk, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -74,7 +73,7 @@ func eventsOf(log *rules.Log, players int) SeatEvents {
 	return e
 }
 
-// names returns the bots' names by seat.
+// names returns the names of the bots by seat.
 func (g *Walk) names() (names []string) {
 	for _, s := range g.Replay.Seats {
 		names = append(names, s.Name)
@@ -82,8 +81,8 @@ func (g *Walk) names() (names []string) {
 	return names
 }
 
-// Position returns frame i as a seat sees it, or the seat to move if seat is -1. If open
-// is set, it shows all hands.
+// Position returns frame i as a seat sees it. If seat is -1, it is the seat to move. If open is set, all
+// hands are shown.
 func (g *Walk) Position(i, seat int, open bool) draw.Position {
 	fr := g.Frames[i]
 	if seat < 0 {
@@ -108,7 +107,7 @@ func (g *Walk) Position(i, seat int, open bool) draw.Position {
 	return p
 }
 
-// viewer returns the seat to move, or at the end the seat that moved last.
+// viewer returns the seat to move or, at the end, the seat that moved last.
 func (g *Walk) viewer(i int) int {
 	switch {
 	case g.Frames[i].Turn >= 0:

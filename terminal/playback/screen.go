@@ -11,12 +11,12 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Screen shows the positions of a replay.
+// Screen shows the positions of a replay. It writes to its Writer.
 type Screen struct {
 	io.Writer
 	draw.Style
 	Game  *Walk
-	Seat  int  // whose view is shown; -1 for the seat to move
+	Seat  int  // the seat whose view is shown; -1 means the seat to move
 	All   bool // show the cards of all seats
 	Plain bool // write lines of the protocol instead of drawings
 }
@@ -29,7 +29,7 @@ func (s *Screen) ShowGame() {
 	}
 }
 
-// say writes a text in lines that fit; lines of the protocol stay as they are.
+// say writes a text in lines that fit. With Plain it does not break the text.
 func (s *Screen) say(mark, words string) {
 	if s.Plain {
 		fmt.Fprintln(s, strings.TrimRight(mark+words, " "))
@@ -65,7 +65,7 @@ func (s *Screen) head() {
 	}
 }
 
-// moveTimeText returns the time of a move, and its credit.
+// moveTimeText returns the time of a move and its credit.
 func moveTimeText(m *referee.ReplayMove) string {
 	if m.Credit == 0 {
 		return fmt.Sprintf("%.3f ms", m.MS)
@@ -73,7 +73,7 @@ func moveTimeText(m *referee.ReplayMove) string {
 	return fmt.Sprintf("%.3f ms, %.3f of them credit", m.MS, m.Credit)
 }
 
-// ShowFrame shows the position after i moves, with its faults and events.
+// ShowFrame shows the position after i moves, with its faults, the next move, and its events.
 func (s *Screen) ShowFrame(i int) {
 	fr := &s.Game.Frames[i]
 	if s.Plain {
@@ -104,7 +104,7 @@ func (s *Screen) ShowFrame(i int) {
 	}
 }
 
-// playerText returns the player of a move, as text.
+// playerText describes who made a move.
 func (s *Screen) playerText(m *referee.ReplayMove) string {
 	who := fmt.Sprintf("%s (seat %d)", draw.Clean(s.Game.Replay.Seats[m.Seat].Name), m.Seat)
 	switch {
@@ -124,7 +124,7 @@ func (s *Screen) faultText(f referee.Fault) string {
 	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s%s", draw.Name(s.Game.names(), f.Seat), f.Seat, f.Code, draw.Clean(f.Text), credit)
 }
 
-// thoughts shows what a bot wrote about its move, unless another seat's view is shown.
+// thoughts shows the info lines of a move, unless another seat's view is shown.
 func (s *Screen) thoughts(fr *Position) {
 	if fr.Move == nil || s.Seat >= 0 && fr.Move.Seat != s.Seat {
 		return
@@ -134,7 +134,7 @@ func (s *Screen) thoughts(fr *Position) {
 	}
 }
 
-// events shows what the seats saw, once if all saw the same.
+// events shows the events of a move, as the seat whose view is shown sees them.
 func (s *Screen) events(e SeatEvents, m *referee.ReplayMove) {
 	events := e.All
 	if s.Seat >= 0 && len(e.BySeat) > 0 {
@@ -156,7 +156,7 @@ func (s *Screen) events(e SeatEvents, m *referee.ReplayMove) {
 	}
 }
 
-// Ranking returns a line for each seat of a replay, the best first, in lines that fit.
+// Ranking returns a line for each seat of a replay, the best first.
 func Ranking(style draw.Style, r *referee.Replay) string {
 	var out strings.Builder
 	for rank := 1; rank <= len(r.Seats); rank++ {
@@ -174,7 +174,7 @@ func Ranking(style draw.Style, r *referee.Replay) string {
 	return out.String()
 }
 
-// plainFrame shows a position in the words of the protocol.
+// plainFrame shows a position as lines of the protocol.
 func (s *Screen) plainFrame(fr *Position) {
 	for _, f := range fr.Faults {
 		fmt.Fprintf(s, "  %s\n", s.faultText(f))

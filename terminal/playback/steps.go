@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// Steps shows one position at a time, from frame i on, controlled by keys.
+// Steps shows one position at a time, beginning with frame i. Keys turn the pages.
 func (s *Screen) Steps(in io.Reader, i int) error {
 	file, out := screen.Terminal(in), screen.Terminal(s.Writer)
 	if file == nil || out == nil {
@@ -36,7 +36,7 @@ func (s *Screen) Steps(in io.Reader, i int) error {
 	}
 }
 
-// turnPages applies all keys that were typed; an arrow key is three bytes.
+// turnPages applies all keys that were typed. An arrow key consists of three bytes.
 func turnPages(typed string, i, pages int) (next int, more bool) {
 	more = true
 	for typed != "" && more {
@@ -50,7 +50,7 @@ func turnPages(typed string, i, pages int) (next int, more bool) {
 	return i, more
 }
 
-// turnPage returns the page that a key leads to; more is false if the key quits.
+// turnPage returns the page to which a key leads. more is false if the key quits.
 func turnPage(key string, i, pages int) (next int, more bool) {
 	switch key {
 	case "n", " ", "\r", "j", "\x1b[C", "\x1b[B":
@@ -67,8 +67,7 @@ func turnPage(key string, i, pages int) (next int, more bool) {
 	return min(max(i, 0), pages-1), true
 }
 
-// page clears the terminal and shows a position. In raw mode a line feed does not
-// return to the first column.
+// page clears the terminal and shows a position. In raw mode a line feed does not return to the first column.
 func (s *Screen) page(out io.Writer, i int) {
 	var shown strings.Builder
 	inner := *s

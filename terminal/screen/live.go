@@ -1,4 +1,4 @@
-// Package screen draws lines in a terminal again and again in the same place.
+// Package screen repeatedly draws a few lines in the same place of a terminal.
 package screen
 
 import (
@@ -12,17 +12,17 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// normalColumns is the width of a terminal that does not say its own.
+// normalColumns is the assumed width of a terminal of unknown width.
 const normalColumns = 80
 
-// Live is a few lines at the end of what a terminal shows, which are drawn again and again in
-// the same place. It is nil where the output is not a terminal; its methods then do nothing.
+// Live is a group of lines at the end of the terminal's output that is redrawn in the same place. It is nil
+// if the output is not a terminal; its methods then draw nothing.
 type Live struct {
 	terminal *os.File
-	lines    []string // on the terminal now
+	lines    []string // the lines that are on the terminal
 }
 
-// Terminal returns the terminal that an input or output is; nil if it is none.
+// Terminal returns stream as a terminal, or nil if it is none.
 func Terminal(stream any) *os.File {
 	if f, ok := stream.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return f
@@ -30,7 +30,7 @@ func Terminal(stream any) *os.File {
 	return nil
 }
 
-// NewLive returns the lines of a terminal, nil if w is none.
+// NewLive returns a Live without lines, or nil if w is not a terminal.
 func NewLive(w io.Writer) *Live {
 	if f := Terminal(w); f != nil {
 		return &Live{terminal: f}
@@ -38,8 +38,8 @@ func NewLive(w io.Writer) *Live {
 	return nil
 }
 
-// Columns returns how wide the lines may be. The last column stays free, because some terminals
-// wrap a line that fills it.
+// Columns returns the largest width of a line. The last column stays free, because some terminals wrap a line
+// that fills it.
 func (l *Live) Columns() int { return l.columns() - 1 }
 
 func (l *Live) columns() int {
@@ -61,7 +61,8 @@ func (l *Live) Draw(lines []string) {
 	}
 }
 
-// WriteAbove writes a line of text to w, the terminal's or another's output, above the lines.
+// WriteAbove writes a line of text to w, which may be the terminal or another output, and redraws the lines
+// below it.
 func (l *Live) WriteAbove(w io.Writer, line string) {
 	var lines []string
 	if l != nil {
@@ -75,8 +76,8 @@ func (l *Live) WriteAbove(w io.Writer, line string) {
 // Clear removes the lines, so that other output can follow in their place.
 func (l *Live) Clear() { l.Draw(nil) }
 
-// eraseCodes returns what removes lines from a terminal of so many columns, which may have become
-// narrower since: longer lines then take several rows.
+// eraseCodes returns the codes that remove lines from a terminal. The terminal may have become narrower since
+// they were drawn, so that long lines take several rows.
 func eraseCodes(lines []string, columns int) string {
 	if len(lines) == 0 {
 		return ""
