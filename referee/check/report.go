@@ -14,7 +14,7 @@ import (
 // CheckStatus is the result of a check, and of all checks together.
 type CheckStatus string
 
-// The values of Status.
+// The values of CheckStatus.
 const (
 	OK      CheckStatus = "ok"
 	Warning CheckStatus = "warning"

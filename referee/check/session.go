@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// session is one process of the bot. It wraps the match.Conn of the process: it sends lines in the style of
+// session is one process of the bot. It wraps the match.BotConn of the process: it sends lines in the style of
 // the current game, measures the bot's time, and stores the last lines of both sides.
 type session struct {
 	match.BotConn

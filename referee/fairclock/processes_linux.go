@@ -22,7 +22,7 @@ type Processes struct {
 // NewProcesses returns the counters of the processes of a bot that has started.
 func NewProcesses(p *sandbox.Process) *Processes { return &Processes{process: p} }
 
-// Usage implements Bot. Without a cgroup it counts the descendants of the first process. ok is false if one
+// Usage implements Counters. Without a cgroup it counts the descendants of the first process. ok is false if one
 // of them ignores the end of its children, because the kernel then forgets what the children used.
 func (b *Processes) Usage() (u Usage, ok bool) {
 	p := b.process
@@ -51,7 +51,7 @@ func (b *Processes) Usage() (u Usage, ok bool) {
 	return u, u.CPU > 0
 }
 
-// CPU implements Bot.
+// CPU implements Counters.
 func (b *Processes) CPU() time.Duration {
 	if pid := b.process.Pid(); pid > 0 && b.process.ThreadsFile() == "" {
 		b.tree.look(pid)
@@ -60,7 +60,7 @@ func (b *Processes) CPU() time.Duration {
 	return b.process.CPU()
 }
 
-// QuickCPU implements Bot. Without a sandbox it counts only the first process. In a sandbox without a cgroup it is 0
+// QuickCPU implements Counters. Without a sandbox it counts only the first process. In a sandbox without a cgroup it is 0
 // until that process ends.
 func (b *Processes) QuickCPU() time.Duration {
 	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.LevelNone {
@@ -69,7 +69,7 @@ func (b *Processes) QuickCPU() time.Duration {
 	return b.process.CPU()
 }
 
-// Ready implements Bot.
+// Ready implements Counters.
 func (b *Processes) Ready() Threads {
 	ready := Threads{}
 	if file := b.process.ThreadsFile(); file != "" {

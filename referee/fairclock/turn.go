@@ -10,7 +10,7 @@ const firstReading = 5 * time.Millisecond
 const readingInterval = 100 * time.Millisecond
 
 // TurnMeter measures how much of each turn, and of the start of its process, one bot loses to other programs. The
-// zero Turn measures nothing. Only the goroutine of the worker may use it.
+// zero TurnMeter measures nothing. Only the goroutine of the worker may use it.
 type TurnMeter struct {
 	monitor *Monitor // if nil, nothing is measured
 	bot     Counters
@@ -36,7 +36,7 @@ type absence struct {
 	judging    time.Duration // time for which it judged, instead of looking for an answer
 }
 
-// NewTurn returns the Turn of a bot that is about to start, and measures its start from now on. Call Attach
+// NewTurn returns the TurnMeter of a bot that is about to start, and measures its start from now on. Call Attach
 // when the bot has started.
 func NewTurn(w *Monitor, now time.Time) (t TurnMeter) {
 	t.monitor, t.first = w, w.read(nil, now)

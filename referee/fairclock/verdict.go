@@ -2,7 +2,7 @@
 // took from it: other programs on its cores, a quota, another virtual machine, or whatever stopped the
 // referee.
 //
-// docs/clock.md has a picture of one turn and three worked examples. Begin with Turn, which measures a turn
+// docs/clock.md has a picture of one turn and three worked examples. Begin with TurnMeter, which measures a turn
 // and returns its Loss; Allowance.Judge turns that into a Verdict. A Monitor reads the counters of one
 // worker's cores, and Processes those of one bot.
 //

@@ -39,7 +39,7 @@ type BotConn interface {
 	Close(grace time.Duration)
 }
 
-// ErrLate is the error of Conn.Line when the deadline has passed without a line.
+// ErrLate is the error of BotConn.Line when the deadline has passed without a line.
 var ErrLate = errors.New("no line in time")
 
 // maxSleep is the longest single sleep of the referee. After it the referee checks whether the match was cancelled,

@@ -15,7 +15,7 @@ import (
 // Its errors are a fault.Reason or a LateError if the bot is to blame; otherwise a *StarvedError, the error
 // of the context, or a failure of the referee.
 //
-// One goroutine uses a Process. From Start to Close it stays on one thread (runtime.LockOSThread), because on
+// One goroutine uses a BotProcess. From Start to Close it stays on one thread (runtime.LockOSThread), because on
 // Linux the bot ends with the thread that started it.
 type BotProcess struct {
 	processConn
@@ -23,7 +23,7 @@ type BotProcess struct {
 	monitor *fairclock.Monitor
 }
 
-// processConn is a Conn whose input can be closed while the bot still runs.
+// processConn is a BotConn whose input can be closed while the bot still runs.
 type processConn interface {
 	BotConn
 	// CloseInput closes the bot's input. The bot may still write.
@@ -34,7 +34,7 @@ type processConn interface {
 }
 
 // Start starts a bot and sends the greeting; Greet waits for the answer. If around is not nil, all lines pass
-// through the Conn that it returns.
+// through the BotConn that it returns.
 func Start(ctx context.Context, b Contestant, c referee.Clock, around func(BotConn) BotConn) (*BotProcess, error) {
 	return newProcess(ctx, b, c, around, startBot)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// local is the Conn of a bot without a process: it runs Bot.Serve in a goroutine.
+// local is the BotConn of a bot without a process: it runs Contestant.Serve in a goroutine.
 type local struct {
 	ctx        context.Context
 	inbox      *inbox
@@ -27,7 +27,7 @@ type local struct {
 	overslept time.Duration // by how much the referee's sleeps were too long since the turn began
 }
 
-// Holder stops and starts the clock of a bot. The writer that Bot.Serve gets for its answers implements it.
+// Holder stops and starts the clock of a bot. The writer that Contestant.Serve gets for its answers implements it.
 // The time between Hold(true) and Hold(false) is credit of the turn.
 type Holder interface{ Hold(bool) }
 

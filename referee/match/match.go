@@ -1,7 +1,7 @@
 // Package match plays matches between bots: it starts their processes, sends them lines and reads their
 // answers, keeps their time, and has each game recorded by package referee.
 //
-// Begin with Match, which plays the games of a schedule (schedule.go) by seats (seat.go). A Conn is one bot's
+// Begin with Match, which plays the games of a schedule (schedule.go) by seats (seat.go). A BotConn is one bot's
 // pipes or connection.
 package match
 

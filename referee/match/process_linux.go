@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is the Conn of a bot that is a child process on Linux. The goroutine that starts it is locked to
+// process is the BotConn of a bot that is a child process on Linux. The goroutine that starts it is locked to
 // its thread, and does all reading and writing itself. It sleeps in one epoll on stdout, stderr and the
 // pidfd, so that a turn costs two process switches, and the end of the bot is noticed at once.
 type process struct {

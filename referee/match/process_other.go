@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is the Conn of a bot that is a child process on systems other than Linux. It is a local bot whose
+// process is the BotConn of a bot that is a child process on systems other than Linux. It is a local bot whose
 // Serve copies the lines to the process, and the answers back.
 type process struct {
 	*local

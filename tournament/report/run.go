@@ -29,8 +29,8 @@ type Run struct {
 	Self     string        // the name by which the user starts this program, for suggested commands
 	Games    int           // number of games that this process has played
 	Took     time.Duration // duration of Play
-	Faults   []MatchFault // of all games, also of earlier processes, in the order of the games
-	EarlyEnd *EarlyEnd    // why games are missing; nil means that all have been played
+	Faults   []MatchFault  // of all games, also of earlier processes, in the order of the games
+	EarlyEnd *EarlyEnd     // why games are missing; nil means that all have been played
 
 	trace     func(*tournament.Match, referee.Traffic) // see TraceTo; may be nil
 	startedAt time.Time
