@@ -248,7 +248,7 @@ func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {
 		return made
 	}
-	var even []int // the seats that share
+	var even []int // the seats that share the points equally
 	for seat := range made {
 		if !f.has(seat) && !slices.Contains(a.Seats, seat) {
 			even = append(even, seat)

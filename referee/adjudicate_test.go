@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// ruled returns the rules of "draw RULE, resign RULE".
+// ruled parses rules such as "draw plies=4 score=10, resign plies=3 score=600".
 func ruled(t testing.TB, text string) (a Adjudication) {
 	t.Helper()
 	for part := range strings.SplitSeq(text, ", ") {

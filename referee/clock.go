@@ -15,11 +15,11 @@ import (
 // after each move.
 type Clock struct {
 	Move, Bank, Inc time.Duration
-	Margin          time.Duration // how late a move may be without a fault
+	Margin          time.Duration // time by which a move may be late without a fault
 	Startup         time.Duration // from the start of a process to its "ready"
 }
 
-// DefaultClock is one second for each move.
+// DefaultClock allows one second for each move.
 var DefaultClock = Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
 
 // Check returns an error if the clock is not valid.
@@ -95,7 +95,7 @@ type ClockMS struct {
 	Startup  int64  `json:"startup,omitempty" toml:"startup"` // replays do not have it
 }
 
-// Milliseconds returns the clock for documents of the API and configurations. Inc is nil if it is 0.
+// Milliseconds returns the clock in the form of API documents and configurations. Inc is nil if it is 0.
 func (c Clock) Milliseconds() ClockMS {
 	m := ClockMS{Movetime: c.Move.Milliseconds(), Bank: c.Bank.Milliseconds(), Margin: c.Margin.Milliseconds(), Startup: c.Startup.Milliseconds()}
 	if c.Inc != 0 {
@@ -137,7 +137,7 @@ func (c *Clock) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checkReplay returns an error if no game can have had this clock.
+// checkReplay returns an error if no recorded game can have had this clock.
 func (m ClockMS) checkReplay() error {
 	if (m.Inc != nil) != (m.Bank != 0) {
 		return fmt.Errorf("clock: bank and inc go together")
@@ -169,7 +169,7 @@ func (t *timer) spend(d time.Duration) {
 }
 
 // milliseconds converts the time of a move to milliseconds with three decimals, rounded up and at least 0.001. The
-// bank is computed from this value, so that a replay contains all that decides about it.
+// bank is computed from this value, so that a replay contains everything on which the bank depends.
 func milliseconds(d time.Duration) float64 {
 	return float64(max(1, (d+time.Microsecond-1)/time.Microsecond)) / 1e3
 }

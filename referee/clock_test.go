@@ -44,7 +44,7 @@ func TestClocksCheck(t *testing.T) {
 	}
 }
 
-// Clocks: the keys of the game line, and the replay's member.
+// SPEC.md, "Clocks": the keys of the "game" line, and the member of the replay.
 func TestClocksTold(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -68,7 +68,8 @@ func TestClocksTold(t *testing.T) {
 	}
 }
 
-// Clocks: with a bank a move's time is taken, then inc is added; never below 0.
+// SPEC.md, "Clocks": the time of a move is subtracted from the bank, which does not become negative, then inc
+// is added.
 func TestClocksSpent(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {
@@ -113,8 +114,7 @@ func TestReplaysMilliseconds(t *testing.T) {
 	}
 }
 
-// A clock comes back from a document as it was, but for the start-up, which a
-// replay does not keep.
+// A clock survives encoding and decoding. A replay lacks only the start-up time.
 func TestMilliseconds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		times := rapid.Int64Range(0, (24 * time.Hour).Milliseconds())
@@ -154,7 +154,7 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// No number is so large that it comes round to a time that is allowed.
+// Very large numbers do not overflow to a valid time.
 func TestTooLarge(t *testing.T) {
 	for _, n := range []int64{math.MaxInt64, math.MinInt64, math.MaxInt64/int64(time.Millisecond) + 2, -1} {
 		for name, m := range map[string]ClockMS{

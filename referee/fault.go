@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Fault is the reason for which a seat forfeited a game.
+// Fault is the record of why a seat forfeited a game.
 type Fault = fault.Fault
 
 // MaxFaults is the number of faults after which a bot is disqualified: it forfeits the remaining deals of the match

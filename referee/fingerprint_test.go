@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// firstMoves returns a game in which every seat makes its first legal move, with the
-// rules' result.
+// firstMoves returns a replay in which every seat makes its first legal move, with the result of the rules.
 func firstMoves(v *rules.Variant, seed rules.Seed) *Replay {
 	r := &Replay{Seed: Hex(seed)}
 	stream := rules.NewStream(seed)
@@ -26,8 +25,7 @@ func firstMoves(v *rules.Variant, seed rules.Seed) *Replay {
 	return r
 }
 
-// Fingerprints are kept in databases: those of games that were played stay as they
-// are here, whatever else changes.
+// Databases store fingerprints, so the fingerprints of old games must never change.
 func TestFingerprintStays(t *testing.T) {
 	for name, want := range map[string]string{
 		"brisca":  "ec0b4b2051795d108813439d2540de67",
@@ -45,8 +43,8 @@ func TestFingerprintStays(t *testing.T) {
 	}
 }
 
-// A game is another one when anything that it tells is: who sits where, the start,
-// a move, the result. Time, names and what bots thought tell nothing.
+// The fingerprint changes with the bots in the seats, the start, a move, and the result. It does not depend
+// on times, names and info lines.
 func TestFingerprintDiffers(t *testing.T) {
 	g := kit.Get[*rules.Game](t)(games.Find("teeko"))
 	v := kit.Get[*rules.Variant](t)(g.Resolve(map[string]string{"start": "drop"}))

@@ -87,7 +87,7 @@ func (g *Game) Begin() bool {
 	}
 	g.begun = true
 	for seat := range g.lines {
-		if g.listens(seat) { // the lines of faults before the game come after it
+		if g.listens(seat) { // lines of faults before the game follow the "game" line
 			begin := appendGame(make([]byte, 0, usualLines), g.Variant, g.timers[seat].clock, seat, g.Record.Seats[seat].Seed)
 			g.lines[seat] = append(begin, g.lines[seat]...)
 		}

@@ -17,21 +17,21 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// newGame returns a game of named bots.
+// newGame returns a game of bots with names.
 func newGame(t testing.TB, v *rules.Variant, clock Clock, listening rules.Seats) *Game {
 	t.Helper()
 	head := Replay{Seed: Hex(DealSeed(rules.Seed{7}, 0)), Clock: clock.InReplay(), Seats: identities(v.Players)}
 	return NewGame(v, head, listening)
 }
 
-// exited is a reason of a bot in a game, unready one before it.
+// exited is the reason of a bot that fails during a game, unready of one that fails before it.
 var (
 	exited  = fault.Reason{Kind: fault.Exited, Status: 1}
 	unready = fault.Reason{Kind: fault.NoReady, Limit: 1}
 )
 
-// Lines from the referee: what each seat has been told when a game has gone through some steps: the verbs, "fault"
-// with its seat. A seat is told when it is asked, when it fails and in the end.
+// The lines for each seat after the steps of a game: their verbs, and the seat of each "fault". SPEC.md,
+// "Lines from the referee".
 func TestGameLines(t *testing.T) {
 	const three, two = "brisca players=3", "teeko limit=2"
 	for _, c := range []struct {
@@ -102,7 +102,7 @@ func TestGameLines(t *testing.T) {
 	}
 }
 
-// Who walks through a replay sees the deal, also of a game that was decided before it began.
+// A walk shows the deal also of a game that was decided before it began.
 func TestWalkBeforeTheGame(t *testing.T) {
 	v := variant(t, "brisca", "")
 	g := newGame(t, v, patient, rules.AllSeats)
@@ -120,7 +120,7 @@ func TestWalkBeforeTheGame(t *testing.T) {
 	}
 }
 
-// What cannot come now is refused, and changes nothing.
+// Calls in the wrong order return an error and change nothing.
 func TestGameRefuses(t *testing.T) {
 	v := variant(t, "brisca", "players=3")
 	for _, c := range []struct {
@@ -171,7 +171,7 @@ func TestGameRefuses(t *testing.T) {
 	}
 }
 
-// The time that a turn tells follows from what the bot's own moves took, in whole microseconds.
+// The time in a turn line follows from the times of the bot's own moves, in whole microseconds.
 func TestGameTimes(t *testing.T) {
 	const ms = time.Millisecond
 	g := newGame(t, variant(t, "teeko", "start=drop limit=8"), Clock{Bank: 100 * ms, Inc: ms, Startup: time.Second}, rules.AllSeats)
@@ -190,7 +190,7 @@ func TestGameTimes(t *testing.T) {
 	}
 }
 
-// A turn allocates the text of its move; and what the rules allocate for its events.
+// A turn allocates only the text of its move, and what the rules allocate for its events.
 func TestGameAllocates(t *testing.T) {
 	if raced() { // which allocates: script/test runs this again without it
 		return

@@ -25,7 +25,7 @@ type Replay struct {
 	Game       string            `json:"game"`
 	Options    map[string]string `json:"options"` // the value of every option
 	Seed       Hex               `json:"seed"`
-	Commitment Hex               `json:"commitment"` // SHA-256 of the match's seed
+	Commitment Hex               `json:"commitment"` // SHA-256 of the seed of the match
 	Match      ReplayMatch       `json:"match"`
 	Clock      ClockMS           `json:"clock"` // without start-up time; inc is set if bank is, even to 0
 	Seats      []ReplaySeat      `json:"seats"`
@@ -77,7 +77,7 @@ type ReplayMove struct {
 	Move    string   `json:"move"`
 	MS      float64  `json:"ms,omitempty"`      // elapsed time, at least 0.001
 	Credit  float64  `json:"credit,omitempty"`  // the part of MS that does not count, because other programs used the core
-	Info    []string `json:"info,omitempty"`    // the info lines of the bot, without the verb
+	Info    []string `json:"info,omitempty"`    // the bot's info lines about the move, without the verb
 	StandIn bool     `json:"standin,omitempty"` // the seat had forfeited
 	Given   bool     `json:"given,omitempty"`   // the move is part of the opening
 }
@@ -179,7 +179,8 @@ func compact(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// DecodeReplay decodes a replay in JSON. Unknown fields are an error.
+// DecodeReplay decodes a replay in JSON. It returns an error for unknown fields and for an unknown version of
+// the protocol.
 func DecodeReplay(data []byte) (*Replay, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
@@ -199,7 +200,8 @@ func DecodeReplay(data []byte) (*Replay, error) {
 	return r, nil
 }
 
-// Commitment returns the SHA-256 of the seed of a match. It is public before the match.
+// Commitment returns the SHA-256 of the seed of a match. It is published before the match, so that the seed
+// cannot be changed later.
 func Commitment(match rules.Seed) Hex { return sha256.Sum256(match[:]) }
 
 // Reveal sets the seed of the match, which is secret until the match is over.

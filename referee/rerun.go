@@ -20,7 +20,7 @@ type Step struct {
 	*Game              // before Next; may be read until the next step
 	Faults []Fault     // since the previous step; at the last step all remaining faults
 	Next   *ReplayMove // nil at the last step
-	Move   rules.Move  // Next
+	Move   rules.Move  // the move of Next
 }
 
 // Walk plays a replay again by the rules of v, the result of Resolve. It yields every position in order, from
@@ -220,7 +220,7 @@ func (r *rerun) checkBotMove(i int) {
 	for _, info := range rec.Info {
 		if err := protocol.CheckInfo([]byte(info)); err != nil {
 			r.addDifference("move %d: the info %.100q %w", i, info, err)
-			break // one is enough
+			break // report only the first
 		}
 	}
 	if g.listens(rec.Seat) {

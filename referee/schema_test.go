@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// replaySchema compiles replay.schema.json, the schema itself checked.
+// replaySchema compiles replay.schema.json, and checks the schema itself.
 func replaySchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
 	return kit.Get[*jsonschema.Schema](t)(jsonschema.NewCompiler().Compile("replay.schema.json"))

@@ -31,7 +31,7 @@ func NewSeed() (seed rules.Seed) {
 	return seed
 }
 
-// DealSeed returns the seed of a deal. SPEC.md, "Seeds and deals", has the derivation.
+// DealSeed returns the seed of a deal. SPEC.md, "Seeds and deals", defines how it is derived.
 func DealSeed(match rules.Seed, deal int) rules.Seed {
 	return match.Derive(fmt.Sprintf("deal/%d", deal))
 }

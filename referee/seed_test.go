@@ -72,7 +72,7 @@ func TestSeedsAndDealsLabels(t *testing.T) {
 	}
 }
 
-// listed is a position of which only the legal moves matter.
+// listed is a position that has nothing but legal moves.
 type listed struct {
 	rules.State
 	moves []rules.Move

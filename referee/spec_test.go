@@ -183,7 +183,7 @@ func dealt(v *rules.Variant, s rules.State) []string {
 	return hands(v, &log)
 }
 
-// hands returns what each seat is told of a deal.
+// hands returns the events of a deal for each seat.
 func hands(v *rules.Variant, log *rules.Log) (hands []string) {
 	for seat := range v.Players {
 		deal := regexp.MustCompile(`(?m)^deal (.*)$`).FindSubmatch(log.AppendEvents(nil, seat, ""))
@@ -240,8 +240,7 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// sectionsOf returns where SPEC.md describes a game, its own first; Tute builds on
-// Brisca.
+// sectionsOf returns the sections of SPEC.md that describe a game, its own first: Tute builds on Brisca.
 func sectionsOf(g *rules.Game) []string {
 	sections := []string{g.Display.Title}
 	if sections[0] == "Tute" {
@@ -290,7 +289,7 @@ func TestGamesEventsAndViews(t *testing.T) {
 	}
 }
 
-// transcript writes a game as the bots of some seats see it.
+// transcript writes a game as the bots in some seats see it.
 type transcript struct {
 	v      *rules.Variant
 	match  rules.Seed
@@ -303,8 +302,8 @@ type transcript struct {
 	moves   []rules.Move
 }
 
-// newTranscript reads a header: the game, the match seed, the seats shown and
-// the options, as in "brisca seed=1 seats=0 players=2".
+// newTranscript parses a header: the game, the match seed, the seats shown and the options, such as "brisca
+// seed=1 seats=0 players=2".
 func newTranscript(t *testing.T, header []string) *transcript {
 	t.Helper()
 	tr := &transcript{}
@@ -331,11 +330,11 @@ func newTranscript(t *testing.T, header []string) *transcript {
 	return tr
 }
 
-// pick makes the moves that -update writes: any that is listed.
+// pick returns a random legal move, as -update writes it.
 func (tr *transcript) pick() rules.Move { return tr.moves[tr.random.Below(len(tr.moves))] }
 
-// read takes the moves from a block: those of the seats shown from their own
-// lines, the others' from pick, so that a wrong line changes all that follows.
+// read returns the moves of a block: those of the seats shown from their lines, the others from pick. A wrong
+// line therefore changes everything after it.
 func (tr *transcript) read(block string) func() rules.Move {
 	told := regexp.MustCompile(`(?m)^(\d+)> move (\S+)$`).FindAllStringSubmatch(block, -1)
 	return func() rules.Move {
@@ -355,7 +354,7 @@ func (tr *transcript) read(block string) func() rules.Move {
 	}
 }
 
-// play plays to the end and gives the block's text.
+// play plays to the end and returns the text of the block.
 func (tr *transcript) play(t *testing.T, choose func() rules.Move) string {
 	t.Helper()
 	for seat := range tr.pending {
@@ -422,7 +421,7 @@ func gamePairs(v *rules.Variant, seat int, seed uint64) []protocol.KeyValue {
 		protocol.KeyValue{Name: "movetime", Value: "1000"})
 }
 
-// ownSeed returns the seed of a seat's bot in deal 0, rotation 0, restated.
+// ownSeed restates BotSeed for deal 0 and rotation 0.
 func ownSeed(match rules.Seed, seat int) uint64 {
 	s := match.Derive(fmt.Sprintf("bot/0/0/%d", seat))
 	return binary.BigEndian.Uint64(s[:8]) >> 11
@@ -434,7 +433,7 @@ func cards(p []baraja.Card) string {
 	return strings.ReplaceAll(string(baraja.Text(nil, p)), ",", " ")
 }
 
-// squares lists where a letter stands in a board's string.
+// squares returns the squares of a board that have a letter.
 func squares(board string, letter rune) string {
 	var words []string
 	for i, c := range board {

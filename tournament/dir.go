@@ -71,7 +71,7 @@ func OpenDir(path string) (*Dir, Config, error) {
 	if err != nil {
 		return nil, c, err
 	}
-	if c, err = readPlan(path); err != nil { // another program may have extended it before
+	if c, err = readPlan(path); err != nil { // another process may have extended it before the lock
 		d.Close()
 		return nil, c, err
 	}
@@ -209,7 +209,7 @@ func (d *Dir) write(name string, data []byte) error {
 		err = os.Rename(temp, path)
 	}
 	if err != nil {
-		os.Remove(temp) // on a full disk its room is needed
+		os.Remove(temp) // to free its space on a full disk
 		return fmt.Errorf("out: %w", err)
 	}
 	return nil

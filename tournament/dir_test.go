@@ -21,10 +21,10 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// times are what may differ in a replay that is played again.
+// times matches what may differ in a replay of the same game.
 var times = regexp.MustCompile(`"ms":[0-9.e-]+(,"credit":[0-9.e-]+)?`)
 
-// files returns a directory's files by path, without times.
+// files returns the content of the files of a directory by path, without times.
 func files(t testing.TB, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -43,8 +43,8 @@ func files(t testing.TB, root string) map[string]string {
 	return all
 }
 
-// resumable returns small tournaments of real processes, among them bots that are
-// out after three faults, of so many deals more.
+// resumable returns small tournaments of real processes, some with bots that are disqualified. more is added
+// to the number of deals.
 func resumable(t testing.TB) map[string]func(more int) *local {
 	kit.Slow(t)
 	make := func(game, options string, c Config, workers int, names ...string) func(int) *local {

@@ -40,7 +40,7 @@ func moody(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.Token(0)}
 }
 
-// named returns entrants without programs.
+// named returns n entrants without programs.
 func named(n int) (bots []Entrant) {
 	for i := range n {
 		bots = append(bots, Entrant{program.BotSpec{Name: fmt.Sprintf("bot%d", i)}, strings.Repeat("0", 64)})
@@ -48,7 +48,7 @@ func named(n int) (bots []Entrant) {
 	return bots
 }
 
-// processes returns bots in processes: house bots, and "moody" that the test binary is.
+// processes returns bots with processes: house bots, and "moody", which is in the test binary.
 func processes(t testing.TB, names ...string) (bots []match.Contestant) {
 	t.Helper()
 	kit.Slow(t)
@@ -66,7 +66,7 @@ func processes(t testing.TB, names ...string) (bots []match.Contestant) {
 	return bots
 }
 
-// patient is a clock that no test runs down.
+// patient is a clock that no test exceeds.
 var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
 
 // begun returns a tournament at a game with options from "key=value key=value".
@@ -77,7 +77,7 @@ func begun(t testing.TB, game, options string, c Config) *State {
 	return kit.Get[*State](t)(New(c))
 }
 
-// local is a tournament with the bots that play it.
+// local is a tournament with its bots.
 type local struct {
 	*State
 	bots    []match.Contestant
@@ -85,7 +85,7 @@ type local struct {
 	workers int
 }
 
-// between returns a tournament between bots, without a directory that is kept.
+// between returns a tournament between bots that stores only games with faults.
 func between(t testing.TB, game, options string, c Config, bots ...match.Contestant) *local {
 	t.Helper()
 	for _, b := range bots {
@@ -94,7 +94,7 @@ func between(t testing.TB, game, options string, c Config, bots ...match.Contest
 	return &local{begun(t, game, options, c), bots, &Dir{Path: t.TempDir(), FaultsOnly: true}, 1}
 }
 
-// in plays the tournament in a directory of its own.
+// in makes the tournament play in a new directory.
 func (l *local) in(t testing.TB, path string) *local {
 	t.Helper()
 	l.dir = kit.Get[*Dir](t)(CreateDir(path, l.Config))
@@ -102,13 +102,13 @@ func (l *local) in(t testing.TB, path string) *local {
 	return l
 }
 
-// again plays the tournament in a directory that has one.
+// again makes the tournament play in an existing directory.
 func (l *local) again(dir *Dir) *local {
 	l.dir = dir
 	return l
 }
 
-// run plays a tournament and calls done after each game.
+// run plays the tournament, and calls done after each game.
 func (l *local) run(ctx context.Context, done func()) error {
 	return Play(ctx, l.State, l.dir, l.bots, slices.Repeat([]int{cores.Any}, l.workers), Events{
 		OnGame: func(*Match, *referee.GameResult) { done() },
@@ -116,13 +116,13 @@ func (l *local) run(ctx context.Context, done func()) error {
 	})
 }
 
-// play plays a tournament and fails the test where that fails.
+// play plays a tournament, and fails the test on an error.
 func play(t testing.TB, l *local) {
 	t.Helper()
 	kit.Must(t, l.run(t.Context(), func() {}))
 }
 
-// playUntil plays a tournament and calls it off after some games.
+// playUntil plays a tournament, and cancels it after a number of games.
 func playUntil(t testing.TB, l *local, games int) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -141,8 +141,8 @@ func playUntil(t testing.TB, l *local, games int) {
 	}
 }
 
-// played plays a tournament whose games come out as result says: the ranks and
-// points of the seats, from who sits there. No process is started.
+// played plays a tournament without processes. result returns the ranks and points by seat, from the bots in
+// the seats.
 func played(s *State, result func(m *Match, deal int, bots []int) ([]int, []float64)) *State {
 	for matches := s.Next(); len(matches) > 0; matches = s.Next() {
 		for _, m := range matches {
@@ -159,7 +159,7 @@ func played(s *State, result func(m *Match, deal int, bots []int) ([]int, []floa
 	return s
 }
 
-// fakeGame returns a game with one move, which is another in each deal.
+// fakeGame returns a game with one move, which differs between deals.
 func fakeGame(s *State, m *Match, deal, rotation int, result func(m *Match, deal int, bots []int) ([]int, []float64)) *referee.GameResult {
 	g := &referee.GameResult{Replay: referee.Replay{
 		Match: referee.ReplayMatch{Deal: deal, Rotation: rotation},
@@ -176,7 +176,7 @@ func fakeGame(s *State, m *Match, deal, rotation int, result func(m *Match, deal
 	return g
 }
 
-// favourite lets bots with lower numbers win.
+// favourite makes bots with lower numbers win.
 func favourite(_ *Match, _ int, bots []int) (ranks []int, points []float64) {
 	for _, a := range bots {
 		rank := 1

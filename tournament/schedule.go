@@ -296,7 +296,7 @@ func (s *State) Total() (deals, games int) {
 		for n > 1 {
 			all := knockoutTables(n, k)
 			byes := 0
-			if n < 2*all { // n/all bots or one more at each table
+			if n < 2*all { // some tables have only one bot
 				byes = 2*all - n
 			}
 			tables, seats = tables+all-byes, seats+n-byes

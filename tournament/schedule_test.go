@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// around returns a game for a number of bots around a table, and its options.
+// around returns a game with k sides, and its options.
 func around(k int) (game, options string) {
 	switch k {
 	case 2:
@@ -24,7 +24,7 @@ func around(k int) (game, options string) {
 	return "podrida", fmt.Sprintf("players=%d", k)
 }
 
-// seated returns a tournament at tables of k bots, of one deal unless it has others.
+// seated returns a tournament at tables of k bots, with one deal unless c has more.
 func seated(t testing.TB, k int, c Config) *State {
 	t.Helper()
 	game, options := around(k)
@@ -32,7 +32,7 @@ func seated(t testing.TB, k int, c Config) *State {
 	return begun(t, game, options, c)
 }
 
-// meetings counts the tables of each bot and of each two.
+// meetings returns the number of tables of each bot, and of each pair of bots.
 func meetings(tour *State) (own []int, pair [][]int) {
 	own, pair = make([]int, len(tour.Bots)), make([][]int, len(tour.Bots))
 	for i := range pair {
@@ -126,8 +126,7 @@ func TestGauntlet(t *testing.T) {
 	}
 }
 
-// fewest returns the least number of earlier meetings with which bots fill tables, by
-// trying all ways.
+// fewest returns the smallest possible number of repeated meetings, by trying all tables.
 func fewest(bots []int, k int, met [][]int) int {
 	if len(bots) == 0 {
 		return 0
@@ -217,7 +216,7 @@ func TestSwissRounds(t *testing.T) {
 	})
 }
 
-// addResult adds a match of one deal, or a bye where there are no points.
+// addResult adds a match of one deal, or a bye if there are no points.
 func addResult(tour *State, round int, table []int, points []float64) {
 	m := &Match{Number: len(tour.matches), Round: round, Bots: table}
 	tour.matches = append(tour.matches, m)

@@ -22,7 +22,7 @@ func sprt(t testing.TB, text string) *stats.SPRT {
 	return &test
 }
 
-// biased lets bot 0 win about two deals of three.
+// biased makes bot 0 win about two of three deals.
 func biased(_ *Match, deal int, bots []int) ([]int, []float64) {
 	winner := 0
 	if deal*7919%3 == 0 {

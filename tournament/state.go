@@ -405,7 +405,7 @@ type Standing struct {
 	Bot         int            // number of the bot
 	MatchPoints float64        // in all matches; they decide a Swiss tournament
 	LostRound   int            // the round in which a bot lost a knockout, counted from 0; -1 if it has not lost
-	Rating      stats.Estimate // Elo with mean 0, ± 95 %
+	Rating      stats.Estimate // Elo with mean 0, with its 95 % interval
 	Byes        int
 }
 
@@ -494,7 +494,7 @@ func (f Format) sort(s []Standing) {
 	slices.SortStableFunc(s, func(a, b Standing) int {
 		switch f {
 		case Single:
-			if len(s) < 3 { // two bots stay as they were named
+			if len(s) < 3 { // two bots stay in the order in which they were named
 				return 0
 			}
 		case Knockout:

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// line returns a standing for people.
+// line returns a standing as text.
 func line(s Standing) string {
 	return fmt.Sprintf("%s games=%d %d-%d-%d points=%g match=%g byes=%d", s.Name, s.Games, s.Wins, s.Draws, s.Losses, s.Points, s.MatchPoints, s.Byes)
 }

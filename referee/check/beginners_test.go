@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// beginner is a bot with a mistake that people make. Its methods are what a
-// mistake may change.
+// beginner is a bot with a mistake that beginners make. Its fields are the parts of the bot that a mistake
+// can replace.
 type beginner struct {
 	pipe   io.Reader // what in reads
 	in     *bufio.Reader
@@ -28,7 +28,7 @@ type beginner struct {
 	last   []string // the list of the turn before
 }
 
-// play is the loop of every beginner.
+// play is the main loop of every beginner.
 func (b *beginner) play() {
 	defer b.end()
 	for {
@@ -68,17 +68,17 @@ func (b *beginner) play() {
 	}
 }
 
-// first returns the answer of a bot without a mistake in it.
+// first returns the answer of a correct bot: the first legal move.
 func first(_ *beginner, moves []string) string { return "move " + moves[0] + "\n" }
 
-// says returns a bot that writes its answers by a format of the first move.
+// says returns a mistake: the bot writes its answer by a format that contains the first legal move.
 func says(format string) func(*beginner) {
 	return func(b *beginner) {
 		b.answer = func(_ *beginner, moves []string) string { return fmt.Sprintf(format, moves[0]) }
 	}
 }
 
-// on returns a bot that says something to lines with a beginning.
+// on returns a mistake: the bot writes out for each line that begins with prefix.
 func on(prefix, out string) func(*beginner) {
 	return func(b *beginner) {
 		b.other = func(_ *beginner, line string, _ []string) string {
@@ -90,13 +90,13 @@ func on(prefix, out string) func(*beginner) {
 	}
 }
 
-// crash ends the bot as an exception does.
+// crash ends the bot as an uncaught exception does.
 func (b *beginner) crash(format string, args ...any) {
 	fmt.Fprintf(b.err, "Traceback (most recent call last):\n"+format+"\n", args...)
 	panic(exit(1))
 }
 
-// crashes returns a bot that cannot take some lines; bad says why.
+// crashes returns a mistake: the bot crashes at lines for which bad returns a message.
 func crashes(bad func(b *beginner, line string, words []string) string) func(*beginner) {
 	return func(b *beginner) {
 		b.other = func(b *beginner, line string, words []string) string {
@@ -108,14 +108,14 @@ func crashes(bad func(b *beginner, line string, words []string) string) func(*be
 	}
 }
 
-// beginnerCase is a mistake.
+// beginnerCase is a mistake, and the expected verdict.
 type beginnerCase struct {
 	name string
 	make func(*beginner)
 	verdict
 }
 
-// beginners are the mistakes, each with the verdict on it.
+// beginners are all mistakes.
 var beginners = []beginnerCase{
 	{"prompt", says("Your move? move %s\n"), verdict{FirstGame, Failed, []string{`"Your move? move 5c" is no line`}, "a prompt, as of input(\"...\") in Python"}},
 	{"list", func(b *beginner) {
@@ -303,7 +303,7 @@ var beginners = []beginnerCase{
 	}, verdict{Repeat, OK, []string{"for information: with the same seed it plays the same game differently"}, ""}},
 }
 
-// endless is one that never stops to write.
+// endless is a bot that never stops writing.
 func endless(b *beginner) {
 	b.answer = func(b *beginner, moves []string) string {
 		for {
@@ -314,7 +314,7 @@ func endless(b *beginner) {
 	}
 }
 
-// wholeLines takes what one read gives for whole lines.
+// wholeLines is a bot that takes the bytes of one read for whole lines.
 type wholeLines struct{ *beginner }
 
 func (w wholeLines) Read(p []byte) (int, error) {
@@ -325,7 +325,7 @@ func (w wholeLines) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// begin returns a beginner as a checkup has it.
+// begin returns a bot with a mistake, for a checkup.
 func begin(change func(*beginner)) func(in io.Reader, out, err io.Writer) error {
 	return func(in io.Reader, out, err io.Writer) error {
 		b := &beginner{pipe: in, in: bufio.NewReader(in), out: out, err: err, end: func() {}, answer: first}

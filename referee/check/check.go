@@ -27,7 +27,7 @@ type Options struct {
 	Quick            bool          // test every option once instead of all pairs, and play fewer games
 	Time             time.Duration // after this time no game starts; the bot's credit does not count
 	Waits            Waits
-	RetryUnsandboxed bool // try a bot that fails in the sandbox without one
+	RetryUnsandboxed bool // if the bot fails in the sandbox, also try it without one, and report the difference
 	OnServer         bool // a server checks an uploaded bot: its author cannot set flags, and must not learn which files the server has
 	// OnCheck, if not nil, is called with each finished check.
 	OnCheck func(Check)
@@ -49,7 +49,7 @@ type Waits struct {
 // startFunc starts a bot, as match.Start does.
 type startFunc func(context.Context, match.Contestant, referee.Clock, func(match.BotConn) match.BotConn) (*match.BotProcess, error)
 
-// Defaults returns the default options.
+// Defaults returns options with the usual clock and times, and without Games, Seed and callbacks.
 func Defaults() Options {
 	waits := Waits{Patience: 2 * time.Second, Pause: 50 * time.Millisecond, Grace: time.Second}
 	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Waits: waits}
@@ -91,7 +91,7 @@ type run struct {
 	first       *game    // the game that later checks play again with changes
 	opening     []string // the bot's moves when it first played that game
 	marathon    marathon
-	gameResults map[string]*gameResult // by game
+	gameResults map[string]*gameResult // by name of the game
 }
 
 // timer measures how long a check takes.
@@ -112,7 +112,7 @@ type marathon struct {
 
 // gameResult sums up the games of one kind that the bot has played.
 type gameResult struct {
-	plannedGames, playedGames int      // among the many games
+	plannedGames, playedGames int      // numbers of games that playMany plans and has played without a failure
 	failure                   *Failure // the first failure that a new process repeats
 	timedGames                int      // games whose moves are in moveTimes: those sent as in a match
 	moveTimes                 []time.Duration
@@ -146,7 +146,7 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 		return nil, err
 	}
 	p.Language = program.Language(p.Contestant)
-	// The bot's processes end with the thread that started them.
+	// Processes of bots end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	k := &run{Options: o, ctx: ctx, startBot: start, program: p, report: newReport(p, o), timer: timer{startedAt: time.Now()}, gameResults: map[string]*gameResult{}}
@@ -259,7 +259,7 @@ func (k *run) skipRest(after string) error {
 		}
 	}
 	if after == Start && k.extras.totalLog == 0 {
-		return nil // nothing was observed
+		return nil // the bot has written nothing that Output could report
 	}
 	return k.runCheck(Output, k.checkOutput)
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// resolve makes a program of what a user would write.
+// resolve returns the program of a BOT.
 func resolve(t testing.TB, bot string) program.Program {
 	t.Helper()
 	p, err := program.Resolver{}.Resolve(t.Context(), bot)
@@ -38,7 +38,8 @@ func resolve(t testing.TB, bot string) program.Program {
 	return p
 }
 
-// checkup is a bot to check, and how. The times are wide, unless change makes them short.
+// checkup is a bot to check, and the options of the check. Its times are long, unless change makes them
+// short.
 type checkup struct {
 	name string
 	bot  string
@@ -48,7 +49,7 @@ type checkup struct {
 	change func(*Options)
 }
 
-// checked returns the reports on bots by name.
+// checked runs the checkups and returns the reports by name.
 func checked(t *testing.T, list []checkup) map[string]*Report {
 	t.Helper()
 	kit.Slow(t)
@@ -76,14 +77,14 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 	return reports
 }
 
-// inside is a bot that is part of the test, with a stderr.
+// inside is a bot that is part of the test and has a stderr.
 type inside struct {
 	match.BotConn
 	mu  sync.Mutex
 	err []byte
 }
 
-// startInside starts bots with Serve, which may exit.
+// startInside starts bots that run in the test by Serve, and that may exit.
 func startInside(serve func(in io.Reader, out, err io.Writer) error) startFunc {
 	return func(ctx context.Context, b match.Contestant, clock referee.Clock, around func(match.BotConn) match.BotConn) (*match.BotProcess, error) {
 		p := new(inside)
@@ -107,7 +108,7 @@ func startInside(serve func(in io.Reader, out, err io.Writer) error) startFunc {
 	}
 }
 
-// exit is a panic by which a bot in a test ends as by os.Exit.
+// exit is a panic by which a bot in the test ends as by os.Exit.
 type exit int
 
 func (p *inside) Write(data []byte) (int, error) {
@@ -124,12 +125,12 @@ func (p *inside) Stderr() (data []byte) {
 	return data
 }
 
-// playHouse returns a house bot as a checkup has it.
+// playHouse returns a house bot for a checkup.
 func playHouse(spec string) func(in io.Reader, out, err io.Writer) error {
 	return func(in io.Reader, out, _ io.Writer) error { return house.Run(spec, in, out) }
 }
 
-// misbehave returns the bot that fails as a checkup has it.
+// misbehave returns a bot with this fault for a checkup.
 func misbehave(fault string, change func(*faults.Bot)) func(in io.Reader, out, err io.Writer) error {
 	return func(in io.Reader, out, err io.Writer) error {
 		f, ok := faults.Find(fault)
@@ -149,7 +150,7 @@ type writeCloser struct{ io.Writer }
 
 func (writeCloser) Close() error { return nil }
 
-// summary returns a report as people see it.
+// summary returns a report in the form that people see.
 func summary(r *Report) string {
 	var b bytes.Buffer
 	for _, c := range r.Checks {
@@ -159,7 +160,7 @@ func summary(r *Report) string {
 	return b.String()
 }
 
-// hasNodes reports whether the thought of a house bot can be bounded by its nodes.
+// hasNodes reports whether the option "nodes" can limit how long a house bot thinks.
 func hasNodes(b house.Bot) bool {
 	return slices.ContainsFunc(b.Options(), func(o house.BotOption) bool { return o.Name == "nodes" })
 }
@@ -173,7 +174,7 @@ func oneGame(t testing.TB, name string) []*rules.Game {
 	return []*rules.Game{g}
 }
 
-// slow is a bot that thinks for a while.
+// slow is a bot that thinks for some time before each answer.
 func slow(b *beginner) {
 	b.answer = func(b *beginner, moves []string) string {
 		time.Sleep(30 * time.Millisecond)
@@ -181,7 +182,7 @@ func slow(b *beginner) {
 	}
 }
 
-// deaf is one that does not read its input after the first turn.
+// deaf is a bot that does not read its input after the first turn.
 func deaf(b *beginner) {
 	b.answer = func(b *beginner, moves []string) string {
 		io.WriteString(b.out, first(b, moves))
@@ -190,8 +191,8 @@ func deaf(b *beginner) {
 	}
 }
 
-// What others take from a bot is not the check's time: no game is left out for it, and it is no slow
-// start. Whoever asked for the check is told the rest.
+// The time that other programs take from a bot does not count as time of the check: no game is left out
+// because of it, and the start is not reported as slow. Yield gets the time without it.
 func TestCreditTakesNoTime(t *testing.T) {
 	const hold = 20 * time.Second
 	var own time.Duration
@@ -220,7 +221,7 @@ func TestCreditTakesNoTime(t *testing.T) {
 	}
 }
 
-// A check that is not to go on ends where the bot is sent lines.
+// A check ends at the next line for the bot if Yield returns an error.
 func TestYield(t *testing.T) {
 	kit.Slow(t)
 	over := errors.New("over")
@@ -234,8 +235,8 @@ func TestYield(t *testing.T) {
 	})
 }
 
-// An answer that comes while a bot is waited for, but later than others made it, has come too late: the
-// bot is not said to be silent.
+// An answer that comes while the check waits, but too late even with credit, is reported as late and not as
+// missing.
 func TestLateWithCredit(t *testing.T) {
 	reports := checked(t, []checkup{{"late", "@first", func(in io.Reader, out, _ io.Writer) error {
 		return protocol.Serve(in, out, "late", "1", func(turn *protocol.Turn) protocol.Answer {
@@ -250,14 +251,14 @@ func TestLateWithCredit(t *testing.T) {
 	verdict{FirstGame, Failed, []string{"no move of ply 0 within 1000 ms and the margin: it came 5 ms later"}, "think for less"}.compare(t, reports["late"])
 }
 
-// starving is a bot that others keep from the cores.
+// starving is a connection of a bot that loses all its time to other programs.
 type starving struct{ match.BotConn }
 
 func (starving) Line(now, _ time.Time) ([]byte, time.Time, error) {
 	return nil, now, &match.StarvedError{Bot: "mine"}
 }
 
-// A machine that is too busy for a bot is no failure of the bot: the check ends without a verdict.
+// If the machine is too busy for a bot, the check ends without a verdict.
 func TestStarved(t *testing.T) {
 	kit.Slow(t)
 	o := Defaults()
@@ -274,7 +275,7 @@ func TestStarved(t *testing.T) {
 	})
 }
 
-// reluctant is a bot that others keep from reading: it takes lines in parts, and at its own pace.
+// reluctant is a connection of a bot that reads lines in parts and slowly, because of other programs.
 type reluctant struct {
 	match.BotConn
 	held bool
@@ -298,7 +299,7 @@ func (c *reluctant) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return loss
 }
 
-// busy is a connection on a machine where nothing was measured of the first part of a turn, which counts as lost.
+// busy is a connection for which nothing was measured in the first part of a turn, which counts as lost.
 type busy struct {
 	match.BotConn
 	first time.Time // when the measuring began
@@ -308,8 +309,8 @@ func (b busy) Loss(since, _ time.Time, _ bool) fairclock.Loss {
 	return fairclock.Loss{}.Plus(max(0, b.first.Sub(since)))
 }
 
-// TestPausesCountOnce: what the check pauses before it has sent a turn is not the bot's time, and is no
-// credit a second time.
+// The pauses of a check before it has sent a turn are not the bot's time, and are not counted again as
+// credit.
 func TestPausesCountOnce(t *testing.T) {
 	const ms = time.Millisecond
 	began := time.Now()
@@ -319,7 +320,8 @@ func TestPausesCountOnce(t *testing.T) {
 	}
 }
 
-// Lines that a bot could not read in time because of others come once and in order, in every style.
+// If a bot cannot read lines in time because of other programs, it still gets them once and in order, in
+// every style.
 func TestLinesInParts(t *testing.T) {
 	kit.Slow(t)
 	o := Defaults()
@@ -335,7 +337,7 @@ func TestLinesInParts(t *testing.T) {
 	})
 }
 
-// What is checked after a game is checked also of a bot that cannot play every variant of its only game.
+// The checks after the games are made also for a bot that fails in a variant of its only game.
 func TestOneGameThatFails(t *testing.T) {
 	report := checked(t, []checkup{{"fails", "@first", begin(crashes(func(_ *beginner, line string, words []string) string {
 		if words[0] == "novelty" || words[0] == "game" && !strings.Contains(line, " players=2 ") {
@@ -350,8 +352,8 @@ func TestOneGameThatFails(t *testing.T) {
 	}
 }
 
-// A game that fails in a process that has played others, and whose repetition takes too long, has failed: that a
-// fresh process plays it without a fault is not known.
+// A game that fails in a process that has played others counts as failed if there is no time to repeat it in
+// a new process.
 func TestRepetitionTakesTooLong(t *testing.T) {
 	failed := false
 	report := checked(t, []checkup{{"slow", "@first", begin(func(b *beginner) {
@@ -375,7 +377,7 @@ func TestRepetitionTakesTooLong(t *testing.T) {
 	}
 }
 
-// "bye" is tested after games also where the check before has ended the process.
+// "bye" is tested after games also if the check before it has ended the process.
 func TestByeAfterGames(t *testing.T) {
 	report := checked(t, []checkup{{"stays", "@first", begin(func(b *beginner) {
 		b.other = func(b *beginner, line string, words []string) string {

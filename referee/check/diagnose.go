@@ -35,7 +35,7 @@ func (s *session) failure(err error) error {
 func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
 	f := s.fail(text, phrase.Text{})
 	var c fault.Circumstances
-	if s.game != nil { // its record is that of a game that can be played again: there is no error
+	if s.game != nil { // the error is always nil: the record is that of a possible game
 		state := s.game.state
 		c, _ = state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, state.State.Ply(), r), nil)
 	}

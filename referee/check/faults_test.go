@@ -11,8 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
-// verdict is what a check says of a bot: which check, in which words what is
-// wrong, and in which what to change.
+// verdict is the expected result of a check: which check fails, and words of its text and of its advice.
 type verdict struct {
 	check  string
 	status CheckStatus
@@ -20,7 +19,7 @@ type verdict struct {
 	change string
 }
 
-// verdicts are what is said of each way to misbehave.
+// verdicts has the expected verdict on each bot of package faults.
 var verdicts = map[string]verdict{
 	"no-ready":      {Start, Failed, []string{`no "ready" within 300 ms: it did not come later either`}, `answer the line "timba 1" with "ready"`},
 	"slow-ready":    {Start, Failed, []string{`no "ready" within 300 ms: it came `, " ms later"}, "load less before it, or allow more time with --startup"},
@@ -70,14 +69,13 @@ var verdicts = map[string]verdict{
 	"ignore-bye":   {Bye, Failed, []string{`it is still running 1000 ms after "bye", after games, even when its input is closed`}, `leave the loop at the line "bye"`},
 }
 
-// waiting are the faults that need a time to run out.
+// waiting are the faults that are found only when a time limit is over.
 var waiting = []string{"no-ready", "slow-ready", "silent", "late", "slow-drip", "no-lf", "no-flush"}
 
-// ofProcesses are the faults that only a process can have.
+// ofProcesses are the faults that only a real process can have.
 var ofProcesses = []string{"half-line", "segv", "abort", "fork-exit", "close-stdout", "close-stdin", "fork", "setsid"}
 
-// TestLimitsAndFaults has every way to misbehave told by its own check, in its own
-// words; SPEC.md, "Limits and faults".
+// Each fault is found by the right check and described in its own words; SPEC.md, "Limits and faults".
 func TestLimitsAndFaults(t *testing.T) {
 	var list []checkup
 	for _, f := range faults.All {
@@ -115,7 +113,7 @@ func TestLimitsAndFaults(t *testing.T) {
 	}
 }
 
-// compare wants a verdict and no failure beside it.
+// compare requires the verdict, and no other failure.
 func (v verdict) compare(t *testing.T, r *Report) {
 	t.Helper()
 	c := r.Find(v.check)

@@ -15,8 +15,8 @@ const (
 	someGames = 36
 )
 
-// planMany lists the many games. It takes a variant of each kind of game in turn, so that a process changes
-// between kinds, and long games are spread evenly.
+// planMany plans the games of the check ManyGames. It takes a variant of each kind of game in turn, so that a
+// process changes between kinds, and long games are spread evenly.
 func (k *run) planMany() {
 	var variants [][]*rules.Variant
 	longest := 0
@@ -55,7 +55,7 @@ func (k *run) playMany() error {
 		if t.failure != nil {
 			continue
 		}
-		// The other half of the time is for the checks that follow.
+		// Half of the time is reserved for the checks that follow.
 		g.until = k.Time / 2
 		if k.timer.ownTime() > g.until {
 			break
@@ -108,7 +108,7 @@ func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	if errors.As(err, &failure) {
 		return failure, nil, nil
 	}
-	if errors.Is(err, errTime) { // the game did fail, and whether it fails in a fresh process is not known
+	if errors.Is(err, errTime) { // the game has failed once; whether it fails in a new process is unknown
 		return leftOver, nil, nil
 	}
 	return nil, leftOver, err

@@ -22,11 +22,11 @@ const (
 	Skipped CheckStatus = "skipped" // not made, because an earlier check failed
 )
 
-// Check is one check and its result.
+// Check is the result of one check.
 type Check struct {
 	Name     string      `json:"name"`
 	Status   CheckStatus `json:"status"`
-	Note     string      `json:"note"` // what was observed, in a few words
+	Note     string      `json:"note"` // a few words on what was observed
 	Warnings []string    `json:"warnings"`
 	Failure  *Failure    `json:"failure,omitempty"`
 }

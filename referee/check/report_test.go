@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
-// timeless returns a text without what differs from run to run.
+// timeless replaces what differs from run to run.
 func timeless(text string) string {
 	text = regexp.MustCompile(`\b[0-9.]+ ms (of|after)`).ReplaceAllString(text, "N ms $1")
 	text = regexp.MustCompile(`after [0-9]+ ms`).ReplaceAllString(text, "after N ms")
@@ -41,8 +41,7 @@ func TestReports(t *testing.T) {
 	kit.Golden(t, "bad.txt", timeless(summary(reports["bad"])))
 }
 
-// The document of --json has its keys also where there is nothing to say, and is
-// read back as it was written, with its texts in English.
+// The JSON document has all keys even if they are empty, survives decoding and encoding, and is in English.
 func TestReportJSON(t *testing.T) {
 	r := checked(t, []checkup{{"bad", os.Args[0], misbehave("not-ascii", nil), nil}})["bad"]
 	data := kit.Get[[]byte](t)(json.MarshalIndent(r, "", " "))
@@ -106,7 +105,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// Bots that would keep a careless referee for ever are told like others.
+// Bots that would keep a careless referee waiting forever are reported like others.
 func TestClocksNeverHangs(t *testing.T) {
 	short := func(o *Options) { o.Clock.Move, o.Games = 300*time.Millisecond, oneGame(t, "brisca") }
 	reports := checked(t, []checkup{
@@ -139,7 +138,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// What a program that cannot be started is told.
+// A program that cannot be started is reported.
 func TestNotStarted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot")
 	kit.Must(t, os.WriteFile(path, []byte("#!/nonexistent/interpreter\n"), 0o755))
@@ -147,7 +146,7 @@ func TestNotStarted(t *testing.T) {
 	verdict{Start, Failed, []string{"could not be started"}, "check the path"}.compare(t, r)
 }
 
-// A manifest that names a game that is not there is warned of.
+// A manifest that names an unknown game causes a warning.
 func TestManifest(t *testing.T) {
 	dir := kit.Files(t, t.TempDir(), map[string]string{
 		"me+x":       "",
@@ -160,7 +159,7 @@ func TestManifest(t *testing.T) {
 	}
 }
 
-// The end of a long log has what a crash begins and ends with.
+// The excerpt of a long log has the beginning and the end of a crash message.
 func TestLogEnd(t *testing.T) {
 	log := "noise\npanic: index out of range\n\ngoroutine 1 [running]:\n" + strings.Repeat("frame\n", 20) + "exit status 2\n"
 	want := []string{"panic: index out of range", "..."}
@@ -179,7 +178,7 @@ func TestLogEnd(t *testing.T) {
 	}
 }
 
-// The document tells every status and every key of the report.
+// docs describe every status and every key of the report.
 func TestDocument(t *testing.T) {
 	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/writing-a-bot.md"))
 	r := checked(t, []checkup{
@@ -197,7 +196,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A check that is called off makes no other check, whether or not the bot answers.
+// A canceled check makes no further checks, whether or not the bot answers.
 func TestCalledOff(t *testing.T) {
 	for _, bot := range []string{binaries.Program(t, "misbehave") + " --fault silent", "@first"} {
 		ctx, cancel := context.WithCancel(t.Context())

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// runHiker returns a bot that leaves its directory in one of several ways before it plays.
+// runHiker runs a bot that uses something outside its directory before it plays. way says what.
 func runHiker(way string) error {
 	if err := hike(way); err != nil {
 		return err
@@ -71,8 +71,8 @@ func hike(way string) error {
 	return nil
 }
 
-// TestSandbox: what a bot does that works with all rights and not in the sandbox
-// is told by name, at every level with namespaces.
+// If a bot does something that works only without a sandbox, the report names it, at every level with
+// namespaces.
 func TestSandbox(t *testing.T) {
 	kit.Slow(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -140,7 +140,7 @@ func TestSandbox(t *testing.T) {
 	}
 }
 
-// copySelf puts the test binary where users without rights find it.
+// copySelf copies the test binary to a path that users without rights can read.
 func copySelf(t *testing.T, path string) {
 	t.Helper()
 	exe, err := os.Executable()

@@ -39,7 +39,7 @@ type progress struct {
 	*game
 	state    *referee.Game
 	answers  botAnswers     // the bot's answers so far
-	silences map[string]int // by kind of line, how often silence after it was checked
+	silences map[string]int // by kind of line, how often the check has tested that the bot is silent after it
 }
 
 // outbox has the lines for the bot that are not sent yet.
@@ -158,7 +158,7 @@ func (s *session) Stderr() []byte {
 // next call.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
-		return 0, err // the referee looks for it only when it waits, which it never does for a bot that always answers
+		return 0, err // the referee tests it only while it waits, and it never waits for a bot that has always answered
 	}
 	if yield := s.run.Yield; yield != nil {
 		if err := yield(s.run.timer.ownTime()); err != nil {
@@ -187,7 +187,7 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 			o.unsent = o.unsent[n:]
 			return len(lines), err
 		}
-		o.unsent = o.unsent[len(piece):] // a bot that has ended does not read them: the next Line reports it
+		o.unsent = o.unsent[len(piece):] // if the bot has ended, they are unread, and the next Line reports the end
 		if err := s.pause(); err != nil {
 			return len(lines), err
 		}
@@ -208,7 +208,7 @@ func (s *session) recordSent(lines []byte) {
 		case l.Verb == protocol.RefTurn:
 			s.out.kind, s.awaited = "", phrase.New("the move of ply %d", l.Ply)
 			s.last = event{text: phrase.New("the turn of ply %d", l.Ply)}
-		case l.Verb == protocol.RefEnd: // after it the bot has to be silent in any case
+		case l.Verb == protocol.RefEnd: // checkQuiet tests the silence after a game
 			s.out.kind = ""
 		case s.out.style.step:
 			s.last = event{text: phrase.New("the line %s", protocol.Quote(line))}

@@ -13,9 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// SPEC.md, "Games": every two values of options that go together are in one of the
-// variants that are played, every value in one of those of a quick check, and the
-// defaults come first.
+// Every allowed pair of values of two options is in one of the variants that are played, every value in one
+// of those of a quick check, and the defaults come first; SPEC.md, "Games".
 func TestGamesCovered(t *testing.T) {
 	for _, g := range games.All() {
 		want := kit.Get[*rules.Variant](t)(g.Resolve(nil))
@@ -102,8 +101,7 @@ func TestManyGamesPlan(t *testing.T) {
 	}
 }
 
-// What the kit sends and the referee does not must still be lines of the protocol;
-// SPEC.md, "Shape".
+// The lines of variations are valid lines of the protocol; SPEC.md, "Shape".
 func TestShapeOfVariations(t *testing.T) {
 	lines := []string{
 		"timba 1",
@@ -146,7 +144,7 @@ func TestShapeOfVariations(t *testing.T) {
 	}
 }
 
-// The clock of the check "bank" is one that a match can have, and a bot is told all of it.
+// The clock of the check "bank" is valid for a match, and the bot is told all of it.
 func TestBankOfAnyTime(t *testing.T) {
 	for _, move := range []time.Duration{1, 5, 19, 1000, 24 * 3600 * 1000} {
 		c := referee.DefaultClock

@@ -158,7 +158,7 @@ func (k *run) checkOthersFaults() (note string, warnings []string, err error) {
 		if k.timeIsUp() {
 			break
 		}
-		did := map[bool]bool{} // of two sides, and of more
+		did := map[bool]bool{} // whether a game with more than two sides, or one with two, was played
 		for _, v := range variants {
 			if did[v.Sides > 2] {
 				continue
@@ -201,7 +201,7 @@ func (k *run) checkBye() (note string, warnings []string, err error) {
 	var slowest time.Duration
 	for i, when := range []phrase.Text{phrase.New("after games"), phrase.New("right after \"ready\"")} {
 		s, err := k.currentSession()
-		if err == nil && i == 0 && s.games == 0 { // a failure has ended the process that had played
+		if err == nil && i == 0 && s.games == 0 { // this process has played no game, because the last one failed
 			g := *k.first
 			g.until = k.gameTimeLimit()
 			_, err = s.play(&g)

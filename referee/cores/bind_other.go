@@ -2,11 +2,11 @@
 
 package cores
 
-// All returns nothing: threads cannot be bound to cores here.
+// All returns nil: this system cannot bind threads to cores.
 func All() []int { return nil }
 
-// Bind does nothing: see All.
+// Bind does nothing: this system cannot bind threads to cores.
 func Bind(int) error { return nil }
 
-// Lower does nothing: a thread has no priority of its own here.
+// Lower does nothing: on this system a thread has no priority of its own.
 func Lower(int) error { return nil }

@@ -16,11 +16,11 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// kernel reads the counters of Linux.
+// kernel implements counters by files of Linux.
 type kernel struct {
 	cores  []int
 	stat   *os.File // /proc/stat
-	thread *os.File // of the worker
+	thread *os.File // schedstat of the worker's thread
 	buf    []byte
 }
 
@@ -84,7 +84,7 @@ func (k *kernel) read() (c counts, err error) {
 			continue
 		}
 		found++
-		c.IdleTime += time.Duration(number(f[4])+number(f[5])) * proc.Tick // idle, and idle while a disk is waited for
+		c.IdleTime += time.Duration(number(f[4])+number(f[5])) * proc.Tick // idle and iowait
 		c.StolenTime += time.Duration(number(f[8])) * proc.Tick
 	}
 	if found != len(k.cores) {

@@ -43,9 +43,9 @@ type counters interface {
 type counts struct {
 	IdleTime      time.Duration // sum over the cores
 	StolenTime    time.Duration // by other virtual machines, sum over the cores
-	ThrottledTime time.Duration // of this program, by a quota of its cgroups
+	ThrottledTime time.Duration // time for which a quota of its cgroups stopped this program
 	WorkerCPU     time.Duration
-	WorkerWait    time.Duration // for a core
+	WorkerWait    time.Duration // time for which the worker waited for a core
 }
 
 // Players are all bots that share some cores. Several goroutines may use it.
@@ -97,8 +97,8 @@ type reading struct {
 	takenAt time.Time
 	counts
 	playersCPU  time.Duration // CPU time of all players
-	bot         Usage         // of the bot that is measured; zero before it starts
-	botComplete bool          // bot is complete
+	bot         Usage         // usage of the measured bot; zero before it starts
+	botComplete bool          // the kernel has told all of bot
 }
 
 // read reads the counters. bot is the bot whose Usage is read; it may be nil. It returns nil if the kernel
@@ -150,7 +150,7 @@ func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 			wait = wall
 		}
 	}
-	// With a whole core of its own a bot has lost nothing, however long its threads wait for one another.
+	// A bot that has used a whole core has lost nothing, even if its threads waited for each other.
 	most := min(taken, wall-(to.bot.CPU-from.bot.CPU))
 	certain := max(0, min(most, wait))
 	return Loss{Certain: certain, Possible: max(certain, min(most, wait+open)), stolen: stolen}.Plus(stolen)
@@ -194,7 +194,7 @@ type openWaits struct {
 // between.
 type openWait struct {
 	since time.Time
-	had   time.Duration // as in Threads
+	had   time.Duration // value in Threads
 }
 
 // begin forgets all threads, so that no wait began earlier than now.
@@ -205,7 +205,7 @@ func (w *openWaits) longest(ready Threads, now time.Time) (longest time.Duration
 	threads := make(map[string]openWait, len(ready))
 	for name, had := range ready {
 		t, ok := w.threads[name]
-		if !ok || t.had != had { // it was not ready then, or has run since
+		if !ok || t.had != had { // it was not ready at the last call, or has run since
 			t = openWait{w.last, had}
 		}
 		threads[name] = t

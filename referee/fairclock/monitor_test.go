@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// counted are counters that a test sets.
+// counted implements counters with values that a test sets.
 type counted struct {
 	counts
 	err     error
@@ -17,7 +17,7 @@ func (c *counted) read() (counts, error) { return c.counts, c.err }
 func (c *counted) running() int          { return c.threads }
 func (c *counted) close()                {}
 
-// player is a bot whose use of the cores a test sets.
+// player implements Counters with values that a test sets.
 type player struct {
 	usage   Usage
 	unknown bool
@@ -29,12 +29,12 @@ func (p *player) QuickCPU() time.Duration { return p.usage.CPU }
 func (p *player) Usage() (Usage, bool)    { return p.usage, !p.unknown }
 func (p *player) Ready() Threads          { return p.ready }
 
-// newWatch returns a Watch of a number of cores, on which the players play.
+// newWatch returns a Monitor of a number of cores that the players share.
 func newWatch(c *counted, cores int, p *Players) *Monitor {
 	return &Monitor{counters: c, cores: cores, players: p}
 }
 
-// What a bot has lost in a second, from what the kernel has counted in it.
+// The loss of a bot in one second, from the counters of that second.
 func TestLoss(t *testing.T) {
 	const ms = time.Millisecond
 	self := func(cpu, wait time.Duration) Usage {
@@ -91,7 +91,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// What a bot has lost counts from its own first reading, whoever starts after it.
+// The loss of a bot counts from its own first reading, even if other bots start later.
 func TestFirstReadings(t *testing.T) {
 	early, late := &player{}, &player{}
 	w := newWatch(&counted{}, 1, new(Players))
@@ -107,7 +107,7 @@ func TestFirstReadings(t *testing.T) {
 	}
 }
 
-// A bot's processes that play for another worker are not others, where both use the same cores.
+// Processes of bots of another worker do not count as others if both workers use the same cores.
 func TestPlayersOfAllWorkers(t *testing.T) {
 	bot, partner := &player{}, &player{}
 	all := new(Players)
@@ -121,7 +121,7 @@ func TestPlayersOfAllWorkers(t *testing.T) {
 	}
 }
 
-// What bots have used that were removed is not that of others.
+// The CPU time of removed bots does not count as that of others.
 func TestRemoved(t *testing.T) {
 	bot, gone := &player{}, &player{}
 	w := newWatch(&counted{}, 1, new(Players))
@@ -137,7 +137,7 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// Where the kernel does not tell, a bot has lost nothing.
+// If the kernel does not tell, a bot has lost nothing.
 func TestUnknown(t *testing.T) {
 	counters, bot := &counted{}, &player{unknown: true}
 	w := newWatch(counters, 1, new(Players))
@@ -173,7 +173,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// Busy is what others used of the cores while bots got credit.
+// Busy returns the time that others used of the cores while bots got credit.
 func TestBusy(t *testing.T) {
 	counters := &counted{}
 	w := newWatch(counters, 2, new(Players))
@@ -188,8 +188,8 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// A wait that the kernel has not counted is as long as the thread has not run: that another thread of
-// the bot has run says nothing of it.
+// The upper bound for an open wait is the time since the thread last ran. Other threads of the bot do not
+// matter.
 func TestOpenWaits(t *testing.T) {
 	begin := time.Unix(0, 0)
 	var w openWaits

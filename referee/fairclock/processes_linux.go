@@ -142,13 +142,13 @@ func newest() string {
 	return string(load[bytes.LastIndexByte(load, ' ')+1:])
 }
 
-// cpu returns the CPU time of the processes, and of their ended children that were waited for.
+// cpu returns the CPU time of the processes, and of their children that have ended and were reaped.
 func (t *tree) cpu() (sum time.Duration) {
 	for i := range t.processes {
 		p := &t.processes[i]
 		had := cpuOf(p.pid)
 		if had == 0 {
-			continue // it has ended, and its parent has its time
+			continue // it has ended, and its time is counted for its parent
 		}
 		if !p.childless {
 			p.childrenCPU = childrenCPU(p.dir)
@@ -214,7 +214,7 @@ func usageOf(dir string) (u Usage, err error) {
 
 // cpuOf returns the CPU time of all threads of a process without its children, or 0 if the process has ended.
 func cpuOf(pid int) time.Duration {
-	const scheduler = 2 // the kind of clock; clock_getcpuclockid(3) makes the same number
+	const scheduler = 2 // the kind of clock; clock_getcpuclockid(3) returns the same number
 	var ts unix.Timespec
 	if unix.ClockGettime(int32(^pid<<3|scheduler), &ts) != nil {
 		return 0

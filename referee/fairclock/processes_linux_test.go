@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// The usage of a process has what its children have used, those that run and those that ended.
+// The usage of a process includes its children, both running and ended.
 func TestUsageOfTree(t *testing.T) {
 	const loop = "i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; "
 	cmd := exec.Command("sh", "-c", "exec 3<&0; ("+loop+"); ("+loop+"echo done; read x <&3) & wait") // a shell gives what it does not wait for no input
@@ -42,7 +42,7 @@ func TestUsageOfTree(t *testing.T) {
 	}
 }
 
-// A process that starts after a look is found by the next one, and what it has used is not lost when it ends.
+// A process that starts after a look is found by the next one, and its time is not lost when it ends.
 func TestTreeGrows(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "exec 3<&0; read x; (i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; echo done; read x <&3) & wait; echo over; read x")
 	in, err := cmd.StdinPipe()
@@ -80,7 +80,7 @@ func TestTreeGrows(t *testing.T) {
 	}
 }
 
-// A reading of a bot in the middle of a turn.
+// The cost of a reading in the middle of a turn.
 func BenchmarkUsage(b *testing.B) {
 	var tr tree
 	for b.Loop() {
@@ -89,7 +89,7 @@ func BenchmarkUsage(b *testing.B) {
 	}
 }
 
-// A process that ignores the end of its children is known by that.
+// A process that ignores the end of its children is recognized.
 func TestForgets(t *testing.T) {
 	forgets := func() bool {
 		var tr tree

@@ -165,7 +165,7 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	if t.first == nil {
 		return Loss{}.Plus(t.lostBeforeReading(since, now, 0))
 	}
-	// The counters come after the threads: in between the worker may lose its core, and the bot answer.
+	// The threads are read before the counters: in between the worker may lose its core, and the bot may answer.
 	var ready Threads
 	if !answered {
 		ready = t.bot.Ready()

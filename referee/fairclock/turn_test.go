@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// newTurn returns a turn that began at a time, with a minute for the bot, on an idle core.
+// newTurn returns a turn of one minute that began at start, on an idle core.
 func newTurn(start time.Time) (*TurnMeter, *player, *counted) {
 	counters, bot := &counted{}, &player{}
 	turn := NewTurn(newWatch(counters, 1, new(Players)), start)
@@ -14,8 +14,8 @@ func newTurn(start time.Time) (*TurnMeter, *player, *counted) {
 	return &turn, bot, counters
 }
 
-// What a bot has lost while the referee was away is not known, and all of it counts that the bot has not used: the
-// wait from which it came back too late may be the shorter part of that.
+// If the referee was away, nothing was measured, and all time that the bot did not use counts as lost: the
+// wait from which the referee came back late may be the shorter part of that time.
 func TestRefereeAwayWithoutReading(t *testing.T) {
 	start := time.Unix(0, 0)
 	turn, bot, _ := newTurn(start)
@@ -32,8 +32,8 @@ func TestRefereeAwayWithoutReading(t *testing.T) {
 	}
 }
 
-// A first reading that comes late tells nothing of the time before it, and all of that counts but what the bot has
-// used. If the bot has not read its input it has delayed the reading itself.
+// A late first reading says nothing about the time before it, so all of that counts as lost except the CPU
+// time of the bot. If the bot has not read its input, it has delayed the reading itself.
 func TestFirstReadingLate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -62,7 +62,8 @@ func TestFirstReadingLate(t *testing.T) {
 	}
 }
 
-// A referee that is stopped, while nobody uses the core, owes the bot the time by which its sleep was too long.
+// If the referee is stopped while the core is idle, the bot is credited with the time by which the referee
+// overslept.
 func TestRefereeStopped(t *testing.T) {
 	start := time.Unix(0, 0)
 	turn, _, counters := newTurn(start)
@@ -75,7 +76,7 @@ func TestRefereeStopped(t *testing.T) {
 	}
 }
 
-// Time in which a bot sleeps is not lost, whoever uses the core: at a reading that finds it asleep its waits are over.
+// Time in which a bot sleeps is not lost: at a reading that finds it asleep, its waits are over.
 func TestAsleepBetweenReadings(t *testing.T) {
 	start := time.Unix(0, 0)
 	turn, bot, _ := newTurn(start)

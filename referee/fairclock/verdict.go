@@ -62,7 +62,7 @@ func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 	return Allowance{Start: start, Due: start.Add(left + margin), MaxCredit: MaxCredit(left)}
 }
 
-// MaxCredit returns the largest credit of a turn for which a bot has the time left. Without a credit of that size the
+// MaxCredit returns the largest credit of a turn for which a bot has the time left. If a bot needs more, the
 // game is void.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
@@ -79,7 +79,7 @@ const (
 // Verdict is the decision about a turn in which no answer came by Allowance.Due.
 type Verdict struct {
 	Reason   VerdictReason
-	Credit   time.Duration // what the bot has lost for certain, limited to Allowance.MaxCredit
+	Credit   time.Duration // the certain loss, limited to Allowance.MaxCredit
 	Deadline time.Time     // when to judge again if no answer comes; zero unless Reason is StillWaits
 }
 
@@ -94,7 +94,7 @@ func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 	if !answered {
 		lost = loss.Possible
 		if now.Before(a.Due) {
-			now = a.Due // the caller has waited until then by its own clock
+			now = a.Due // the caller's clock has reached Due
 		}
 	}
 	late := now.Sub(a.Due)
@@ -109,7 +109,7 @@ func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 		v.Reason = WithCredit
 	default:
 		v.Reason = StillWaits
-		// Before the credit is over the kernel may have counted more of it.
+		// Judge again before the credit is used up, because by then the kernel may have counted more.
 		wait := min(min(lost, a.MaxCredit)-late, now.Sub(a.Start)/8)
 		v.Deadline = now.Add(max(wait, judgeInterval))
 	}

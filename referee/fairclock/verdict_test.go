@@ -12,7 +12,7 @@ import (
 
 const ms = time.Millisecond
 
-// What follows from an answer that is late by the clock on the wall.
+// The verdicts on answers after Allowance.Due.
 func TestJudge(t *testing.T) {
 	start := time.Unix(0, 0)
 	allowance := NewAllowance(start, 950*ms, 50*ms)
@@ -53,7 +53,7 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// A turn has ten times its time as credit, and two seconds at least.
+// The largest credit of a turn is ten times its time, and at least two seconds.
 func TestMaxCredit(t *testing.T) {
 	for left, want := range map[time.Duration]time.Duration{0: 2 * time.Second, 199 * ms: 2 * time.Second, 300 * ms: 3 * time.Second, time.Minute: 10 * time.Minute} {
 		if got := NewAllowance(time.Unix(0, 0), left, 50*ms).MaxCredit; got != want {
@@ -62,8 +62,8 @@ func TestMaxCredit(t *testing.T) {
 	}
 }
 
-// An answer that is there when the referee wakes up late from the last wait of a turn is in time, as it may have come
-// in time. After a wait that is as long as those of an idle machine it is late.
+// An answer that is there when the referee wakes up late from the last wait of a turn is in time, because it
+// may have come in time. After a wait that is as long as usual on an idle machine it is late.
 func TestRefereeOverslept(t *testing.T) {
 	const left = 30 * ms
 	for took, want := range map[time.Duration]VerdictReason{
@@ -80,7 +80,7 @@ func TestRefereeOverslept(t *testing.T) {
 	}
 }
 
-// example is a column of the table of docs/clock.md: by row, a number of milliseconds or a text.
+// example is a column of the table of docs/clock.md: row names with milliseconds or texts.
 type example map[string]string
 
 func (e example) ms(t *testing.T, row string) time.Duration {
@@ -112,7 +112,7 @@ func examples(t *testing.T) (columns []example) {
 	return columns
 }
 
-// The examples of docs/clock.md are what the clock decides with their numbers.
+// The examples of docs/clock.md agree with the code.
 func TestExamplesOfPage(t *testing.T) {
 	for _, e := range examples(t) {
 		counters, bot, start := &counted{}, &player{}, time.Unix(0, 0)

@@ -41,7 +41,7 @@ type History struct {
 // Act is something that a bot did or was sent. The zero value is anything that does not matter for advice.
 type Act uint8
 
-// What matters for advice; the zero value is anything else.
+// The values of Act.
 const (
 	Moved    Act = iota + 1 // it answered its turn
 	HeardEnd                // it was sent the end of the game
@@ -57,7 +57,7 @@ type LateAnswer struct {
 // Arrival says whether and when a late answer came. The zero value is unknown.
 type Arrival uint8
 
-// The arrivals; the zero value is unknown.
+// The values of Arrival.
 const (
 	Came      Arrival = iota + 1
 	CameAtEnd         // only after the bot's input was closed
@@ -277,7 +277,7 @@ func (r Reason) exitAdvice(c Circumstances) []phrase.Text {
 		return texts("nothing here: whoever played this seat gave the game up")
 	case r.Kind == Returned, r.Kind == Failed:
 		return texts("nothing in your own bot: a bot that is part of timba failed, so report it with the replay")
-	case slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"}, r.Name): // its own mistake
+	case slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGABRT", "SIGILL", "SIGFPE"}, r.Name): // signals of a crash
 		return r.crashAdvice(c)
 	case r.Name == "SIGKILL":
 		return texts("it was killed from outside: does it use too much memory?")
@@ -350,7 +350,7 @@ func (f *Fault) TextIn(c Circumstances) phrase.Text {
 	r := f.Reason
 	text := r.Phrase()
 	if text.String() != f.Text {
-		text = phrase.Plain(f.Text) // of a replay from before faults had reasons
+		text = phrase.Plain(f.Text) // a replay of an old version, whose faults have no reasons
 	} else if r.Kind == IllegalMove && c.Turn.Refusal.String() == r.Detail {
 		text = r.phraseWithDetail(c.Turn.Refusal)
 	}

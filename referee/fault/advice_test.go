@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Each way to fail has its own advice, the likeliest first.
+// Each kind of fault has its own advice, the most likely first.
 func TestAdvice(t *testing.T) {
 	stuck := Circumstances{Turn: FailedTurn{Movetime: 100}, History: History{Turns: 3, Longest: 2}}
 	for _, c := range []struct {

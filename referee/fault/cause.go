@@ -82,7 +82,7 @@ func BuildCause(output []string) string {
 			continue
 		}
 		line = strings.TrimRight(line, " \r")
-		if i+1 < len(output) && strings.HasPrefix(line, "error") { // Rust names the place below
+		if i+1 < len(output) && strings.HasPrefix(line, "error") { // Rust names the place in the next line
 			if place, ok := strings.CutPrefix(strings.TrimSpace(output[i+1]), "--> "); ok {
 				line = place + ": " + line
 			}

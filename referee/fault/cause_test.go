@@ -44,7 +44,7 @@ func TestCause(t *testing.T) {
 	}
 }
 
-// Of a compiler's errors the first one counts.
+// The first error of a compiler is the cause.
 func TestBuildCause(t *testing.T) {
 	for _, c := range []struct{ name, output, want string }{
 		{"C", "bot.c: In function 'main':\nbot.c:1:2: warning: unused\nbot.c:13:32: error: expected ';'\n   13 | }\nbot.c:14:1: error: more\n", "bot.c:13:32: error: expected ';'"},
@@ -63,7 +63,7 @@ func TestBuildCause(t *testing.T) {
 	}
 }
 
-// The end of a log has the line that says what is wrong, each line once.
+// The end of a log contains the line that says what went wrong, and each line once.
 func TestLogEnd(t *testing.T) {
 	lines := func(n int) (list []string) { return slices.Repeat([]string{"x"}, n) }
 	for name, c := range map[string]struct{ log, want []string }{
@@ -83,7 +83,7 @@ func TestLogEnd(t *testing.T) {
 	}
 }
 
-// What a bot ran into is told by its stderr, unless the sandbox cannot be the reason.
+// Stderr reveals which restriction a bot hit, unless the sandbox cannot be the reason.
 func TestSaw(t *testing.T) {
 	failed := Reason{Kind: Exited, Status: 1}
 	hides := func(path string) bool { return path == "/home/me/book" }

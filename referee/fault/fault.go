@@ -45,7 +45,7 @@ func (f *Fault) HadNoProcess() bool {
 // Being late is not: a house bot that is late loses its game as any bot does, because a machine that is too
 // slow for it would be too slow again.
 func (f *Fault) HouseFailed() bool {
-	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // for being late
+	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // house bots are disqualified for being late
 }
 
 // Brief returns the text of a fault for the other seats. The full text could reveal cards of the seat at

@@ -14,11 +14,11 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// a80 is as much of a line as a text quotes.
+// a80 is as long as the part of a line that a text quotes.
 var a80 = strings.Repeat("a", 80)
 
-// examples are all that the referee can write of a fault, by the words that it used
-// before faults had reasons. Replays have them: they stay readable.
+// examples are all texts of faults from the time before faults had reasons. Old replays have them and must
+// stay readable.
 var examples = []struct {
 	reason Reason
 	code   protocol.Code
@@ -76,7 +76,7 @@ var examples = []struct {
 
 const debug = "; debug output belongs on stderr or in a line that begins with '#'"
 
-// Each reason has its code and text, is read back, and has advice.
+// Each reason has its code and text, survives encoding and decoding, and has advice.
 func TestReasons(t *testing.T) {
 	seen := map[Kind]bool{}
 	for _, c := range examples {
@@ -106,8 +106,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// What programs read: the parameters of a kind are there whatever their value, the
-// others only where they say something.
+// JSON has the parameters of the kind even if they are zero, and others only if they are not.
 func TestReasonJSON(t *testing.T) {
 	for want, r := range map[string]Reason{
 		`{"kind":"exited","status":0}`:                                  {Kind: Exited},
@@ -130,8 +129,8 @@ func TestReasonJSON(t *testing.T) {
 	}
 }
 
-// Limits and faults: of a line that a late bot did not end, a reason has what is there in every
-// repetition of the match.
+// SPEC.md, "Limits and faults": of an unfinished line, a reason has only what every repetition of the match
+// has.
 func TestWaiting(t *testing.T) {
 	for _, c := range []struct {
 		kind         Kind
@@ -171,7 +170,7 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// The reason of a line has what is wrong with it, without the CR before its LF.
+// The reason for a line names its flaw, and leaves out the CR before its LF.
 func TestOfLine(t *testing.T) {
 	xs := strings.Repeat("x", 80)
 	for _, c := range []struct{ line, want string }{

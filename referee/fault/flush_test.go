@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/starters"
 )
 
-// Every language that there is a starter in is told how to flush.
+// Every language of a starter has its own advice how to flush.
 func TestFlush(t *testing.T) {
 	for _, l := range starters.Languages {
 		if how := Flush(l.Title); !strings.HasPrefix(how.String(), "in "+l.Title+": ") {

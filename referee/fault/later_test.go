@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a referee notes of a late answer is no line of the bot.
+// The note of the referee about a late answer does not count as a line of the bot.
 func TestReadLog(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]Circumstances{

@@ -36,7 +36,7 @@ var restrictions = []restriction{
 		did: "it could not start a process or thread", limit: TooManyProcesses},
 	{words: []string{"Permission denied", "permission denied", "EACCES"},
 		did: "it was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
-	// What a bot looked for and did not find.
+	// Files and modules that a bot did not find.
 	{words: []string{"Cannot find module '/", "Cannot find module '.", "can't open file '", "Can't open perl script", "Could not open input file"},
 		anywhere: true, did: "it looked for %s, which is not there", names: quotedFile, change: "compare the name with that of the file, in capital letters, too: what a bot starts or imports is in its own directory"},
 	{words: []string{"attempted relative import"},

@@ -17,9 +17,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// scorer returns a talker that makes the first move with the score of its ply in a list of
-// words: "-" for none, "!" for an illegal move, "1;2" for two scores, "~1" for a score that comes
-// after the move. Plies after the list have no scores.
+// scorer returns a talker that makes the first move. words has its score by ply: "-" for no score, "!" for an
+// illegal move, "1;2" for two scores, "~1" for a score after the move. Later plies have no score.
 func scorer(words []string) func() BotConn {
 	return func() BotConn {
 		return &talker{answer: func(l protocol.RefLine) string {
@@ -37,7 +36,7 @@ func scorer(words []string) func() BotConn {
 	}
 }
 
-// scored returns a match whose bots give the scores of a list by ply, separated by spaces.
+// scored returns a match whose bots report the given scores, by ply and separated by spaces.
 func scored(t testing.TB, game, options, rule, scores string) *Match {
 	t.Helper()
 	v := variant(t, game, options)
@@ -50,7 +49,7 @@ func scored(t testing.TB, game, options, rule, scores string) *Match {
 	return m
 }
 
-// ruled returns the rules of "draw RULE, resign RULE".
+// ruled parses rules such as "draw plies=4 score=10, resign plies=3 score=600".
 func ruled(t testing.TB, text string) (a referee.Adjudication) {
 	t.Helper()
 	for part := range strings.SplitSeq(text, ", ") {
@@ -124,8 +123,7 @@ func TestAdjudication(t *testing.T) {
 	}
 }
 
-// bySeat returns scores that are given by seat, from seat 0 on and around the table, in the order
-// of the plies.
+// bySeat converts scores by seat to the order of the plies.
 func bySeat(t testing.TB, options string, scores []string) string {
 	g := oneGame(t, scored(t, "brisca", options, "", ""))
 	n := len(g.Seats)
@@ -193,8 +191,8 @@ func TestAdjudicationPoints(t *testing.T) {
 	}
 }
 
-// agreed restates SPEC.md, "Adjudication", for a game of two seats that nobody has forfeited:
-// how a game ends after all of these moves, "" if it does not.
+// agreed restates SPEC.md, "Adjudication", for a game of two seats without forfeits: it returns how a game
+// ends after these moves, or "" if it goes on.
 func agreed(a referee.Adjudication, moves []referee.ReplayMove) string {
 	holds := func(r *referee.ScoreRule, ok func(seat int, score float64) bool) bool {
 		if r == nil || len(moves) < r.From {
@@ -227,8 +225,8 @@ func agreed(a referee.Adjudication, moves []referee.ReplayMove) string {
 	return ""
 }
 
-// Whatever scores bots give, a game is adjudicated at the first position where they agree and
-// nowhere else; its replay verifies, and says so.
+// For any scores, a game is adjudicated at the first position at which they agree and nowhere else. Its
+// replay verifies and says how it ended.
 func TestAdjudicationFollowsFromScores(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		rule := func(name string, scores ...float64) *referee.ScoreRule {
@@ -257,8 +255,8 @@ func TestAdjudicationFollowsFromScores(t *testing.T) {
 	})
 }
 
-// follows restates whether the end of a game of two seats follows from its scores, or the game is
-// over by its rules and no score ended it earlier.
+// follows restates whether the end of a game of two seats follows from its scores or, if they did not end it,
+// from its rules.
 func follows(t testing.TB, m *Match, r *referee.Replay) bool {
 	t.Helper()
 	for ply := 1; ply < len(r.Moves); ply++ {
@@ -282,7 +280,7 @@ func over(t testing.TB, r *referee.Replay, v *rules.Variant) bool {
 	return turn == rules.Over
 }
 
-// An adjudication that does not follow from the scores and the rules of its replay is refused.
+// A replay does not verify if its adjudication does not follow from the scores.
 func TestAdjudicationForged(t *testing.T) {
 	const rule = "draw plies=4 score=10, resign plies=3 score=600"
 	drawn := oneGame(t, scored(t, "teeko", "limit=30", rule, "700 5 6 7 8 9"))

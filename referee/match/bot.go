@@ -70,7 +70,7 @@ func dropScratch(dir string) {
 	if dir == "" {
 		return
 	}
-	os.RemoveAll(dir) // errors leave the rest in the system's temporary directory
+	os.RemoveAll(dir) // on an error some files remain
 	sandbox.CancelRemoveAtEnd(dir)
 }
 
@@ -95,7 +95,7 @@ func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstan
 func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
 	var c fault.Circumstances
 	if g, err := games.Find(r.Game); err == nil {
-		c, _ = r.Circumstances(g, f, log) // as far as they are known: the advice is less certain without them
+		c, _ = r.Circumstances(g, f, log) // on an error they are incomplete, and the advice is less specific
 	}
 	c = b.Describe(c, false)
 	c.Fixed = true
@@ -121,7 +121,7 @@ func (b Contestant) hidden(path string) bool {
 	})
 }
 
-// PersonHash returns what replays have in place of a program's hash where a person plays.
+// PersonHash returns the hash that replays have for a person, who has no program.
 func PersonHash() string {
 	hash := sha256.Sum256([]byte("a person"))
 	return hex.EncodeToString(hash[:])

@@ -25,8 +25,8 @@ import (
 
 func init() { modes["worker"] = laborious }
 
-// laborious is a house bot that works for some milliseconds before each move, in one or more threads
-// together: "greedy 25 2".
+// laborious runs a house bot that works for some milliseconds before each move, in one or more threads at the
+// same time. "greedy 25 2" means 25 ms and 2 threads.
 func laborious(what string) error {
 	var name string
 	var ms, threads int

@@ -42,7 +42,7 @@ type BotConn interface {
 // ErrLate is the error of BotConn.Line when the deadline has passed without a line.
 var ErrLate = errors.New("no line in time")
 
-// maxSleep is the longest single sleep of the referee. After it the referee checks whether the match was cancelled,
+// maxSleep is the longest single sleep of the referee. After it the referee checks whether the match was canceled,
 // and whether it slept for too long.
 const maxSleep = 100 * time.Millisecond
 
@@ -54,7 +54,7 @@ const logCutNote = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
 
 // appendLog appends data to a log, and cuts the log at MaxLog bytes.
 func appendLog(log, data []byte) []byte {
-	if len(log) > MaxLog { // the note is there
+	if len(log) > MaxLog { // the log ends with logCutNote
 		return log
 	}
 	if len(log)+len(data) <= MaxLog {
@@ -67,7 +67,7 @@ func appendLog(log, data []byte) []byte {
 type lineBuffer struct {
 	buf     [2 * protocol.MaxLine]byte
 	r, w    int // buf[r:w] are the unread bytes
-	scanEnd int // buf[r:scanned] has no LF
+	scanEnd int // buf[r:scanEnd] has no LF
 	count   int // bytes of lines returned since the last turn was answered
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// A bot that has ended in time has, however long its sandbox needs for a core to end after it.
+// A bot that ends in time has ended in time, even if its sandbox waits for a core before it ends.
 func TestEndOfSandbox(t *testing.T) {
 	for _, h := range holds(t, false) {
 		if h.sandbox == nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// slowReader is a bot outside a match that is slowed, and until a time reads its input byte by byte, and too
-// slowly.
+// slowReader is a slowed bot outside a match that reads its input byte by byte, and too slowly, until a given
+// time.
 type slowReader struct {
 	slowed
 	reads time.Time
@@ -39,7 +39,8 @@ func (c *slowReader) Send(lines []byte, deadline time.Time) (int, error) {
 func (c *slowReader) CloseInput()                {}
 func (c *slowReader) Wait(time.Time) (End, bool) { return End{}, false }
 
-// Clocks: a bot outside a match is waited for as in one, for its answer and where it does not read.
+// A bot outside a match gets the same credit as in one, for its answer and for reading its input. SPEC.md,
+// "Clocks".
 func TestClocksOutsideAMatch(t *testing.T) {
 	const ms = time.Millisecond
 	for _, c := range []struct {

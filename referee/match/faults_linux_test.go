@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
-// faultReasons says of which kind the reason of a fault is, and what its text quotes of the bot.
+// faultReasons has, by name of a fault, the kind of its reason and what its text quotes.
 var faultReasons = map[string]struct {
 	kind  fault.Kind
 	quote string
@@ -44,10 +44,10 @@ var faultReasons = map[string]struct {
 
 const noMove = "no move within 3600000 ms and the margin of 50 ms: "
 
-// nextTurn lists the faults that show at the bot's next turn.
+// nextTurn lists the faults that are found at the bot's next turn.
 var nextTurn = []string{"unasked", "close-stdin"}
 
-// seating is a game with a bot that misbehaves among honest ones.
+// seating is a game with one bot that misbehaves and others that do not.
 type seating struct {
 	name, options string
 	culprit       int
@@ -61,10 +61,10 @@ var seatings = []seating{
 	{"teams", "players=4 teams=yes", 2, func(r []int) bool { return slices.Equal(r, []int{2, 1, 2, 1}) }, 0},
 }
 
-// long is a clock that nobody waits for: what is not noticed hangs.
+// long is a clock so long that the test hangs if a fault is not noticed.
 var long = referee.Clock{Move: time.Hour, Margin: 50 * time.Millisecond, Startup: time.Hour}
 
-// startOverdue starts a bot, and a misbehaving one so that it is late as soon as it waits.
+// startOverdue starts a bot. A misbehaving bot is late as soon as the referee waits for it.
 func startOverdue(ctx context.Context, b Contestant, _ *fairclock.Monitor) (BotConn, error) {
 	c, err := starter{}.start(ctx, b, nil)
 	if p, ok := c.(*process); ok && err == nil {
@@ -151,8 +151,8 @@ func TestFaultsInPieces(t *testing.T) {
 	}
 }
 
-// checkTold looks at what the others have heard: of the fault in brief; of a game
-// that was decided before it began nothing at all.
+// checkTold checks the "fault" line that the other seats get, and that they get nothing if the game was
+// decided before it began.
 func (s seating) checkTold(t *testing.T, f faults.Fault, told [][]string, sides int) {
 	t.Helper()
 	want := fmt.Sprintf("fault %d %s %s", s.culprit, f.Code, fault.Brief(f.Code))
@@ -170,7 +170,7 @@ func (s seating) checkTold(t *testing.T, f faults.Fault, told [][]string, sides 
 	}
 }
 
-// check looks at the game with the fault.
+// check checks the game with the fault.
 func (s seating) check(t *testing.T, f faults.Fault, g *referee.GameResult) {
 	t.Helper()
 	if len(g.Faults) != 1 {
@@ -214,7 +214,7 @@ func (s seating) check(t *testing.T, f faults.Fault, g *referee.GameResult) {
 	}
 }
 
-// checkNoFault looks for what bots may write in the replay or the log.
+// checkNoFault checks that output of a bot that is allowed is in the replay or the log.
 func checkNoFault(t *testing.T, f faults.Fault, all []*referee.GameResult, seat int) {
 	t.Helper()
 	for deal, g := range all[1:] {

@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// moody is a Conn whose bot takes its time and fails in a way of its own.
+// moody is a connection of a bot that takes some time for its moves, and may fail at one of them.
 type moody struct {
 	talker
 	think func() time.Duration
@@ -52,8 +52,7 @@ func (c *moody) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return c.talker.Line(now, deadline)
 }
 
-// moods are what a bot may do instead of its move, in words that its own text
-// could hold as well.
+// moods are the ways to fail at a move. Their texts could also be texts of the bot.
 var moods = map[string]func(first string) (lines string, err error){
 	"late":       func(string) (string, error) { return "", nil },
 	"illegal":    func(string) (string, error) { return "move banana", nil },
@@ -65,7 +64,7 @@ var moods = map[string]func(first string) (lines string, err error){
 	"stray line": func(first string) (string, error) { return "move " + first + "\nhello", nil },
 }
 
-// entrances are how a bot may fail at the greeting.
+// entrances are the ways to fail at the greeting.
 var entrances = map[string]func() (lines string, err error){
 	"no ready":   func() (string, error) { return "", nil },
 	"banner":     func() (string, error) { return "welcome", nil },
@@ -76,7 +75,7 @@ var entrances = map[string]func() (lines string, err error){
 	},
 }
 
-// drawMoody makes a bot that fails at some turn, or not at all.
+// drawMoody returns a bot that fails at some turn, or not at all.
 func drawMoody(t *rapid.T) *moody {
 	c := &moody{}
 	dice := rules.NewRand(rapid.Uint64().Draw(t, "dice"))
@@ -129,7 +128,7 @@ func keys[V any](m map[string]V) (k []string) {
 	return k
 }
 
-// tape is what was sent to each seat of each game, and what came back.
+// tape records the lines to and from each seat in each game.
 type tape struct {
 	mu   sync.Mutex
 	sent map[string]string
@@ -153,7 +152,7 @@ func tapeOf(m *Match) *tape {
 	return tp
 }
 
-// check holds the traffic that a replay gives to the tape.
+// check compares the traffic that a replay gives with the tape.
 func (tp *tape) check(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -198,7 +197,7 @@ func (tp *tape) check(t interface {
 	}
 }
 
-// withoutLastTurn takes out the last view and turn.
+// withoutLastTurn removes the last view and turn.
 func withoutLastTurn(lines string) string {
 	i := strings.LastIndex(lines, "\nview ") + 1
 	j := strings.LastIndex(lines, "\nturn ") + 1

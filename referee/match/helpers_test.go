@@ -20,17 +20,17 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// variant is a game with options from "key=value key=value".
+// variant returns a game with options from "key=value key=value".
 var variant = refereetest.Variant
 
-// alone is a variant of which only the seats matter: each plays for itself.
+// alone returns a variant in which each seat is a side. It has nothing else.
 func alone(players int) *rules.Variant { return &rules.Variant{Players: players, Sides: players} }
 
-// patient is a clock that no test runs down.
+// patient is a clock that no test exceeds.
 var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
 
-// talker is a bot without a process: a Conn that answers at once. Where it has
-// no answer its time is over.
+// talker is the connection of a bot without a process. It answers at once; if it has no answer, its time is
+// over.
 type talker struct {
 	answer func(protocol.RefLine) string // the lines for a turn, joined by LF; "" for none
 	told   *[]string                     // all lines that it is sent
@@ -76,10 +76,11 @@ func (c *talker) EndTurn()                                           {}
 func (c *talker) Stderr() []byte                                     { return nil }
 func (c *talker) Close(time.Duration)                                {}
 
-// firstMove answers with the first move of the list.
+// firstMove answers with the first legal move.
 func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.Token(0)) }
 
-// starter is a Match.start for bots without a process: by name, what makes them; a talker for others.
+// starter implements Match.start for bots without processes. It has a constructor by name; other bots are
+// talkers.
 type starter map[string]func() BotConn
 
 func (s starter) start(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
@@ -92,7 +93,7 @@ func (s starter) start(ctx context.Context, b Contestant, w *fairclock.Monitor) 
 	return &talker{answer: firstMove}, nil
 }
 
-// named returns bots without processes.
+// named returns n bots without processes.
 func named(n int) (bots []Contestant) {
 	for i := range n {
 		bots = append(bots, Contestant{Name: fmt.Sprintf("bot%d", i), Hash: strings.Repeat("0", 64)})
@@ -100,13 +101,13 @@ func named(n int) (bots []Contestant) {
 	return bots
 }
 
-// record is what a match has told.
+// record has everything that a match has reported.
 type record struct {
 	games []*referee.GameResult
 	voids []string
 }
 
-// keep makes a match write its void games to a record, whose add is for the others.
+// keep makes a match add its void games to a record. Pass the record's add to Play for the other games.
 func keep(m *Match) *record {
 	r := new(record)
 	m.Observer.Trouble = func(err error) {
@@ -117,14 +118,14 @@ func keep(m *Match) *record {
 	return r
 }
 
-// add adds a game.
+// add adds a finished game.
 func (r *record) add(g *referee.GameResult) error {
 	r.games = append(r.games, g)
 	return nil
 }
 
-// playAll plays a match and gives its games by deal and rotation. Every replay
-// must verify, its match's seed revealed, and no game may be void.
+// playAll plays a match and returns its games by deal and rotation. It requires that every replay verifies
+// and that no game is void.
 func playAll(t testing.TB, m *Match) []*referee.GameResult {
 	t.Helper()
 	r := keep(m)
@@ -144,7 +145,7 @@ func playAll(t testing.TB, m *Match) []*referee.GameResult {
 	return r.games
 }
 
-// oneGame returns a match's deal in rotation 0.
+// oneGame plays a match and returns its game in rotation 0.
 func oneGame(t testing.TB, m *Match) *referee.GameResult {
 	t.Helper()
 	m.Deals = 1
@@ -156,7 +157,7 @@ func oneGame(t testing.TB, m *Match) *referee.GameResult {
 	return all[0]
 }
 
-// timeless returns a replay's text without what may differ from run to run.
+// timeless returns the text of a replay without what may differ from run to run.
 func timeless(g *referee.GameResult) string {
 	r := g.Replay
 	r.Moves = slices.Clone(r.Moves)
@@ -169,7 +170,7 @@ func timeless(g *referee.GameResult) string {
 // until waits for a condition.
 var until = kit.Until
 
-// codeOf returns the code of a fault, "" of no error, the error's text of others.
+// codeOf returns the code of a fault, "" for nil, and the text of another error.
 func codeOf(err error) protocol.Code {
 	if err == nil {
 		return ""
@@ -180,5 +181,5 @@ func codeOf(err error) protocol.Code {
 	return protocol.Code(err.Error())
 }
 
-// raced reports whether the race detector is in this test binary.
+// raced reports whether the test binary has the race detector.
 var raced = kit.HasRaceDetector

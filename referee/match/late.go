@@ -43,7 +43,7 @@ func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.
 	return a
 }
 
-// anyRemote reports whether a person or a remote bot plays. Such a game is never void, since the deal cannot be
+// anyRemote reports whether a person or a remote bot plays. Their games are never void: the deal cannot be
 // played again with somebody who has seen it, and a connection has a time limit of its own.
 func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Contestant) bool { return b.Serve != nil })

@@ -22,8 +22,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// slowed is a bot that thinks for some time, and of a second of the time since its turn began loses a
-// share to others.
+// slowed is the connection of a bot that thinks for some time, and loses a share of the time of its turn to
+// others.
 type slowed struct {
 	talker
 	think  func(ply int) time.Duration
@@ -58,7 +58,7 @@ func (c *slowed) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	return fairclock.Loss{}.Plus(time.Duration(float64(now.Sub(since)) * c.share()).Round(time.Microsecond))
 }
 
-// slow makes a match of which the first bot is slowed.
+// slow returns a match whose first bot is slowed.
 func slow(t testing.TB, clock referee.Clock, think func(ply int) time.Duration, share func() float64) *Match {
 	t.Helper()
 	m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Deals: 1, Clock: clock, OnlyRotations: []int{0}}
@@ -100,7 +100,7 @@ func TestClocksCredit(t *testing.T) {
 	}
 }
 
-// filler is a bot that does not answer, and uses more memory each second.
+// filler is the connection of a bot that does not answer, and uses more memory each second.
 type filler struct {
 	talker
 	since  time.Time
@@ -148,7 +148,7 @@ func TestClocksMemory(t *testing.T) {
 	}
 }
 
-// heldBack is a bot whose answers are read late, because the referee had no core.
+// heldBack is the connection of a bot whose answers are read late, because the referee had no core.
 type heldBack struct{ talker }
 
 func (c *heldBack) Line(now, deadline time.Time) ([]byte, time.Time, error) {
@@ -158,7 +158,7 @@ func (c *heldBack) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return c.talker.Line(time.Now(), deadline)
 }
 
-// Loss knows only of an answer that it may have been there for long.
+// Loss returns a loss only with an answer, which may have been there for long.
 func (c *heldBack) Loss(since, now time.Time, answered bool) (l fairclock.Loss) {
 	if answered {
 		l = l.Plus(now.Sub(since))
@@ -353,7 +353,7 @@ func TestClocksBusyIsSaid(t *testing.T) {
 	})
 }
 
-// slowWaker is a bot that takes long to be woken.
+// slowWaker is the connection of a bot that takes long to resume.
 type slowWaker struct{ *talker }
 
 func (c slowWaker) Begin(time.Time, time.Duration) error {

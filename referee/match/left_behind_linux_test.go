@@ -16,9 +16,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// nothingLeft begins a count of what a match may leave behind: processes,
-// descriptors, goroutines and temporary directories. The function that it gives
-// waits for all of it to be gone.
+// nothingLeft records the processes, descriptors, goroutines and temporary directories of now. The function
+// that it returns waits until there are no others.
 func nothingLeft(t testing.TB) func() {
 	t.Helper()
 	sandbox.RemoveAtEnd("none") // the cleaner runs from now on,
@@ -43,8 +42,8 @@ func openFiles(t testing.TB) int {
 	return len(entries)
 }
 
-// botProcesses returns the processes that carry a mark of this test's, or are its
-// children, the dead that nobody has waited for included.
+// botProcesses returns the children of this test and the processes that carry its mark, including those that
+// were not reaped.
 func botProcesses(t testing.TB) (found []string) {
 	t.Helper()
 	mark := fmt.Appendf(nil, "TIMBA_RUN=%d-", os.Getpid())
@@ -67,13 +66,13 @@ func botProcesses(t testing.TB) (found []string) {
 	return found
 }
 
-// misbehave returns the command of the bot with every way to fail.
+// misbehave returns the command of the bot that can have every fault.
 func misbehave(t testing.TB, args ...string) []string {
 	t.Helper()
 	return append([]string{binaries.Program(t, "misbehave")}, args...)
 }
 
-// testBot returns the command of the tests' own bot.
+// testBot returns the command of the bot in referee/internal/script/bot.
 func testBot(t testing.TB, args ...string) []string {
 	t.Helper()
 	return append([]string{binaries.Program(t, "bot")}, args...)

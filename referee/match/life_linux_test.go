@@ -91,7 +91,7 @@ func TestLimitsAndFaultsBye(t *testing.T) {
 	})
 }
 
-// stubborn is a bot that does not exit by itself.
+// stubborn is the connection of a bot that does not exit by itself.
 type stubborn struct{ talker }
 
 func (s *stubborn) Close(grace time.Duration) { time.Sleep(grace) }

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// cutUp feeds a line buffer in pieces and gives its lines and what ended them.
+// cutUp feeds data to a line buffer in pieces, and returns the lines and the error.
 func cutUp(data []byte, piece func(room int) int) (lines []string, err error) {
 	var b lineBuffer
 	for {

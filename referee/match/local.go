@@ -21,7 +21,7 @@ type local struct {
 	serveError error         // the error that Serve returned
 	quit       chan struct{} // closed by Close
 	lines      lineBuffer
-	unread     []byte // output that is not split into lines yet
+	unread     []byte // output that is not in lines yet
 	holds      holdTimes
 
 	overslept time.Duration // by how much the referee's sleeps were too long since the turn began
@@ -35,7 +35,7 @@ type Holder interface{ Hold(bool) }
 type holdTimes struct {
 	mu    sync.Mutex
 	since time.Time     // start of the current hold; zero if the clock is not held
-	sum   time.Duration // of earlier holds, since the turn began
+	sum   time.Duration // sum of the earlier holds in this turn
 }
 
 // begin starts a turn with no held time.
@@ -127,7 +127,7 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 			l.unread = l.unread[n:]
 			continue
 		}
-		if !now.Before(deadline) { // only what is there
+		if !now.Before(deadline) { // do not wait
 			select {
 			case l.unread = <-l.output:
 				continue
@@ -152,7 +152,7 @@ func (l *local) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// endError returns why no line can come any more: the match was cancelled, or Serve has returned.
+// endError returns why no line can come any more: the match was canceled, or Serve has returned.
 func (l *local) endError() error {
 	if err := l.ctx.Err(); err != nil {
 		return err

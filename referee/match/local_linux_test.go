@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// inside returns a bot that plays inside of the program.
+// inside returns a bot without a process.
 func inside(name string, serve func(io.Reader, io.Writer) error) Contestant {
 	return Contestant{Name: name, Hash: strings.Repeat("0", 64), Serve: serve}
 }
@@ -78,7 +78,7 @@ func TestLocalBotsFaults(t *testing.T) {
 	}
 }
 
-// atTurn returns ready, and writes something at its first turn; then it ends.
+// atTurn answers the greeting, writes text at its first turn, and ends.
 func atTurn(in io.Reader, out io.Writer, text string) error {
 	lines := bufio.NewScanner(in)
 	for lines.Scan() {
@@ -128,10 +128,8 @@ func untimedBot(t *testing.T) {
 	}
 }
 
-// holds returns the ways to run bots that this machine has: at each level and, at the
-// best one if that can be, stopped between turns; if bare is true also without a
-// sandbox. A machine that holds nothing has only that. What the levels below FULL
-// allow of memory is too little for the race detector.
+// holds returns all ways to run bots on this machine: at each level of the sandbox and, if possible, stopped
+// between turns; if bare is true also without a sandbox. Under the race detector only FULL has enough memory.
 func holds(t testing.TB, bare bool) (list []held) {
 	t.Helper()
 	kit.Slow(t)
@@ -153,14 +151,13 @@ func holds(t testing.TB, bare bool) (list []held) {
 	return list
 }
 
-// held is a way to run a bot.
+// held is one way to run a bot.
 type held struct {
 	name    string
 	sandbox *Sandbox
 }
 
-// self returns a copy of the test binary, which is all the bots of modes, where users
-// without rights find it.
+// self returns the path of a copy of the test binary that users without rights can run.
 func self(t testing.TB) string {
 	t.Helper()
 	kit.Slow(t)

@@ -16,7 +16,7 @@ func init() {
 	modes["priority"] = func(string) error { return tellPriority() }
 }
 
-// tellPriority plays the first legal move, and tells its nice value with it.
+// tellPriority runs a bot that plays the first legal move and reports its nice value as info.
 func tellPriority() error {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		switch words := strings.Fields(lines.Text()); words[0] {

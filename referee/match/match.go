@@ -25,14 +25,14 @@ import (
 // a deal twice.
 type Match struct {
 	Variant   *rules.Variant
-	Bots      []Contestant // rotated over the seats
+	Bots      []Contestant // in the order of the seats in rotation 0
 	Deals     int
 	FirstDeal int // number of the first deal that is played
 	Seed      rules.Seed
 	Clock     referee.Clock // of the bots that have no clock of their own
 	// Openings are the first moves of the deals, in turn: deal i has Openings[i % len(Openings)]. nil means none.
 	Openings []referee.DealOpening
-	// Adjudication ends games by the bots' own scores; the zero value ends none.
+	// Adjudication has the rules by which the bots' own scores end games; the zero value has none.
 	Adjudication referee.Adjudication
 	// EarlierGames are the games that were played before the match was resumed. They are not played again.
 	EarlierGames []referee.PlayedGame
@@ -122,7 +122,7 @@ func (m *Match) Check() error {
 	return m.Clock.Check()
 }
 
-// PlayGame plays the first deal once, in rotation 0. Deals and Only have no effect.
+// PlayGame plays the first deal in rotation 0. Deals and OnlyRotations have no effect.
 func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err error) {
 	one := *m
 	one.Deals, one.OnlyRotations = 1, []int{0}
@@ -225,7 +225,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			continue
 		}
 		stopAll(stopGrace, r.seats)
-		delete(playing, g.rotation) // its processes have seen the deal
+		delete(playing, g.rotation) // the processes must not play the deal again
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

@@ -20,8 +20,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// scene is a game with one seat that a script plays; the others play the first
-// move of their lists.
+// scene is a game in which one seat plays a script, and the others the first legal move.
 type scene struct {
 	variant *rules.Variant
 	seed    rules.Seed // of the match
@@ -38,7 +37,7 @@ var shortGames = map[string][]string{
 	"teeko":   {"limit=40", "start=drop limit=40"},
 }
 
-// scenes has every seat of every game, with its script recorded.
+// scenes returns a scene for every seat of every game, with a recorded script.
 func scenes(t testing.TB) (all []scene) {
 	t.Helper()
 	for _, g := range games.All() {
@@ -57,7 +56,7 @@ func scenes(t testing.TB) (all []scene) {
 	return all
 }
 
-// play plays the scene with a Conn in its seat.
+// play plays the scene with a connection for its seat.
 func (s scene) play(ctx context.Context, c func(ctx context.Context) BotConn, trace func(referee.Traffic)) (*referee.GameResult, error) {
 	m := &Match{Variant: s.variant, Bots: named(s.variant.Players), Deals: 1, Seed: s.seed, Clock: patient, Observer: Observer{Trace: trace}}
 	m.start = starter{m.Bots[s.seat].Name: func() BotConn { return c(ctx) }}.start
@@ -66,7 +65,7 @@ func (s scene) play(ctx context.Context, c func(ctx context.Context) BotConn, tr
 	return r.play(0, make([]bool, len(m.Bots)))
 }
 
-// record returns what the house bot writes, cut into its answers.
+// record returns the answers of a house bot as a script.
 func (s scene) record(t testing.TB) (r script.Script) {
 	t.Helper()
 	bot := func(ctx context.Context) BotConn {
@@ -97,7 +96,7 @@ func (s scene) record(t testing.TB) (r script.Script) {
 	return r
 }
 
-// judge compares what came of a script with what had to.
+// judge compares the result of a script with the expected fault.
 func (s scene) judge(t testing.TB, sc script.Script, want *referee.Fault, g *referee.GameResult, err error) {
 	t.Helper()
 	at := fmt.Sprintf("%s %s, seat %d", s.variant.Game.Name, s.variant.Settings, s.seat)
@@ -121,8 +120,8 @@ func (s scene) judge(t testing.TB, sc script.Script, want *referee.Fault, g *ref
 	}
 }
 
-// onPipes returns a Conn to a script. Where the script leaves the referee waiting, its
-// time is up when there is nothing more to come.
+// onPipes returns the connection of a script. If the script has nothing more to write, the bot's time is over
+// at once.
 func (s scene) onPipes(sc script.Script) func(context.Context) BotConn {
 	want := foretell(s.variant, referee.DealSeed(s.seed, 0), s.seat, sc)
 	late := want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup)
@@ -188,10 +187,10 @@ func TestLimitsAndFaultsMutations(t *testing.T) {
 	t.Log(ends)
 }
 
-// exits reports whether a script ends with its greeting.
+// exits reports whether the script ends after the greeting.
 func exits(s script.Script) bool { return len(s.Pieces) == 0 || s.Pieces[0].Exit }
 
-// mutate changes a script in one or two places, early ones rather than late ones.
+// mutate changes a script in one or two places, with a preference for early ones.
 func mutate(rng *rand.Rand, true script.Script) script.Script {
 	s := script.Script{Pieces: slices.Clone(true.Pieces)}
 	for range 1 + rng.IntN(2) {
@@ -207,7 +206,7 @@ func mutate(rng *rand.Rand, true script.Script) script.Script {
 	return s
 }
 
-// insert puts words at a random place of a text, or at the start of a line.
+// insert inserts words at a random place of a text, or at the start of a line.
 func insert(rng *rand.Rand, text []byte, words string, line bool) []byte {
 	at := rng.IntN(len(text) + 1)
 	if line {
@@ -216,21 +215,21 @@ func insert(rng *rand.Rand, text []byte, words string, line bool) []byte {
 	return slices.Insert(slices.Clone(text), at, []byte(words)...)
 }
 
-// atLine puts a line somewhere among those of a piece.
+// atLine returns a mutation that inserts a line into a piece.
 func atLine(line func(*rand.Rand) string) func(*rand.Rand, *script.Script, int) {
 	return func(rng *rand.Rand, s *script.Script, at int) {
 		s.Pieces[at].Text = insert(rng, s.Pieces[at].Text, line(rng)+"\n", true)
 	}
 }
 
-// anywhere puts words anywhere in a piece.
+// anywhere returns a mutation that inserts words anywhere in a piece.
 func anywhere(words ...string) func(*rand.Rand, *script.Script, int) {
 	return func(rng *rand.Rand, s *script.Script, at int) {
 		s.Pieces[at].Text = insert(rng, s.Pieces[at].Text, words[rng.IntN(len(words))], false)
 	}
 }
 
-// to changes the text of a piece.
+// to returns a mutation that changes the text of a piece.
 func to(change func(rng *rand.Rand, text []byte) []byte) func(*rand.Rand, *script.Script, int) {
 	return func(rng *rand.Rand, s *script.Script, at int) { s.Pieces[at].Text = change(rng, s.Pieces[at].Text) }
 }
@@ -243,7 +242,7 @@ func noise(rng *rand.Rand, n int) string {
 	return string(b)
 }
 
-// hundred is a comment of a hundred bytes.
+// hundred is a comment of 100 bytes.
 var hundred = "#" + strings.Repeat(" and more", 10) + "12345678\n"
 
 var mutations = []func(rng *rand.Rand, s *script.Script, at int){
@@ -313,7 +312,7 @@ var mutations = []func(rng *rand.Rand, s *script.Script, at int){
 	}),
 }
 
-// What the oracle foretells by itself, so that it is not only compared.
+// The oracle itself is tested by examples, because other tests only compare it with the referee.
 func TestOracle(t *testing.T) {
 	v := variant(t, "brisca", "")
 	game := referee.DealSeed(rules.Seed{}, 0)

@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// foretell reports what must come of a script at a seat, restated from SPEC.md,
-// "Limits and faults", and the rules alone; all others play the first move of
-// their lists. Only seat, ply and code of the fault are set; nil is none.
+// foretell predicts the fault of a script in a seat, by SPEC.md, "Limits and faults", and the rules alone.
+// The other seats play the first legal move. Only seat, ply and code of the fault are set; nil means no
+// fault.
 func foretell(v *rules.Variant, game rules.Seed, seat int, s script.Script) *referee.Fault {
 	stream := rules.NewStream(game)
 	state := v.Deal(&stream)
@@ -42,7 +42,7 @@ func foretell(v *rules.Variant, game rules.Seed, seat int, s script.Script) *ref
 	return nil
 }
 
-// reader follows what a referee reads of a script.
+// reader follows what the referee reads from a script.
 type reader struct {
 	pieces []script.Piece
 	unread []byte
@@ -50,7 +50,7 @@ type reader struct {
 	ended  bool
 }
 
-// The code of nothing: no line, and none to come until the next question.
+// silence is the code for a script that writes no line until the next question.
 const silence protocol.Code = "silence"
 
 var (
@@ -60,7 +60,7 @@ var (
 	comment   = regexp.MustCompile(`^#[ -~]*$`)
 )
 
-// ask lets the script write its next piece.
+// ask makes the script write its next piece.
 func (r *reader) ask() {
 	if len(r.pieces) == 0 {
 		r.ended = true
@@ -73,7 +73,7 @@ func (r *reader) ask() {
 	r.pieces = r.pieces[1:]
 }
 
-// line takes a line that is not an info or a comment.
+// line returns the next line that is neither an info nor a comment.
 func (r *reader) line() (line []byte, code protocol.Code) {
 	const longest, most = 4096, 65536
 	for {

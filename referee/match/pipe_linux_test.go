@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/referee/internal/script"
 )
 
-// piped returns a process without a process: the same code on real pipes, with a
-// function at their other end. It has ended when the function returns.
+// piped returns a process without a process: the code of a real one on real pipes, with drive at their other
+// end. The process has ended when drive returns.
 func piped(ctx context.Context, drive func(in io.Reader, out, err io.Writer)) *process {
 	p := &process{ctx: ctx}
 	var theirs [4]*os.File
@@ -37,8 +37,8 @@ func piped(ctx context.Context, drive func(in io.Reader, out, err io.Writer)) *p
 	return p
 }
 
-// hasty is a Conn whose time is up as soon as its script has nothing more to
-// write, so that a silent bot costs no time.
+// hasty is a connection whose time is over as soon as its script has nothing more to write, so that a silent
+// bot costs no time.
 type hasty struct {
 	BotConn
 	handled chan struct{}
@@ -65,9 +65,8 @@ func (c *hasty) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	return c.BotConn.Line(now, now)
 }
 
-// overdue is a process whose time is up as soon as it has said on stderr that others wait for it, so
-// that a silent bot costs no time and nobody is late because of the machine. Who else uses the cores
-// is not counted.
+// overdue is a process whose time is over as soon as it has said so on stderr, so that a silent bot costs no
+// time and no bot is late because of the machine. Other programs on the cores do not count.
 type overdue struct {
 	*process
 	word  string // what it says

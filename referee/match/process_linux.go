@@ -27,14 +27,14 @@ type process struct {
 	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
 	stdin, stdout, stderr int
 	pidfd                 int
-	epoll                 int // on stdout, stderr, pidfd and stdin; 0 until needed
+	epoll                 int // for stdout, stderr, pidfd and stdin; 0 until needed
 	lines                 lineBuffer
 	log                   []byte
 	deaf                  bool // the bot has closed its stdin
 	exited                bool
 	turn                  fairclock.TurnMeter
 	bot                   Contestant
-	sandbox               *sandbox.Process // also of a bot without a sandbox; nil in a test without a process
+	sandbox               *sandbox.Process // set also for a bot without a sandbox; nil in tests without a process
 }
 
 // isUnsandboxed reports whether the bot has no sandbox.
@@ -187,7 +187,7 @@ func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err
 // at fault: a write can succeed while a process that is just being started still has the pipe open. Otherwise
 // the bot may still answer, and the next write fails.
 func (p *process) handleClosedInput() {
-	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // it would be reported again and again
+	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // otherwise it is reported again and again
 	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {
 		p.deaf = true
 	}
@@ -206,7 +206,7 @@ func (p *process) register() (err error) {
 		}
 	}
 	if p.stdin >= 0 {
-		return p.registerEvents(p.stdin, 0) // its end is still reported
+		return p.registerEvents(p.stdin, 0) // without events, only its closing is reported
 	}
 	return nil
 }
@@ -282,7 +282,7 @@ const (
 func (p *process) closedPipeFault(how fault.Kind) error {
 	moment := 100 * time.Millisecond
 	if !p.isUnsandboxed() {
-		moment = time.Second // a sandbox ends after all its processes
+		moment = time.Second // a sandbox ends only after all its processes
 	}
 	began := time.Now()
 	p.awaitExit(began.Add(moment))
@@ -411,12 +411,12 @@ func (p *process) CloseInput() {
 func (p *process) Wait(deadline time.Time) (end End, ok bool) {
 	p.awaitExit(deadline)
 	if !p.exited && p.hasEnded() {
-		p.awaitExit(time.Now().Add(reportWait)) // the sandbox or this thread waits for a core, not the bot
+		p.awaitExit(time.Now().Add(reportWait)) // now the sandbox or this thread waits for a core, not the bot
 	}
 	if !p.exited {
 		return End{}, false
 	}
-	if p.isUnsandboxed() { // a sandbox ends all its processes
+	if p.isUnsandboxed() { // a sandbox leaves no processes
 		end.Leftovers = len(p.sandbox.MarkedProcesses())
 	}
 	if r, ok := errors.AsType[fault.Reason](p.closedPipeFault(fault.OutputClosed)); ok {

@@ -84,7 +84,7 @@ func (p *process) wait(stderr *os.File) {
 	p.status = p.sandbox.Wait()
 	select {
 	case <-logged:
-	case <-time.After(100 * time.Millisecond): // a child with stderr open
+	case <-time.After(100 * time.Millisecond): // a child may have stderr open
 	}
 	close(p.done)
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// unchecked takes out of a replay what nobody can check later: names, times, what
-// bots thought; and the moves, since other moves can make a
-// game that is as good.
+// unchecked removes from a replay what nobody can verify: names, times, info lines, and the moves, because
+// other moves may make another valid game.
 func unchecked(r *referee.Replay) string {
 	g := referee.GameResult{Replay: *r}
 	g.Clock, g.Program = referee.ClockMS{}, ""
@@ -31,8 +30,7 @@ func unchecked(r *referee.Replay) string {
 	return timeless(&g)
 }
 
-// Whatever is changed in a true replay, it does not verify, or the change is where
-// nobody can check it.
+// A changed replay does not verify, unless the change is in a place that nobody can verify.
 func TestReplaysMutated(t *testing.T) {
 	var docs [][]byte
 	var whole []*referee.Replay // of docs
@@ -88,7 +86,7 @@ func TestReplaysMutated(t *testing.T) {
 	}
 }
 
-// strange are values that something may be changed to.
+// strange are values that replace others.
 var strange = []any{
 	nil, true, "", "x", "brisca", "-1", "1o", "\x00é", 0, 1, 2, -1, 0.5, 1e3, 65536, -9223372036854775808, 9223372036854775807,
 	1e300, []any{}, map[string]any{}, []any{0, 1}, "00000000000000000000000000000000000000000000000000000000000000ff",

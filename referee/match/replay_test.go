@@ -25,7 +25,7 @@ var schema = sync.OnceValue(func() *jsonschema.Schema {
 	return jsonschema.NewCompiler().MustCompile("../replay.schema.json")
 })
 
-// valid checks a replay against its schema, and that it is read as it was written.
+// valid checks a replay against its schema, and that it survives decoding and encoding.
 func valid(t interface {
 	Helper()
 	Errorf(string, ...any)
@@ -49,8 +49,8 @@ func valid(t interface {
 	}
 }
 
-// failing returns a talker that plays well until its fault at a ply: it answers the
-// first turn from there on with a text, or not at all.
+// failing returns a talker that plays correctly until a ply. From there on it answers the first turn with
+// text, or not at all.
 func failing(ply int, text string) func() BotConn {
 	return func() BotConn {
 		return &talker{answer: func(l protocol.RefLine) string {
@@ -62,7 +62,7 @@ func failing(ply int, text string) func() BotConn {
 	}
 }
 
-// threeHanded returns a game of three in which seat 1 and then seat 0 forfeit.
+// threeHanded returns a game of three seats in which seat 1 and then seat 0 forfeit.
 func threeHanded(t testing.TB) *referee.GameResult {
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Seed: rules.Seed{3}, Clock: patient}
 	m.start = starter{"bot1": failing(6, "move 0x"), "bot0": failing(15, "oh")}.start
@@ -256,18 +256,17 @@ func TestReplaysTampered(t *testing.T) {
 	}
 }
 
-// fails returns a fault of a bot that exits before "ready" at ply 0, and later after it.
+// fails returns the fault of a bot that exits: at ply 0 before its "ready", later after it.
 func fails(seat, ply int) referee.Fault {
 	return fault.New(seat, ply, fault.Reason{Kind: fault.Exited, Status: 1, BeforeReady: ply == 0})
 }
 
-// standInAt returns the first move of the stand-in.
+// standInAt returns the index of the first move of the stand-in.
 func standInAt(r *referee.Replay) int {
 	return slices.IndexFunc(r.Moves, func(m referee.ReplayMove) bool { return m.StandIn })
 }
 
-// matches reports whether each text contains its pattern; "..." is one or more of
-// any.
+// matches reports whether each text contains its pattern. "..." stands for one or more texts.
 func matches(want, got []string) bool {
 	for i, w := range want {
 		if w == "..." {

@@ -60,8 +60,8 @@ func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	if !shared {
 		s.Dir = here
 	}
-	// A shared directory, for example the user's home, is not shown. Of it, and of what is
-	// outside the directory, only the files that the command names are shown, at absolute paths.
+	// A shared directory, such as the user's home, is not shown. From there, and from outside
+	// the directory, only the files that the command names are shown, at absolute paths.
 	s.Args = append([]string{}, b.Command...)
 	for i, word := range s.Args {
 		info, err := os.Stat(word)
@@ -87,7 +87,7 @@ func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// startError returns the fault of a bot that could not be started, or the error itself if the bot is not to blame.
+// startError converts the error of starting a bot to a fault if the bot is to blame.
 func startError(b Contestant, err error) error {
 	if s, ok := errors.AsType[*sandbox.StepError](err); ok {
 		if s.Step != "program" {

@@ -31,7 +31,7 @@ func init() {
 	modes["house"] = refereetest.RunHouseBot
 }
 
-// ponder plays the first move of every list and thinks all the time.
+// ponder runs a bot that plays the first legal move and thinks all the time.
 func ponder(string) error {
 	go func() {
 		for n := 0; n >= 0; {
@@ -41,7 +41,7 @@ func ponder(string) error {
 	return house.Run("first", os.Stdin, os.Stdout)
 }
 
-// hostile answers until its first turn, where it does what it is named for.
+// hostile runs a bot that at its first turn does what its name says.
 func hostile(what string) error {
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
 		verb, _, _ := strings.Cut(lines.Text(), " ")
@@ -72,9 +72,8 @@ func hostile(what string) error {
 	return nil
 }
 
-// TestSandboxed: what a bot does to the limits of its sandbox shows as a fault of its
-// own code, and the other one wins. Without a cgroup it may be that only the end of
-// the process shows.
+// A bot that breaks a limit of its sandbox has a fault with the right code, and the other bot wins. Without a
+// cgroup possibly only the end of the process is seen.
 func TestSandboxed(t *testing.T) {
 	for what, want := range map[string]struct {
 		code protocol.Code
@@ -111,8 +110,8 @@ func TestSandboxed(t *testing.T) {
 	}
 }
 
-// TestSandboxedRefused: a bot is not started without the level that its sandbox is to have, nor
-// where it cannot be stopped and is to be; neither is its fault.
+// A bot is not started if its sandbox would not have the required level, or if it cannot be stopped as
+// required. That is not the bot's fault.
 func TestSandboxedRefused(t *testing.T) {
 	for want, h := range map[string]Sandbox{
 		"its sandbox has no level":                        {},
@@ -127,8 +126,7 @@ func TestSandboxedRefused(t *testing.T) {
 	}
 }
 
-// TestSandboxedPlays: a match of held bots is that of the same bots without, whatever
-// holds them.
+// A match of sandboxed bots equals that of the same bots without a sandbox, at every level.
 func TestSandboxedPlays(t *testing.T) {
 	var want string
 	for _, h := range holds(t, true) {
@@ -149,8 +147,8 @@ func TestSandboxedPlays(t *testing.T) {
 	}
 }
 
-// TestSandboxedThinks: a bot that thinks all the time has thought after its opponent's
-// long turn, unless it is stopped meanwhile.
+// A bot that thinks all the time has thought during its opponent's long turn, unless it is stopped between
+// its turns.
 func TestSandboxedThinks(t *testing.T) {
 	for _, h := range holds(t, true) {
 		bots := real([]string{self(t), "ponder", ""}, nil)
@@ -189,11 +187,10 @@ func TestSandboxedThinks(t *testing.T) {
 	}
 }
 
-// thought returns how long a bot has had the processor.
+// thought returns the CPU time of a bot.
 func thought(p *process) time.Duration { return fairclock.NewProcesses(p.sandbox).CPU() }
 
-// TestSandboxedStopped: a stopped bot can be ended, by the end of the match and by
-// another's fault, and what it had written before is there afterwards.
+// A stopped bot can be ended, by the end of the match and by another's fault, and its output is not lost.
 func TestSandboxedStopped(t *testing.T) {
 	for _, h := range holds(t, false) {
 		if !h.sandbox.Freeze {
@@ -235,8 +232,8 @@ func TestSandboxedStopped(t *testing.T) {
 	}
 }
 
-// TestSandboxedShows: a bot that is a command sees the directory where it runs, unless
-// that is its user's home, of which it sees what it names.
+// A bot that is a command sees its working directory, unless that is the user's home. Of that it sees what
+// the command names.
 func TestSandboxedShows(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
@@ -278,7 +275,7 @@ func TestSandboxedShows(t *testing.T) {
 	}
 }
 
-// TestSandboxedWakes: the time for a move begins when its bot is awake.
+// The time for a move begins when the bot is resumed.
 func TestSandboxedWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &Match{Variant: variant(t, "brisca", ""), Bots: named(2), Clock: referee.Clock{Move: 5 * time.Millisecond, Margin: 5 * time.Millisecond, Startup: time.Minute}}

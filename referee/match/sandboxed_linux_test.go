@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
-// process plays a script by a real process, held or not.
+// process plays a script by a real process, in a sandbox unless h is nil.
 func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *referee.GameResult {
 	t.Helper()
 	f := kit.Get[*os.File](t)(os.CreateTemp(builds, "script-"))
@@ -45,7 +45,7 @@ func (s scene) process(t testing.TB, sc script.Script, h *Sandbox) *referee.Game
 	return oneGame(t, m)
 }
 
-// waits reports whether a script ends with the referee waiting.
+// waits reports whether the referee waits for more at the end of a script.
 func waits(want *referee.Fault, sc script.Script) bool {
 	return want != nil && (want.Code == protocol.Timeout || want.Code == protocol.Startup && !exits(sc))
 }

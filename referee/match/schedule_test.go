@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// plan says which seats of which games would fail: "deal/rotation" to seats.
+// plan says which seats fail in which game: it maps "deal/rotation" to seats.
 type plan map[string][]int
 
 func drawPlan(t *rapid.T, m *Match) plan {
@@ -38,8 +38,7 @@ func drawPlan(t *rapid.T, m *Match) plan {
 	return p
 }
 
-// outs restates who is out of which deal: "deal/rotation" to the bots, when the
-// games are played one by one.
+// outs restates which bots are disqualified from which deal, if the games are played one after the other.
 func (p plan) outs(m *Match) map[string][]bool {
 	outs := map[string][]bool{}
 	faults := make([]int, len(m.Bots))
@@ -61,7 +60,7 @@ func (p plan) outs(m *Match) map[string][]bool {
 	return outs
 }
 
-// together returns how many rotations are played at the same time.
+// together returns the number of rotations that are played at the same time.
 func together(m *Match) int {
 	if m.Resources.ParallelRotations > 0 {
 		return m.Resources.ParallelRotations
@@ -69,7 +68,7 @@ func together(m *Match) int {
 	return m.Rotations()
 }
 
-// finish returns a game as the plan has it.
+// finish returns a finished game with the faults of the plan.
 func (p plan) finish(m *Match, deal, rotation int) *referee.GameResult {
 	g := &referee.GameResult{}
 	g.Match = referee.ReplayMatch{Deal: deal, Rotation: rotation}

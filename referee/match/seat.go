@@ -28,7 +28,7 @@ type seat struct {
 	info []string // info lines since the last move
 }
 
-// table is what the seats of a rotation have in common.
+// table has what all seats of a rotation share.
 type table struct {
 	start      func(b Contestant) (BotConn, error)
 	patience   time.Duration // see Match.Patience
@@ -341,7 +341,7 @@ func (s *seat) send(lines []byte, now time.Time, limit fairclock.Allowance) erro
 	return s.write(lines, limit)
 }
 
-// write writes lines to a bot that reads them in time, or with credit.
+// write writes lines to the bot. The error is a fault if the bot does not read them in time, credit included.
 func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	for deadline := limit.Due; ; {
 		n, err := s.conn.Send(lines, deadline)
@@ -381,7 +381,7 @@ func (s *seat) forfeit(g *referee.Game, err error) error {
 	if s.session != nil {
 		now := time.Now()
 		s.trace(s.place, false, now, lines)
-		s.conn.Send(lines, now) // the bot may have ended, or not read
+		s.conn.Send(lines, now) // errors do not matter: the bot may have ended, or not read
 		s.stop(0)
 		if note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
 			s.appendLog(lf)
@@ -425,7 +425,7 @@ func stopAll(grace time.Duration, seats []*seat) {
 	}
 }
 
-// untimed is a time limit that is never reached.
+// untimed is the time limit of turns without a limit. It is never reached.
 const untimed = 365 * 24 * time.Hour
 
 // MinCreditedTurn is the shortest turn for which the referee asks the kernel how much of it other programs
@@ -435,6 +435,6 @@ const MinCreditedTurn = 10 * time.Millisecond
 const (
 	// byeGrace is how long a bot has to exit after "bye".
 	byeGrace = time.Second
-	// stopGrace is how long it has if the match is cancelled.
+	// stopGrace is how long a bot has to exit if the match is canceled.
 	stopGrace = 100 * time.Millisecond
 )

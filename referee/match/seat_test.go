@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// full is a Conn whose pipe is full when a game has ended.
+// full is a connection whose pipe is full at the end of a game.
 type full struct{ BotConn }
 
 func (c full) Send(lines []byte, deadline time.Time) (int, error) {

@@ -31,11 +31,10 @@ func init() {
 	modes["burn"] = burn
 }
 
-// labour is a bot that plays the first move, and does in its first turn what its argument says,
-// such as "work=300 sleep=20": so many milliseconds of sleep, then of work of its own, with so many
-// children, daemons or threads that work without end, with children that end and that nobody waits
-// for, after a child that works for so many milliseconds, or, from the start, with a thread that
-// ponders, always or before the turn; or it has a child stop it for so many milliseconds.
+// labour runs a bot that plays the first legal move, and in its first turn does what its argument says, such
+// as "work=300 sleep=20" (in milliseconds): it sleeps; it works; it starts children, daemons or threads that
+// work without end; it starts children that end and are not reaped; it waits for a child that works; it
+// ponders in a thread, always or before the turn; or it has a child stop it for some time.
 func labour(does string) error {
 	what := map[string]int{}
 	for _, word := range strings.Fields(does) {
@@ -72,7 +71,7 @@ func labour(does string) error {
 	return nil
 }
 
-// company starts whoever works beside a bot.
+// company starts the processes and threads that work beside a bot.
 func company(what map[string]int) error {
 	for range what["children"] {
 		if err := child("forever").Start(); err != nil {
@@ -127,7 +126,7 @@ func child(how string) *exec.Cmd { return exec.Command("/proc/self/exe", "burn",
 // forever works for longer than any test waits.
 func forever() { work(time.Minute) }
 
-// work uses so much of the processor, in this thread.
+// work uses CPU time in this thread.
 func work(d time.Duration) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -141,8 +140,8 @@ func threadTime() time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// burn uses the processor: for so many milliseconds, "forever", or, as "core=1", of that core
-// from the first byte on stdin on, until the end of stdin.
+// burn uses CPU time: for a number of milliseconds, "forever" or, with "core=1", on that core from the first
+// byte on stdin to the end of stdin.
 func burn(how string) error {
 	var ms, core int
 	if how == "daemon" {
@@ -169,8 +168,8 @@ func burn(how string) error {
 	return nil
 }
 
-// hogs are processes that are no bot's and use one core once they are let loose. They stay in the session
-// of the test: what share the kernel gives to a new session at first depends on what it did on other cores.
+// hogs are processes of no bot that use one core from when they are released. They stay in the session of the
+// test, because the share of a new session depends at first on what it did on other cores.
 type hogs struct {
 	begin []io.Writer
 	all   []*exec.Cmd
@@ -205,7 +204,7 @@ func (h *hogs) loose() {
 	}
 }
 
-// labours makes a match of two bots on the last core, of which the first one begins.
+// labours returns a match of two bots on the last core. The first bot begins.
 func labours(t testing.TB, s *Sandbox, first, second string) *Match {
 	t.Helper()
 	all := cores.All()

@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// No more rotations have processes at the same time than are to be together, on any
-// number of workers, and the games are the same as when all are.
+// Only ParallelRotations rotations have processes at the same time, for any number of workers, and the games
+// are the same as without that limit.
 func TestTogether(t *testing.T) {
 	t.Parallel()
 	play := func(together, workers int, want int64) (games []string, most int64) {
@@ -73,8 +73,8 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// holdSecond returns the lines of a referee; those of the second game only when the channel is
-// closed, so that no rotation ends before the last has begun.
+// holdSecond passes on the lines of the referee, those of the second game only when until is closed, so that
+// no rotation ends before the last one has begun.
 func holdSecond(lines io.Reader, until <-chan struct{}) io.Reader {
 	held, out := io.Pipe()
 	go func() {
@@ -93,7 +93,7 @@ func holdSecond(lines io.Reader, until <-chan struct{}) io.Reader {
 	return held
 }
 
-// A bot that had all its faults in the rotations before is out of those after them.
+// A bot that had MaxFaults faults in earlier rotations is disqualified from later ones.
 func TestTogetherFaults(t *testing.T) {
 	m := &Match{Variant: alone(2), Bots: named(2), Deals: 5}
 	s := newSchedule(m, nil)

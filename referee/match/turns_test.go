@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// thinker returns a bot, for a bubble, that takes its time for each of its turns, counted from 0, and
-// keeps the milliseconds that it is told.
+// thinker returns the connection of a bot in a bubble that thinks for some time in each of its turns, and
+// appends the milliseconds of its turn lines to told.
 func thinker(think func(turn int) time.Duration, told *[]int) BotConn {
 	turn := -1
 	return &slowed{
@@ -78,8 +78,8 @@ func TestClocksOfTurns(t *testing.T) {
 	}
 }
 
-// checkTold reckons from a replay's times what seat 0 must have been told. The
-// times are rounded up to a thousandth, so that a millisecond may be lost.
+// checkTold computes from the times of a replay the turn lines that seat 0 must have got. Times are rounded
+// up to a microsecond, so a difference of a millisecond is possible.
 func checkTold(t *testing.T, c referee.Clock, g *referee.GameResult, told []int) {
 	t.Helper()
 	bank := c.Bank.Seconds() * 1e3

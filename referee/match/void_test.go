@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// broken is a Conn that fails by itself, not by its bot, from some call on.
+// broken is a connection that fails from some call on, without the bot being at fault.
 type broken struct {
 	BotConn
 	calls int // that go well
@@ -134,7 +134,7 @@ func TestLimitsAndFaultsOwnFailureStays(t *testing.T) {
 	}
 }
 
-// brittle is a panic in one place of a game's rules.
+// brittle makes the rules panic at one place of a game.
 type brittle struct {
 	where string
 	times *atomic.Int32 // that it still will

@@ -57,7 +57,7 @@ func TestReplaysWalk(t *testing.T) {
 	}
 }
 
-// views returns what all seats see.
+// views returns the views of all seats.
 func views(s rules.State, v *rules.Variant) string {
 	var text []byte
 	for seat := range v.Players {

@@ -57,7 +57,7 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	}
 	defer r.Close()
 	spec.Stdout, spec.Stderr = w, w
-	runtime.LockOSThread() // a program without a sandbox ends with the thread that has started it
+	runtime.LockOSThread() // a program without a sandbox ends with the thread that started it
 	defer runtime.UnlockOSThread()
 	p, err := startBuild(spec)
 	w.Close()

@@ -40,7 +40,7 @@ func TestBuildCalledOff(t *testing.T) {
 	}
 }
 
-// runs reports whether a process sleeps for so many seconds.
+// runs reports whether a process sleeps for this number of seconds.
 func runs(seconds string) bool {
 	all, _ := filepath.Glob("/proc/[0-9]*/cmdline")
 	return slices.ContainsFunc(all, func(path string) bool {

@@ -88,7 +88,7 @@ func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx contex
 	return h.Path, nil
 }
 
-// writeError adds to an error of a cache directory what the user can do.
+// writeError adds advice for the user to an error of a cache directory.
 func writeError(err error) error {
 	return fmt.Errorf("cache: %w: set XDG_CACHE_HOME to a writable directory", err)
 }

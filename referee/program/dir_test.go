@@ -44,7 +44,7 @@ func TestDirErrors(t *testing.T) {
 	}
 }
 
-// counted returns a bot whose build writes a line for each time that it is built.
+// counted returns the directory of a bot, and a function that returns how often the bot was built.
 func counted(t testing.TB) (dir string, builds func() int) {
 	t.Helper()
 	times := filepath.Join(t.TempDir(), "times")

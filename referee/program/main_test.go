@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/referee/refereetest"
 )
 
-// withHouse resolves house bots as well, and says nothing.
+// withHouse resolves BOTs, also house bots, without a log.
 var withHouse = Resolver{}
 
 func TestMain(m *testing.M) {
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// newDir makes a directory with a name and files; names that end in "+x" can be run.
+// newDir makes a directory with files. Files whose names end in "+x" are executable.
 func newDir(t testing.TB, name string, files map[string]string) string {
 	t.Helper()
 	return kit.Files(t, filepath.Join(t.TempDir(), name), files)
@@ -31,7 +31,7 @@ func write(t testing.TB, path, text string) {
 	kit.Files(t, filepath.Dir(path), map[string]string{filepath.Base(path): text})
 }
 
-// refused wants an error that names all words.
+// refused requires an error that contains all words.
 func refused(t testing.TB, err error, words ...string) {
 	t.Helper()
 	if err == nil {

@@ -34,12 +34,12 @@ type Manifest struct {
 	Games          []string  // that the bot plays; nil means all
 	Build          []string  // the command that builds the bot, with its arguments; nil if it needs no build
 	Run            []string  // the command that starts the bot in its directory, with its arguments
-	MatchOverrides Overrides // what it has of its own in a local match
+	MatchOverrides Overrides // the bot's own settings in a local match
 
 	language string
 }
 
-// mainFile is a main file that is recognised in a directory without a manifest.
+// mainFile is a main file that is recognized in a directory without a manifest.
 type mainFile struct {
 	name, language string
 	build, run     []string
@@ -73,7 +73,7 @@ func languageOf(words []string) string {
 	return ""
 }
 
-// ReadManifest returns the manifest of a directory. Without a ManifestFile it makes one for a recognised main
+// ReadManifest returns the manifest of a directory. Without a ManifestFile it makes one for a recognized main
 // file.
 func ReadManifest(source string) (Manifest, error) {
 	path := filepath.Join(source, ManifestFile)

@@ -82,7 +82,7 @@ func TestManifestErrors(t *testing.T) {
 	}
 }
 
-// Every main file is recognised by itself, and its language is known.
+// Every main file is recognized by itself, and its language is known.
 func TestRecognisedMainFiles(t *testing.T) {
 	for _, f := range mainFiles {
 		dir := newDir(t, "mine", map[string]string{f.name: "x"})
@@ -153,7 +153,7 @@ func TestManifestTypes(t *testing.T) {
 	}
 }
 
-// ofGo matches what only somebody who knows Go or its libraries understands.
+// ofGo matches words that only those who know Go or its libraries understand.
 var ofGo = regexp.MustCompile(`(?i)toml:|incompatible|destination|slice|\bint64|float64|interface|map\[|<nil>|%!|strconv|\bopen |\bread |\bstat |\blstat `)
 
 func inOwnWords(t testing.TB, err error) {
@@ -189,8 +189,8 @@ func TestNoGames(t *testing.T) {
 	}
 }
 
-// manifestSection returns the tables of docs/writing-a-bot.md, "The manifest": of its keys, and of its main
-// files; each row has its cells.
+// manifestSection returns the section "The manifest" of docs/writing-a-bot.md and its tables: that of the
+// keys, and that of the main files. Each row has its cells.
 func manifestSection(t *testing.T) (text string, keys, mains [][]string) {
 	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/writing-a-bot.md"))
 	_, text, ok := strings.Cut(string(data), "\n## The manifest\n")

@@ -42,7 +42,7 @@ func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	var alike [][]int
 	for _, group := range groupBots(unnamed, func(i int) string { return programs[i].Name }) {
 		if name := programs[group[0]].Name; len(group) == 1 && !n.usedNames[name] {
-			n.assignName(group[0], name) // and to no other bot
+			n.assignName(group[0], name) // no other bot has this name
 		} else {
 			alike = append(alike, group)
 		}
@@ -100,7 +100,7 @@ func (n *namer) tellApart(group []int) error {
 }
 
 // byPlace returns a name for the bots of each place: name itself if there is only one place, else the ends of
-// the paths, as short as they differ.
+// the paths, shortened as far as they still differ.
 func (n *namer) byPlace(name string, places [][]int) []string {
 	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.usedNames[name]) {
 		return []string{name}
@@ -111,7 +111,7 @@ func (n *namer) byPlace(name string, places [][]int) []string {
 		used := map[string]bool{}
 		for k, bots := range places {
 			place := n.programs[bots[0]].place
-			if names[k] = name; place != "" { // a house bot keeps its name
+			if names[k] = name; place != "" { // a house bot has no place
 				parts := strings.Split(strings.Trim(filepath.ToSlash(place), "/"), "/")
 				whole = whole && depth >= len(parts)
 				names[k] = printable(strings.Join(parts[max(0, len(parts)-depth):], "/"))

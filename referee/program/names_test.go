@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// namesOf returns the names of the bots of a match or, if ask is not set, of bots that nobody
-// can be asked to name.
+// namesOf returns the names of the bots of a match. If ask is not set, bots that nothing distinguishes get
+// numbers.
 func namesOf(t *testing.T, ask bool, lines ...string) ([]string, error) {
 	t.Helper()
 	var specs []BotSpec

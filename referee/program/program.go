@@ -1,5 +1,5 @@
 // Package program finds the program for a BOT as a user names it: a house bot (@random, @greedy:key=value), a
-// directory with a timba.toml or a recognised main file, a single file, or a command. It builds each content
+// directory with a timba.toml or a recognized main file, a single file, or a command. It builds each content
 // once, and identifies it by a hash. Begin with Resolver.
 package program
 
@@ -262,14 +262,14 @@ func splitCommand(line string) ([]string, error) {
 	if info, err := os.Stat(line); err == nil && info.Mode().IsRegular() {
 		path := line
 		if !strings.Contains(path, string(filepath.Separator)) {
-			path = "." + string(filepath.Separator) + path // not a program on the PATH
+			path = "." + string(filepath.Separator) + path // otherwise a program on the PATH would run
 		}
 		if _, err := exec.LookPath(path); err != nil {
 			m, unknown := SingleFileManifest(filepath.Base(line))
 			if unknown != nil {
 				return nil, fmt.Errorf("bot: %w, or make it executable (chmod +x)", unknown)
 			}
-			return append(m.Run[:len(m.Run)-1], line), nil // its interpreter runs it
+			return append(m.Run[:len(m.Run)-1], line), nil // the last word is the file, as the user wrote it
 		}
 		return []string{path}, nil
 	}

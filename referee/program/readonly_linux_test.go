@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// unprivileged calls do in a thread that no permission lets past those of files.
+// unprivileged calls do in a thread without rights to ignore file permissions.
 func unprivileged(t testing.TB, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -56,7 +56,7 @@ func TestReadOnlyCache(t *testing.T) {
 	}
 }
 
-// setModes sets the permissions of the directories that are there.
+// setModes sets the permissions of the directories that exist.
 func setModes(t testing.TB, mode os.FileMode, dirs ...string) {
 	t.Helper()
 	for _, dir := range dirs {

@@ -205,8 +205,8 @@ func change(bot string, c ladder.Change, provisional bool) string {
 	return fmt.Sprintf("%s %.0f (%+.0f) ", bot, c.EloAfter, c.EloAfter-c.EloBefore)
 }
 
-// draw draws one line with the best bots of each ladder, and the last news. It does nothing without a
-// terminal.
+// draw draws for each ladder a line with its best bots, and below them the last news. It does nothing without
+// a terminal.
 func (d *display) draw(ctx context.Context) error {
 	if d.live == nil {
 		return nil

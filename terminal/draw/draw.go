@@ -12,7 +12,7 @@ import (
 // Position is the input of a drawing: one seat's view of a game, and what else is known.
 type Position struct {
 	Game    string
-	Display rules.Display  // of the game
+	Display rules.Display  // how to draw the game
 	Options protocol.Pairs // in the form of the "game" line
 	View    protocol.Pairs // the view of Seat, in the form of the "view" line
 	Seat    int

@@ -12,8 +12,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// position plays a game to a ply, any legal move each time, and gives what the
-// seat to move sees there.
+// position plays random moves up to a ply, and returns the position as the seat to move sees it.
 func position(t testing.TB, game, options string, plies int) Position {
 	t.Helper()
 	v := refereetest.Variant(t, game, options)
@@ -61,7 +60,7 @@ var goldens = []struct {
 	{"unknown", "mus", "players=4", 0, func(p *Position) { p.View = protocol.Pairs("hand=1o,2c me=3") }},
 }
 
-// songs is a view with all that a game of Tute may have.
+// songs is a view with everything that a game of Tute can have.
 var songs = protocol.Pairs("hand=11o,12o,1e,2e,10e,11e,12e,3b trump=7c stock=24 leader=1 trick=7e points=12,23 " +
 	"played=1o,10o,3o,5b known=11o,12o/2c declared=o,- sung=e,b")
 
@@ -150,7 +149,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// In colours the drawings are the same but for boards, whose squares have a
+// In colors the drawings are the same but for boards, whose squares have a
 // ground instead of a frame.
 func TestColours(t *testing.T) {
 	var got strings.Builder
@@ -169,7 +168,7 @@ func TestColours(t *testing.T) {
 	kit.Golden(t, "colours.txt", got.String())
 }
 
-// uncoloured returns what a reader sees.
+// uncoloured removes the codes for colors from a text.
 func uncoloured(text string) string {
 	var out strings.Builder
 	for text != "" {
@@ -200,7 +199,7 @@ func TestPositionsFit(t *testing.T) {
 	}
 }
 
-// displayOf returns how a game is shown, if it exists.
+// displayOf returns the display of a game, if it exists.
 func displayOf(game string) rules.Display {
 	g, err := games.Find(game)
 	if err != nil {

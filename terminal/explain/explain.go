@@ -30,7 +30,7 @@ type gameFault struct {
 type Explainer struct {
 	io.Writer
 	draw.Style
-	Paths []string // as passed to Open
+	Paths []string // the paths that were passed to Open, for suggested commands
 	Games []*ReplayFile
 	All   bool // describe every fault in full
 	// Command returns the command line that runs this program with these arguments.

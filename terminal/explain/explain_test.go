@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// explainer explains games into a builder.
+// explainer returns an Explainer of games that writes to the builder.
 func explainer(games ...*ReplayFile) (*Explainer, *strings.Builder) {
 	out := new(strings.Builder)
 	return &Explainer{
@@ -32,7 +32,7 @@ func explainer(games ...*ReplayFile) (*Explainer, *strings.Builder) {
 	}, out
 }
 
-// played returns a game for each ply, with a fault at that ply unless it is negative.
+// played returns one game for each ply, with a fault at that ply unless it is negative.
 func played(t *testing.T, g *rules.Game, plies ...int) (all []*ReplayFile) {
 	t.Helper()
 	for i, ply := range plies {
@@ -47,7 +47,7 @@ func played(t *testing.T, g *rules.Game, plies ...int) (all []*ReplayFile) {
 	return all
 }
 
-// resigned returns the games; scores have ended some of them.
+// resigned returns the games, of which scores have ended some.
 func resigned(games []*ReplayFile, which ...int) []*ReplayFile {
 	for _, i := range which {
 		games[i].Replay.AdjudicationResult = &referee.AdjudicationResult{Kind: referee.AdjudicatedResignation, Seats: []int{1}}

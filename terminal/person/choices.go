@@ -128,7 +128,7 @@ func (c choices) choose(line string, words []string) string {
 		if moves := c.movesFrom(line); len(moves) == 1 {
 			return moves[0]
 		}
-		return "" // a number never stands for the beginning of a card
+		return "" // a number never means the card that begins with it
 	}
 	if squares := strings.Join(strings.Fields(line), "-"); c.manner == bySteps && slices.Contains(c.legal, squares) {
 		return squares

@@ -168,7 +168,7 @@ func (b *bulletin) takeNews() (news []string, thoughts []thought) {
 // the game.
 func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	until := time.Now().Add(t.Time)
-	p.Style = draw.StyleFor(p.Out) // the terminal may have another size now
+	p.Style = draw.StyleFor(p.Out) // the size of the terminal may have changed
 	news, thoughts := p.takeNews()
 	p.recordLastMove(news)
 	if move, ok := p.scriptedMove(t); ok {

@@ -17,8 +17,7 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// variantOf draws a game with any of its options, the defaults where they do not go
-// together.
+// variantOf returns a game with any of its options, or the defaults if they exclude each other.
 func variantOf(t *rapid.T) *rules.Variant {
 	g := rapid.SampledFrom(games.All()).Draw(t, "game")
 	given := map[string]string{}
@@ -38,8 +37,7 @@ func variantOf(t *rapid.T) *rules.Variant {
 	return v
 }
 
-// seated returns a turn of a game after some random moves, with the screen that its person
-// sees in ASCII.
+// seated returns a turn after some random moves, with the screen in ASCII.
 func seated(t *rapid.T, v *rules.Variant, columns int) (now turn, screen string) {
 	var seed rules.Seed
 	copy(seed[:], rapid.SliceOfN(rapid.Byte(), len(seed), len(seed)).Draw(t, "seed"))
@@ -85,7 +83,7 @@ var (
 	leaving = regexp.MustCompile(`(\d+) to((?: \d+)+)`)
 )
 
-// numbered reads from a screen what a person may type, and the move that it stands beside.
+// numbered reads from a screen what a person can type, and the move that stands beside it.
 func numbered(screen string) map[string]string {
 	found := map[string]string{}
 	lines := strings.Split(screen, "\n")

@@ -15,7 +15,7 @@ func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {
 		if info, err := os.Stat(path); err != nil || !info.IsDir() {
-			files = append(files, path) // reading it returns the error
+			files = append(files, path) // errors are reported when it is read
 			continue
 		}
 		in, err := filesIn(path)
@@ -45,7 +45,7 @@ func filesIn(dir string) ([]string, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("replay: %s has no games: name a replay, or a directory that timba match --out or timba replays --out wrote", dir)
 	}
-	// The numbers of games grow: game-9.json comes before game-10.json.
+	// Numbers have no leading zeros: game-9.json comes before game-10.json.
 	slices.SortFunc(files, func(a, b string) int { return cmp.Or(len(a)-len(b), strings.Compare(a, b)) })
 	return files, nil
 }

@@ -56,13 +56,13 @@ func TestScreen(t *testing.T) {
 	}
 }
 
-// ownClock returns a replay in which seat 1 has a clock of its own.
+// ownClock returns a replay in which seat 1 has its own clock.
 func ownClock(r *referee.Replay) *referee.Replay {
 	r.Seats[1].Clock = &referee.ClockMS{Movetime: 50, Margin: 50}
 	return r
 }
 
-// gameOf returns a replay as a Game.
+// gameOf returns the positions of a replay.
 func gameOf(t *testing.T, r *referee.Replay) *Walk {
 	t.Helper()
 	g, err := games.Find(r.Game)

@@ -146,7 +146,7 @@ func (s *Screen) events(e SeatEvents, m *referee.ReplayMove) {
 			continue
 		}
 		if m != nil && e == fmt.Sprintf("play %d %s", m.Seat, m.Move) {
-			continue // the title has it
+			continue // the title shows it
 		}
 		event, whose := e, ""
 		if i := strings.Index(e, " (seat "); i >= 0 {

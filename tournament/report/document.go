@@ -245,7 +245,7 @@ func (r *Run) missingText() string {
 	if more := unfinished - shownMatches; more > 0 {
 		parts = append(parts, "those of "+text.Count(more, "more match"))
 	}
-	switch first, end := last+2, r.LastRound(); { // rounds as people count them
+	switch first, end := last+2, r.LastRound(); { // rounds counted from 1
 	case first == end:
 		parts = append(parts, fmt.Sprintf("all of round %d", end))
 	case first < end:

@@ -23,8 +23,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// bot returns a house bot, "last", which makes the last legal move, or "cheat", whose
-// moves are not legal.
+// bot returns a house bot, "last", which makes the last legal move, or "cheat", which makes illegal moves.
 func bot(name string) match.Contestant {
 	return match.Contestant{Name: name, Hash: strings.Repeat("0", 64), Serve: func(in io.Reader, out io.Writer) error {
 		switch name {
@@ -41,10 +40,10 @@ func bot(name string) match.Contestant {
 	}}
 }
 
-// teeko is Teeko of few plies.
+// teeko returns Teeko with a limit of 20 plies.
 func teeko(t *testing.T) *rules.Variant { return refereetest.Variant(t, "teeko", "limit=20") }
 
-// begun returns a tournament that has not been played, without a directory that is kept.
+// begun returns a tournament that has not been played, and that stores only games with faults.
 func begun(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
 	t.Helper()
 	c := tournament.Config{
@@ -65,8 +64,7 @@ func begun(t *testing.T, v *rules.Variant, format tournament.Format, deals int, 
 	return r
 }
 
-// run plays a tournament in a directory of its own. It takes two seconds, as far as
-// it tells.
+// run plays a tournament in a temporary directory. Its reported duration is two seconds.
 func run(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sprt string, bots ...string) *Run {
 	t.Helper()
 	t.Chdir(t.TempDir())

@@ -108,7 +108,7 @@ func (r *Run) WriteHead(w io.Writer) {
 // TraceTo makes Play write every line to and from the bots, with its time, its game and its seat. "<" marks
 // lines to the bot, and ">" lines from it.
 func (r *Run) TraceTo(w io.Writer) {
-	var mu sync.Mutex // workers write whole blocks
+	var mu sync.Mutex // blocks of lines of different workers must not mix
 	r.trace = func(m *tournament.Match, p referee.Traffic) {
 		name := r.Bots[m.Bots[rules.BotAt(p.Seat, p.Rotation, len(m.Bots))]].Name
 		arrow := "<"

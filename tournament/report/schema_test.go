@@ -17,7 +17,7 @@ import (
 //go:embed result.schema.json
 var schemaText string
 
-// valid requires a document to be as its schema says.
+// valid checks a document against its schema.
 func valid(t *testing.T, doc []byte) {
 	t.Helper()
 	c := jsonschema.NewCompiler()
@@ -73,7 +73,7 @@ func TestSchema(t *testing.T) {
 	}
 }
 
-// object is the part of a schema that lists members.
+// object is the part of a schema that lists the members of an object.
 type object struct {
 	Properties map[string]*object
 	Required   []string

@@ -160,7 +160,7 @@ func (r *Run) GameLine(m *tournament.Match, g *referee.GameResult) string {
 // winner says who won a game.
 func (r *Run) winner(g *referee.GameResult) string {
 	var names []string
-	sides := map[int]bool{} // of the first rank
+	sides := map[int]bool{} // sides with the first rank
 	drawn := true
 	for seat, rank := range g.Ranks {
 		if rank > 1 {

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// scores checks the form of the running score on terminals of common and of odd widths.
+// scores checks the form of the running score for common and uncommon widths of terminals.
 func scores(t *testing.T, r *Run) {
 	t.Helper()
 	for _, columns := range []int{1, 20, 39, 79, 200} {

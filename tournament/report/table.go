@@ -70,7 +70,7 @@ func (r *Run) WriteTables(w io.Writer) {
 func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 	var bots []string
 	for _, s := range results.Standings {
-		if s.Credit >= 50*time.Millisecond { // else it is 0.0 s
+		if s.Credit >= 50*time.Millisecond { // otherwise the table would show 0.0 s
 			bots = append(bots, fmt.Sprintf("%s %.1f s", s.Name, s.Credit.Seconds()))
 		}
 	}
@@ -185,7 +185,7 @@ func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change strin
 	if err != nil {
 		return f.Text, ""
 	}
-	log, _ := os.ReadFile(r.Dir.ExistingLog(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots write none
+	log, _ := os.ReadFile(r.Dir.ExistingLog(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots have no log
 	c, err := replay.Circumstances(r.Variant.Game, f.Fault, log)
 	c = bot.Describe(c, true)
 	if err == nil {

@@ -17,7 +17,7 @@ type Script struct {
 	Pieces []Piece
 }
 
-// Piece is the answer to one question.
+// Piece is the answer to one line.
 type Piece struct {
 	Text []byte
 	Drip bool // write it byte by byte, or in about 64 parts if it is long
