@@ -46,28 +46,28 @@ func init() {
 	}
 }
 
-// hang stays until it is ended.
+// hang blocks until the process is killed.
 func hang() {
 	for {
 		unix.Pause()
 	}
 }
 
-// pause lets other programs go on.
+// pause sleeps.
 func pause(d time.Duration) {
 	for rest := unix.NsecToTimespec(d.Nanoseconds()); unix.Nanosleep(&rest, &rest) != nil; {
 	}
 }
 
-// again runs this program with another action.
+// again returns a command that runs the test binary with another action.
 func again(action string, args ...string) *exec.Cmd {
 	cmd := exec.Command(os.Args[0], append([]string{"do", action}, args...)...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd
 }
 
-// fault is ended by a signal of the kernel's: where Landlock is the only wall no
-// other can be sent.
+// fault ends by a signal from the kernel, the only kind that can be tested where just Landlock restricts
+// signals.
 func fault([]string) {
 	var byDefault [32]byte // a sigaction
 	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGSEGV), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0); errno != 0 {
@@ -88,7 +88,7 @@ func eat() {
 	}
 }
 
-// eatMany eats with many processes, none of which has much.
+// eatMany uses much memory in many processes, each of which uses little.
 func eatMany([]string) {
 	for range 16 {
 		if err := again("eat-some").Start(); err != nil {
@@ -115,7 +115,7 @@ func spin() {
 	}
 }
 
-// forkAll starts processes until it is refused one, and fails.
+// forkAll starts processes until that is refused, and then fails.
 func forkAll([]string) {
 	for n := range 1000 {
 		if err := again("sleep").Start(); err != nil {
@@ -126,7 +126,7 @@ func forkAll([]string) {
 	fmt.Println("never refused")
 }
 
-// fill writes to files of a directory until that fails, and tells how.
+// fill writes to files in a directory until that fails, and prints the result.
 func fill(args []string) {
 	data := make([]byte, 1<<20)
 	total := 0
@@ -169,7 +169,7 @@ func openAll([]string) {
 	}
 }
 
-// see tells which of some paths are there.
+// see prints which of the given paths exist.
 func see(args []string) {
 	for _, path := range args {
 		if _, err := os.Stat(path); err == nil {
@@ -188,7 +188,7 @@ func fds([]string) {
 	}
 }
 
-// build does what a compiler does, and what it should not.
+// build does what a compiler does, and some things that a build must not do.
 func build(args []string) {
 	source, err := os.ReadFile("source")
 	if err == nil {
@@ -204,7 +204,7 @@ func build(args []string) {
 		err = os.WriteFile("source", []byte("changed"), 0o644)
 	}
 	if err == nil {
-		err = os.Remove("trap") // a link in the directory outside: it must not be followed
+		err = os.Remove("trap") // a link in the directory outside, which must not be followed
 	}
 	if err == nil {
 		err = os.WriteFile("trap", []byte("overwritten"), 0o644)
@@ -215,7 +215,7 @@ func build(args []string) {
 	}
 }
 
-// count writes a line every millisecond.
+// count prints a line every millisecond.
 func count([]string) {
 	for i := 0; ; i++ {
 		fmt.Println(i)
@@ -223,10 +223,10 @@ func count([]string) {
 	}
 }
 
-// signalInit sends every signal to init, its threads and everybody, but those
-// that end itself.
+// signalInit sends every signal to init, to its threads and to all processes, except those that would end
+// itself.
 func signalInit([]string) {
-	for pid := 1; pid < os.Getpid(); pid++ { // its threads have numbers, too
+	for pid := 1; pid < os.Getpid(); pid++ { // threads have IDs, too
 		for sig := unix.Signal(1); sig < 65; sig++ {
 			unix.Kill(pid, sig)
 			unix.Tgkill(1, pid, sig)
@@ -238,7 +238,7 @@ func signalInit([]string) {
 	fmt.Println("still here")
 }
 
-// mapMany has processes with more mappings than memory pays for.
+// mapMany makes more memory mappings in its processes than the memory limit allows.
 func mapMany([]string) {
 	fmt.Println("mapping")
 	for range 12 {
@@ -252,7 +252,7 @@ func mapMany([]string) {
 func mapSome([]string) {
 	const pages = 60_000
 	m, err := unix.Mmap(-1, 0, pages*4096, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON)
-	for i := 0; err == nil && i < pages; i += 2 { // each change makes two mappings of one
+	for i := 0; err == nil && i < pages; i += 2 { // each change splits a mapping in two
 		err = unix.Mprotect(m[i*4096:(i+1)*4096], unix.PROT_NONE)
 	}
 	if err != nil {
@@ -261,8 +261,7 @@ func mapSome([]string) {
 	hang()
 }
 
-// openPairs opens what it may of sockets and pipes and tries to have their buffers
-// raised.
+// openPairs opens as many sockets and pipes as allowed and tries to enlarge their buffers.
 func openPairs([]string) {
 	raised, open := 0, 3
 	for open < 40 {
@@ -282,6 +281,6 @@ func openPairs([]string) {
 		}
 		open = ends[1] + 1
 	}
-	pause(4 * initproc.PollEvery) // it is looked at, and is let live
+	pause(4 * initproc.PollEvery) // init checks it and must not kill it
 	fmt.Println(raised, "raised")
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// greetings are programs that say a line, by what runs them.
+// greetings are programs that print a line, one for each interpreter.
 var greetings = []struct {
 	name    string
 	command []string
@@ -36,8 +36,8 @@ var greetings = []struct {
 	{"java", []string{"java", "-cp", ".", "Bot"}, "class Bot { public static void main(String[] a) { System.out.println(1); } }\n"},
 }
 
-// medians are the times of one thing done in several ways by turns, so that what
-// else the machine does hits all of them alike.
+// medians has the times of one action that is done in several ways. The ways take turns, so that other load
+// of the machine affects all of them alike.
 type medians map[string][]time.Duration
 
 func (m medians) add(way string, d time.Duration) { m[way] = append(m[way], d) }
@@ -57,8 +57,7 @@ func (m medians) report(b *testing.B) {
 	}
 }
 
-// firstLine returns the time until a program has said a line; "bare" or a level's name
-// tells how it runs.
+// firstLine returns the time until a program has printed a line. way is "bare" or the name of a level.
 func firstLine(b *testing.B, way string, spec Spec) time.Duration {
 	r, w, err := os.Pipe()
 	kit.Must(b, err)
@@ -86,8 +85,8 @@ func startAny(way string, spec Spec, out *os.File) (end func(), err error) {
 		return func() { p.Wait() }, err
 	}
 	cmd := exec.Command(spec.Path, spec.Args[1:]...)
-	// Alike in what takes time, or gives it: a session has its own share of a busy
-	// machine, and certificates that the environment names are read by node.
+	// Both ways must be equally fast. A session has its own share of a busy machine, and Node reads
+	// certificates that the environment names.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	cmd.Dir, cmd.Stdout, cmd.Env = spec.Dir, out, environment(DefaultLimit, "/tmp", nil)
 	return func() { cmd.Wait() }, cmd.Start()
@@ -101,8 +100,8 @@ func ways() []string {
 	return all
 }
 
-// BenchmarkStart is the time from a program's start to its first line, in a
-// sandbox and not, for each language that this machine has.
+// BenchmarkStart measures the time from the start of a program to its first line, with and without a sandbox,
+// for each language on this machine.
 func BenchmarkStart(b *testing.B) {
 	for _, g := range greetings {
 		b.Run(g.name, func(b *testing.B) {
@@ -145,8 +144,7 @@ func buildGreeting(b *testing.B, command []string, source string) (dir string, r
 	return dir, run
 }
 
-// BenchmarkEnd is the time from a program's start to its end with all that was
-// made for it.
+// BenchmarkEnd measures the time from the start of a program until it has ended and everything is cleaned up.
 func BenchmarkEnd(b *testing.B) {
 	m := medians{}
 	for b.Loop() {
@@ -161,8 +159,8 @@ func BenchmarkEnd(b *testing.B) {
 	m.report(b)
 }
 
-// BenchmarkTwelve is the time from the start of twelve Python programs at once to
-// the last one's first line.
+// BenchmarkTwelve measures the time from the start of twelve Python programs at once until the last one's
+// first line.
 func BenchmarkTwelve(b *testing.B) {
 	if _, err := exec.LookPath("python3"); err != nil {
 		kit.Lacks(b, "python3")

@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// TestBuildRemoves: what a build removes is gone, and what it was never given stays.
+// TestBuildRemoves checks that files which a build removes are removed outside, and that files it never had
+// stay.
 func TestBuildRemoves(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		if level == LevelWeak {
@@ -43,7 +44,7 @@ func TestBuildRemoves(t *testing.T) {
 	}
 }
 
-// TestBuildReplaces: a build may make a file where a directory was, and the other way round.
+// TestBuildReplaces checks that a build may replace a directory by a file, and a file by a directory.
 func TestBuildReplaces(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		if level == LevelWeak {
@@ -65,8 +66,8 @@ func TestBuildReplaces(t *testing.T) {
 	}
 }
 
-// TestBuildKeepsOutOfLinks: a link of the original directory is no directory, whatever the build makes of its
-// copy.
+// TestBuildKeepsOutOfLinks checks that a link in the original directory is not followed, whatever the build
+// makes of it.
 func TestBuildKeepsOutOfLinks(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		if level == LevelWeak {

@@ -14,9 +14,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// TestBaseV2: which directory of a tree of version 2 is ours to divide. Each case is
-// the directories with what they hand on, a star for those that systemd has marked
-// and a dash for those that may not be written to.
+// TestBaseV2 checks which directory of a tree of version 2 is divided. A case lists directories with the
+// controllers that they enable; a star means that systemd has marked it, a dash that it is not writable.
 func TestBaseV2(t *testing.T) {
 	if os.Geteuid() == 0 {
 		t.Log("root may write to every directory: the cases of a dash are left out")
@@ -50,7 +49,7 @@ func TestBaseV2(t *testing.T) {
 	}
 }
 
-// layOut makes directories as a tree of cgroups has them.
+// layOut makes directories like those of a cgroup tree.
 func layOut(t *testing.T, tree string) (top string, marked []string) {
 	t.Helper()
 	top = t.TempDir()
@@ -80,8 +79,8 @@ func layOut(t *testing.T, tree string) (top string, marked []string) {
 	return top, marked
 }
 
-// TestVacate: processes make room in a real cgroup of version 2, which there is on
-// machines of version 1 often, too, without controllers.
+// TestVacate checks that processes are moved in a real cgroup of version 2. Machines of version 1 often have
+// one, too, without controllers.
 func TestVacate(t *testing.T) {
 	_, base, err := ownGroups()
 	kit.Must(t, err)
@@ -133,8 +132,8 @@ func TestVacate(t *testing.T) {
 	}
 }
 
-// TestOpenAgain: a second look, as that of a program that timba starts, finds the
-// same directory, not one below it or another scope.
+// TestOpenAgain checks that opening cgroups again, as a program started by timba does, finds the same
+// directory.
 func TestOpenAgain(t *testing.T) {
 	first, err := cgroups()
 	if err != nil {
@@ -147,7 +146,7 @@ func TestOpenAgain(t *testing.T) {
 	}
 }
 
-// TestFixGroups: what timba doctor says is about the cause.
+// TestFixGroups checks that the advice of timba doctor matches the cause.
 func TestFixGroups(t *testing.T) {
 	for _, c := range []struct {
 		err  error

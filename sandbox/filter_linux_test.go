@@ -19,11 +19,11 @@ type systemCall struct {
 	arguments            [6]uint32
 }
 
-// verdictOf runs the filter for a configuration, with init as process 77, on a call.
+// verdictOf returns the verdict of a configuration's filter on a call. Init has PID 77.
 func verdictOf(t *testing.T, c *initproc.Config, call systemCall) uint32 {
 	t.Helper()
 	vm := kit.Get[*bpf.VM](t)(bpf.NewVM(kit.Get[[]bpf.Instruction](t)(assembleFilter(filterRules(c, 77)))))
-	data := binary.BigEndian.AppendUint32(nil, call.number) // the VM reads words of packets
+	data := binary.BigEndian.AppendUint32(nil, call.number) // the VM reads big-endian words, as in packets
 	data = binary.BigEndian.AppendUint32(data, call.architecture)
 	data = append(data, make([]byte, 8)...) // the instruction pointer
 	for _, a := range call.arguments {
@@ -33,7 +33,7 @@ func verdictOf(t *testing.T, c *initproc.Config, call systemCall) uint32 {
 	return uint32(kit.Get[int](t)(vm.Run(data)))
 }
 
-// TestFilter: what the filter says of calls at each level.
+// TestFilter checks the verdicts on calls at each level.
 func TestFilter(t *testing.T) {
 	allow, kill := retAllow.Val, retKill.Val
 	fails := func(errno unix.Errno) uint32 { return retErrno(errno).Val }
@@ -120,7 +120,7 @@ func TestFilter(t *testing.T) {
 		{full, unix.SYS_PERSONALITY, [6]uint32{}, allow},
 		{full, unix.SYS_PERSONALITY, [6]uint32{0x0400000}, fails(unix.EPERM)}, // READ_IMPLIES_EXEC
 
-		{full, unix.SYS_FILE_SETATTR, [6]uint32{}, allow}, // what it may write to is its own
+		{full, unix.SYS_FILE_SETATTR, [6]uint32{}, allow}, // a program can write only to its own files
 		{weak, unix.SYS_FILE_SETATTR, [6]uint32{}, fails(unix.EPERM)},
 		{weak, unix.SYS_SETXATTRAT, [6]uint32{}, fails(unix.EPERM)},
 	} {
@@ -133,7 +133,7 @@ func TestFilter(t *testing.T) {
 	}
 }
 
-// TestLongJump: a filter with too many instructions between a jump and its label is an error.
+// TestLongJump checks that a jump over too many instructions is an error.
 func TestLongJump(t *testing.T) {
 	values := make([]uint32, 300)
 	_, err := assembleFilter([]filterRule{{calls: calls(unix.SYS_READ), when: all(argument(0, values...)), verdict: retKill}})
@@ -142,8 +142,8 @@ func TestLongJump(t *testing.T) {
 	}
 }
 
-// TestKernelCalls: the kernel of this machine has no system calls after lastCall. If it does, the new calls belong into
-// the lists of seccomp_linux.go where they fit, and lastCall is raised.
+// TestKernelCalls checks that the kernel of this machine has no system calls after lastCall. If it fails, add
+// the new calls to the lists of seccomp_linux.go where they fit, and raise lastCall.
 func TestKernelCalls(t *testing.T) {
 	var newer []string
 	for number := uintptr(lastCall + 1); number <= lastCall+64; number++ {

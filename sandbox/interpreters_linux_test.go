@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// realPython returns a Python of this machine that needs files of its own.
+// realPython returns a Python of this machine that needs files of its own installation.
 func realPython(t *testing.T) string {
 	t.Helper()
 	found := kit.Get[interpreter.Executable](t)(interpreter.Find("python3", ""))
@@ -26,7 +26,7 @@ func write(t *testing.T, path, text string, mode os.FileMode) string {
 	return path
 }
 
-// world returns a home with a secret, which is the caller's while a test runs.
+// world makes a home with a secret and a bot in it. It is the user's home while the test runs.
 func world(t *testing.T) (home, bot string) {
 	t.Helper()
 	base, err := os.MkdirTemp("/var/tmp", "timba-home") // not below /tmp, which is scratch inside
@@ -40,8 +40,8 @@ func world(t *testing.T) (home, bot string) {
 	return home, bot
 }
 
-// TestInstallations: wherever an interpreter stands, a bot runs by it, and its
-// user's home is not seen.
+// TestInstallations checks that a bot can use an interpreter wherever it is installed, without seeing the
+// user's home.
 func TestInstallations(t *testing.T) {
 	python := realPython(t)
 	link := func(to, from string) {
@@ -56,7 +56,7 @@ func TestInstallations(t *testing.T) {
 	path := func(dirs ...string) {
 		t.Setenv("PATH", strings.Join(append(dirs, "/usr/local/bin", "/usr/bin", "/bin"), ":"))
 	}
-	// A program of its own with a file that it finds from where it stands.
+	// A program that finds one of its files relative to its own path.
 	tool := func(prefix string) {
 		write(t, prefix+"/lib/answer", "42\n", 0o644)
 		write(t, prefix+"/bin/tool", "#!/bin/sh\nexec cat \"$(dirname \"$(readlink -f \"$0\")\")/../lib/answer\"\n", 0o755)
@@ -159,8 +159,8 @@ print(42 if other == sys.executable else (other, sys.executable))`
 	}
 }
 
-// TestFilesOfTheBotLeadNowhereElse: what a bot's own files name is shown when it is
-// a program of the machine; nothing else is, though it be there and can be read.
+// TestFilesOfTheBotLeadNowhereElse checks that files of the bot make only programs of the machine visible,
+// and no other file that exists and is readable.
 func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
 	const show = "#!/bin/sh\ncat \"$1\"\n"
 	for _, c := range []struct {
@@ -205,7 +205,8 @@ func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
 	}
 }
 
-// TestLinkInShownDirectory: a bot is seen whose directory is a link in a directory that is shown anyway.
+// TestLinkInShownDirectory checks that a bot is visible if its directory is a link within a visible
+// directory.
 func TestLinkInShownDirectory(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		t.Run(level.String(), func(t *testing.T) {

@@ -18,8 +18,7 @@ import (
 )
 
 func init() {
-	// A referee that starts a bot, which it may freeze, and is never heard of
-	// again.
+	// A referee that starts a bot, may freeze it, and then does nothing any more.
 	actions["referee"] = func(args []string) {
 		level, err := ParseLevel(args[0])
 		if err != nil {
@@ -50,8 +49,8 @@ func init() {
 	}
 }
 
-// TestRefereeKilled: when the referee is ended by SIGKILL, so is all that it has
-// started, and what is left of it is swept up by the next one.
+// TestRefereeKilled checks that when SIGKILL ends the referee, everything that it started ends, too, and that
+// the next referee removes its cgroups.
 func TestRefereeKilled(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		for _, how := range []string{"running", "frozen"} {
@@ -68,7 +67,7 @@ func TestRefereeKilled(t *testing.T) {
 					t.Fatalf("the referee says %q: %v", line, err)
 				}
 				cmd.Process.Kill()
-				// The bot's processes have the other end of the pipe.
+				// The bot's processes hold the other end of the pipe.
 				if _, err := io.Copy(io.Discard, out); err != nil {
 					t.Fatal(err)
 				}
@@ -82,7 +81,7 @@ func TestRefereeKilled(t *testing.T) {
 }
 
 func init() {
-	// A program whose cleaner stops reading, and is never heard of again.
+	// A program whose cleaner stops reading, and which then does nothing any more.
 	actions["cleaned-up"] = func(args []string) {
 		cleanerTime = time.Millisecond
 		RemoveAtEnd(args[0] + "-first")
@@ -101,7 +100,7 @@ func init() {
 	}
 }
 
-// TestCleanerStops: a cleaner that does not read is replaced by one that knows everything.
+// TestCleanerStops checks that a cleaner that does not read is replaced by one that gets all messages.
 func TestCleanerStops(t *testing.T) {
 	dir := mkdir(t, filepath.Join(t.TempDir(), "left"))
 	cmd := exec.Command(exe(), "do", "cleaned-up", dir)
@@ -119,7 +118,7 @@ func TestCleanerStops(t *testing.T) {
 	})
 }
 
-// TestFreezeFails: a freeze that failed is tried again, and so is its end.
+// TestFreezeFails checks that Freeze can be called again after it has failed.
 func TestFreezeFails(t *testing.T) {
 	state := kit.Get[*os.File](t)(os.Create(filepath.Join(t.TempDir(), "state")))
 	defer state.Close()
@@ -142,8 +141,8 @@ func TestFreezeFails(t *testing.T) {
 	}
 }
 
-// TestWatch: only limits are watched that the kernel does not enforce, and nothing waits for a
-// check in progress.
+// TestWatch checks that only limits are monitored that the kernel does not enforce, and that nothing waits
+// for a check.
 func TestWatch(t *testing.T) {
 	limited := Limit{CPU: time.Second}
 	for _, c := range []struct {
@@ -176,8 +175,8 @@ func TestWatch(t *testing.T) {
 	<-watched
 }
 
-// TestInitMemory: an init that looks at the limits again and again does not grow by that, and reports
-// the end after it has collected its garbage.
+// TestInitMemory checks that init does not grow while it polls the limits, and reports the end after garbage
+// collection.
 func TestInitMemory(t *testing.T) {
 	if !slices.Contains(levelsHere(t), LevelReduced) {
 		t.Logf("this machine has level %s, or the race detector is on", Probe().Level)
@@ -217,7 +216,7 @@ func checkSwept(t *testing.T) {
 	}
 }
 
-// TestParseGroups: where a process's own cgroups are, in the worlds that there are.
+// TestParseGroups checks which cgroups of this process are found, for all common hierarchies.
 func TestParseGroups(t *testing.T) {
 	for _, c := range []struct {
 		name, own, mounts string
@@ -259,7 +258,7 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// BenchmarkTurn is the time of a line there and back.
+// BenchmarkTurn measures the time of a line to the program and back.
 func BenchmarkTurn(b *testing.B) {
 	turn := func(b *testing.B, in, out *os.File) {
 		var buf [16]byte

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// The least of the machine's memory and of the limits of a cgroup and of all around it
-// counts, in both versions of cgroups; what is no number is no limit.
+// TestMachineMemory checks that the minimum of the machine's memory and of all cgroups' limits counts, in
+// both versions, and that a limit that is not a number is ignored.
 func TestMachineMemory(t *testing.T) {
 	const gib = 1 << 30
 	for _, file := range []string{"memory.max", "memory.limit_in_bytes"} {

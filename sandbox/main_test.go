@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-// actions are what the test binary does inside a sandbox, by its first argument.
+// actions are what the test binary can do inside a sandbox, by its first argument.
 var actions = map[string]func(args []string){}
 
-// TestMain lets the test binary be a program to run in a sandbox.
+// TestMain runs an action if the test binary was started as the program of a sandbox.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "do" {
 		act, ok := actions[os.Args[2]]

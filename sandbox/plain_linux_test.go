@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// TestPlain: a program without a sandbox has this program's rights and environment, and what it leaves
-// ends with it.
+// TestPlain checks that a program without a sandbox has this program's rights and environment, and that the
+// processes that it leaves behind end with it.
 func TestPlain(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

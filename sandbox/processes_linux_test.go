@@ -10,14 +10,14 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// countProcesses starts processes of one thread until it is refused one, which ends it, and
-// says after each how many there are, itself included.
+// countProcesses starts processes with one thread until that fails, which ends it. After each it prints their
+// number, including its own.
 const countProcesses = `n=1; while :; do echo $n; sleep 30 & n=$((n+1)); done`
 
-// TestProcessLimit: a program gets as many processes as its limit says and not many more:
-// one where it has a user of its own, else initproc.InitThreads. docs/sandbox.md has these numbers. At
-// WEAK, which counts them only now and then, they depend on what else the user runs. A cgroup of
-// version 1 tells it also of a program that reaches its limit before init has left the cgroup.
+// TestProcessLimit checks that a program gets as many processes as its limit says and few more: one more if
+// it has its own user, otherwise initproc.InitThreads. docs/sandbox.md has these numbers. At LevelWeak, which
+// counts processes only now and then, the number depends on the user's other processes. Cgroup v1 must report
+// the limit even if it is reached before init has left the cgroup.
 func TestProcessLimit(t *testing.T) {
 	more := initproc.InitThreads
 	if os.Geteuid() == 0 {

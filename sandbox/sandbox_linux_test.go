@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// levelsHere returns the levels that this machine has, the best first.
+// levelsHere returns the levels that this machine supports, the best first.
 func levelsHere(t *testing.T) (levels []Level) {
 	t.Helper()
 	kit.Slow(t)
@@ -43,12 +43,12 @@ func levelsHere(t *testing.T) (levels []Level) {
 	return levels
 }
 
-// self returns a Spec of an action of the test binary.
+// self returns the Spec of an action of the test binary.
 func self(level Level, args ...string) Spec {
 	return Spec{Path: exe(), Args: append([]string{exe(), "do"}, args...), VisiblePaths: []string{exe()}, Level: level, Limit: smallLimit}
 }
 
-// command returns the Spec of a command, as those make it who start bots.
+// command returns the Spec of a command, made in the same way as for bots.
 func command(t testing.TB, level Level, dir string, words ...string) Spec {
 	t.Helper()
 	found, err := interpreter.Find(words[0], dir)
@@ -60,7 +60,7 @@ func command(t testing.TB, level Level, dir string, words ...string) Spec {
 
 var smallLimit = Limit{Memory: 128 << 20, Processes: 24, Disk: 16 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
 
-// runToEnd runs a sandbox to its end and gives what it has written.
+// runToEnd runs a program to its end and returns its status and output.
 func runToEnd(t *testing.T, s Spec) (Status, string) {
 	t.Helper()
 	kit.Slow(t)
@@ -90,7 +90,7 @@ func launch(t *testing.T, s Spec) (*Process, *os.File) {
 	return p, r
 }
 
-// stillRuns proves that a sandbox of a level runs a program.
+// stillRuns checks that a sandbox of a level can run a program.
 func stillRuns(t *testing.T, level Level) {
 	t.Helper()
 	if s, out := runToEnd(t, self(level, "hello")); s.Reason != Exited || s.Code != 0 || out != "hello\n" {
@@ -108,7 +108,7 @@ func TestLimits(t *testing.T) {
 		name, action string
 		args         []string
 		limit        Limit
-		least        Level       // below it nothing holds this
+		least        Level       // lowest level at which this holds
 		want         []EndReason // any of them
 		out          string      // a part of what it writes
 	}{
@@ -158,7 +158,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLimitNumbers: a program gets what its limits say, neither far less nor more.
+// TestLimitNumbers checks that a program gets about as much as its limits say.
 func TestLimitNumbers(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		if level < LevelReduced {
@@ -239,7 +239,7 @@ func TestNotStarted(t *testing.T) {
 	}
 }
 
-// TestKill: the processes of a sandbox end with it, whether they are frozen or not.
+// TestKill checks that the processes of a sandbox end with it, whether they are frozen or not.
 func TestKill(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		for _, frozen := range []bool{false, true} {
@@ -260,7 +260,7 @@ func TestKill(t *testing.T) {
 			if s := p.Wait(); s.Reason != Killed {
 				t.Errorf("%s: it %s", level, s)
 			}
-			// Who still had the pipe would keep it from ending.
+			// A process that still had the pipe would keep it open.
 			if _, err := io.Copy(io.Discard, out); err != nil {
 				t.Error(err)
 			}
@@ -269,8 +269,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestBuffers: a program may open sockets and pipes, and where no cgroup counts
-// their buffers those stay as they are.
+// TestBuffers checks that a program may open sockets and pipes, and may not enlarge their buffers unless a
+// cgroup counts them.
 func TestBuffers(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		want := "0 raised"
@@ -283,7 +283,7 @@ func TestBuffers(t *testing.T) {
 	}
 }
 
-// TestKillTooLate: what has ended by itself was not killed.
+// TestKillTooLate checks that a program that has ended by itself does not count as killed.
 func TestKillTooLate(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		for action, want := range map[string]EndReason{"mount": Forbidden, "fault": Signalled, "exit": Exited} {
@@ -318,7 +318,7 @@ func init() {
 	actions["sleep-apart"] = func([]string) { fmt.Println("1"); hang() }
 }
 
-// TestOrphans: what a program leaves behind ends with it.
+// TestOrphans checks that the processes that a program leaves behind end with it.
 func TestOrphans(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		if s, out := runToEnd(t, self(level, "orphan")); s.Reason != Exited || !strings.Contains(out, "left\n") {
@@ -341,7 +341,7 @@ func TestPidFD(t *testing.T) {
 	}
 }
 
-// TestPIDStays: no other process has the number of the first one as long as Pid returns it.
+// TestPIDStays checks that no other process has the PID of the first one while Pid returns it.
 func TestPIDStays(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		p, _ := launch(t, self(level, "hello"))
@@ -366,7 +366,7 @@ func TestPIDStays(t *testing.T) {
 	}
 }
 
-// TestClosedOutput: nobody keeps a pipe open that the program has closed.
+// TestClosedOutput checks that nobody keeps a pipe open that the program has closed.
 func TestClosedOutput(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		spec := self(level, "close")
@@ -421,7 +421,7 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// frozen reports whether the kernel says that all processes of a group are.
+// frozen reports whether the kernel says that all processes of a group are frozen.
 func frozen(g group) bool {
 	if g, ok := g.(*groupV2); ok {
 		return readCounter(g.file("bot/cgroup.events"), "frozen") == 1
@@ -491,7 +491,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestDescriptors: a program has its three and no others, whatever its user had.
+// TestDescriptors checks that a program has three descriptors, whatever descriptors this process has.
 func TestDescriptors(t *testing.T) {
 	leak, err := unix.Dup(0) // without close-on-exec
 	if err != nil {
@@ -543,7 +543,7 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// TestInterpreters runs what this machine has of the usual languages.
+// TestInterpreters runs programs in the usual languages that this machine has.
 func TestInterpreters(t *testing.T) {
 	ran := 0
 	for _, c := range [][]string{
@@ -569,7 +569,7 @@ func TestInterpreters(t *testing.T) {
 	}
 }
 
-// TestScript: the first line of a script names what must be seen, too.
+// TestScript checks that the interpreter in the first line of a script is visible.
 func TestScript(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "bot"), []byte("#!/usr/bin/env python3\nprint(6*7)\n"), 0o755); err != nil {
@@ -580,7 +580,7 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestMany runs sandboxes at the same time, each of which holds its own.
+// TestMany runs several sandboxes at the same time, each with its own limits.
 func TestMany(t *testing.T) {
 	type result struct {
 		s   Status
@@ -614,7 +614,7 @@ func TestMany(t *testing.T) {
 	}
 }
 
-// exe returns the test binary, whose name may be relative.
+// exe returns the absolute path of the test binary.
 func exe() string {
 	path, err := os.Executable()
 	if err != nil {

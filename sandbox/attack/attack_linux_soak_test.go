@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestAttacksEverywhere makes the attacks at every level of this machine, as root and as an ordinary user if the test
-// runs as root, and proves after each that the sandbox still works.
+// TestAttacksEverywhere makes the attacks at every level of this machine. As root it also makes them as an
+// ordinary user. After each attack it checks that the sandbox still works.
 func TestAttacksEverywhere(t *testing.T) {
 	users := []int{os.Getuid()}
 	if os.Getuid() == 0 {
@@ -19,7 +19,7 @@ func TestAttacksEverywhere(t *testing.T) {
 	attackAs(t, true, users...)
 }
 
-// freeUser returns a number that is no user's.
+// freeUser returns a user ID that no user has.
 func freeUser(t *testing.T) int {
 	for uid := 61234; uid < 65000; uid++ {
 		if _, err := user.LookupId(strconv.Itoa(uid)); err != nil {

@@ -21,7 +21,7 @@ import (
 
 var only = flag.String("attacks", "", "make only these attacks and calls, `names` with commas")
 
-// TestMain is also the entry of the workers, which the test starts from its own binary.
+// TestMain also runs the workers, which the test starts from its own binary.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "worker" {
 		work(os.Args[2:])
@@ -30,21 +30,22 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// needThrough is how many attacks and calls must succeed without a sandbox for the test to mean something.
+// needThrough is the minimum number of attacks and calls that must succeed without a sandbox. With fewer the
+// test would prove little.
 const needThrough = 80
 
-// result is what an attack or a call came to, at one level.
+// result is the result of an attack or a call at one level.
 type result struct {
 	Name    string
-	Level   string // "none" without a sandbox
+	Level   string // "none" means without a sandbox
 	Through bool
 	Idle    string // why it cannot succeed without a sandbox
 	Allow   string // why it may succeed at this level
 	Text    string
-	Fault   string // what the worker found wrong
+	Fault   string // what the worker found to be wrong
 }
 
-// fault returns what is wrong with a result.
+// fault returns what is wrong with a result, or "".
 func (r result) fault() string {
 	switch {
 	case r.Fault != "":
@@ -57,7 +58,8 @@ func (r result) fault() string {
 	return ""
 }
 
-// TestResultFaults: an attack must succeed without a sandbox and fail in one, unless there is a reason.
+// TestResultFaults checks that an attack must succeed without a sandbox and fail in one, unless there is a
+// reason.
 func TestResultFaults(t *testing.T) {
 	for _, c := range []struct {
 		result
@@ -77,14 +79,14 @@ func TestResultFaults(t *testing.T) {
 	}
 }
 
-// TestCallFaults: a call must be obeyed without a sandbox and have the result of its row in one. Where the machine lacks
-// what it asks for, it may have the same result in both.
+// TestCallFaults checks that a call must succeed without a sandbox and have one of the wanted results in one.
+// If the machine does not support the call, both results may be the same.
 func TestCallFaults(t *testing.T) {
 	mount := call{want: killed, freeErrors: results{unix.EINVAL, unix.ENOENT}, root: true}
 	for _, c := range []struct {
 		free, within syscall.Errno
 		root         bool
-		wrong, weak  bool // the result without a sandbox is wrong, the one within it is
+		wrong, weak  bool // whether the result without a sandbox is wrong, and the one within it
 	}{
 		{free: unix.EINVAL, within: killed[0], root: true},
 		{free: 0, within: killed[0], root: true},
@@ -105,15 +107,15 @@ func TestCallFaults(t *testing.T) {
 	}
 }
 
-// TestAttacks makes every attack without a sandbox, where it must succeed, and at the best level of this machine, where
-// it must not.
+// TestAttacks makes every attack without a sandbox, where it must succeed, and at the best level of this
+// machine, where it must fail.
 func TestAttacks(t *testing.T) {
 	kit.Slow(t)
 	attackAs(t, false, os.Getuid())
 }
 
-// attackAs makes the attacks as several users at once. If thorough, it makes them at all levels, and after each of them
-// the sandbox must work as before.
+// attackAs makes the attacks as several users at once. If thorough is set, it makes them at all levels and
+// checks after each that the sandbox works as before.
 func attackAs(t *testing.T, thorough bool, users ...int) {
 	base := buildPrograms(t)
 	all := make([][]result, len(users))
@@ -149,8 +151,8 @@ func attackAs(t *testing.T, thorough bool, users ...int) {
 	}
 }
 
-// buildPrograms puts the attacks and a worker into a directory that all can read. The worker has no race detector, whose
-// memory would count.
+// buildPrograms builds the attacks and a worker in a directory that all users can read. The worker is built
+// without the race detector, whose memory would count.
 func buildPrograms(t *testing.T) string {
 	base, err := os.MkdirTemp("/tmp", "timba-attack")
 	if err != nil {
@@ -219,7 +221,7 @@ func runWorker(t *testing.T, base string, uid int, thorough bool) (got []result)
 	return got
 }
 
-// terminal makes a pseudo terminal.
+// terminal opens a pseudo terminal.
 func terminal(t *testing.T) (master, slave *os.File) {
 	master = kit.Get[*os.File](t)(os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0))
 	kit.Must(t, unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0))

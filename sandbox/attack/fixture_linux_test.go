@@ -21,14 +21,14 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// fixture is what the attacks reach for: files, listeners and a victim.
+// fixture has the things to attack: files, listeners and a victim process.
 type fixture struct {
 	target
 	victim    *exec.Cmd
 	listeners []net.Listener
 }
 
-// dir returns the directory of the bot that attacks.
+// dir returns the directory of the attacking bot.
 func (f *fixture) dir() string { return f.Base + "/bots/a" }
 
 func newFixture(base, home string) (*fixture, error) {
@@ -39,7 +39,7 @@ func newFixture(base, home string) (*fixture, error) {
 	if err := f.listen(); err != nil {
 		return nil, err
 	}
-	// A file that every process inherits from this one if nobody closes it.
+	// Every process inherits this file unless somebody closes it.
 	if _, err := syscall.Open(f.secret(), syscall.O_RDONLY, 0); err != nil {
 		return nil, err
 	}
@@ -86,13 +86,13 @@ func (f *fixture) makeFiles(base string) error {
 	return errors.Join(err, f.restore())
 }
 
-// restore undoes what attacks without a sandbox do to a file. Nobody has read it since 1970.
+// restore undoes what attacks without a sandbox change of a file, and sets its access time to 1970.
 func (f *fixture) restore() error {
 	path := f.dir() + "/" + notes
 	return errors.Join(os.WriteFile(path, []byte(notesText), 0o644), os.Chmod(path, 0o644), os.Chtimes(path, time.Unix(1, 0), time.Now()))
 }
 
-// listen opens the doors that attacks connect to.
+// listen opens the sockets that attacks connect to.
 func (f *fixture) listen() error {
 	for _, door := range []string{"tcp 127.0.0.1:0", "unix " + f.dir() + "/door", "unix @" + f.prefix()} {
 		network, address, _ := strings.Cut(door, " ")
@@ -108,7 +108,7 @@ func (f *fixture) listen() error {
 	return os.Chmod(f.dir()+"/door", 0o777)
 }
 
-// close ends the victim and returns what is left of the attacks.
+// close ends the victim and returns what the attacks have left behind.
 func (f *fixture) close() (left []string) {
 	f.victim.Process.Kill()
 	f.victim.Wait()
@@ -121,7 +121,7 @@ func (f *fixture) close() (left []string) {
 	}
 	groups := fmt.Sprintf("timba-%d-", os.Getpid())
 	filepath.WalkDir("/sys/fs/cgroup", func(path string, d fs.DirEntry, err error) error {
-		// The scope that systemd has made for this process ends after it.
+		// The scope that systemd made for this process ends after the process.
 		if err == nil && strings.HasPrefix(d.Name(), groups) && !strings.HasSuffix(d.Name(), ".scope") {
 			left = append(left, path)
 		}
@@ -152,15 +152,15 @@ func (f *fixture) files() map[string]string {
 	return files
 }
 
-// difference returns the paths with different attributes.
+// difference returns the paths whose attributes differ.
 func difference(before, after map[string]string) []string {
 	all := maps.Clone(before)
 	maps.Copy(all, after)
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(path string) bool { return before[path] == after[path] })
 }
 
-// strays returns the processes of attacks, whose commands name the directory of the tests. The victim is not one, nor is
-// a process that is ending.
+// strays returns the PIDs of attack processes, which have the directory of the tests in their command line.
+// It leaves out the victim and processes that are ending.
 func (f *fixture) strays() (pids []int) {
 	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
@@ -176,7 +176,7 @@ func (f *fixture) strays() (pids []int) {
 	return pids
 }
 
-// signals returns a set of signals of a process.
+// signals returns a set of signals from the status of a process.
 func signals(pid int, set string) (bits uint64) {
 	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	_, rest, _ := strings.Cut(string(data), "\n"+set+":\t")
@@ -184,8 +184,8 @@ func signals(pid int, set string) (bits uint64) {
 	return bits
 }
 
-// endStrays ends all strays and returns how many there were. It looks several times, because those of a chain come and
-// go, and switches chains off.
+// endStrays kills all strays and returns how many there were. It looks several times and switches off chains
+// of processes, because their processes come and go.
 func (f *fixture) endStrays(looks int) (found int) {
 	for range looks {
 		found = max(found, len(f.strays()))
@@ -197,7 +197,7 @@ func (f *fixture) endStrays(looks int) (found int) {
 	if err := os.WriteFile(off, nil, 0o644); err != nil {
 		fail("worker: %v", err)
 	}
-	clear := 0 // looks in a row that have found none
+	clear := 0 // consecutive looks without a stray
 	kit.Until(process{}, "strays end", func() bool {
 		clear++
 		for _, pid := range f.strays() {

@@ -15,28 +15,28 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// limit has the limits of the sandbox. Each attack tries to get more.
+// limit is the limit of the sandboxes, which each attack tries to exceed.
 var limit = sandbox.Limit{
 	Memory: 96 << 20, Processes: 48, Disk: 8 << 20, Inodes: 512, Output: outputSize, OpenFiles: openFiles,
 }
 
 const cpuLimit = 300 * time.Millisecond
 
-// run is a program that runs, at a level of the sandbox or at sandbox.None without one.
+// run is a running program, at a level of the sandbox, or without one at LevelNone.
 type run struct {
 	stdin     *os.File
 	stdout    *bufio.Reader
 	stderr    *os.File
-	files     []*os.File    // all of them
+	files     []*os.File    // all files to close
 	kill      func()        // ends its processes: without a sandbox, those of its group
-	ended     chan struct{} // closed after the end of its first process
+	ended     chan struct{} // closed after its first process has ended
 	status    sandbox.Status
-	survivors int  // how many of its processes were left then
-	killed    bool // by this test
+	survivors int  // number of processes that survived that
+	killed    bool // the test has killed it
 }
 
-// start starts a program of the bot's directory. When its first process has ended, it calls count, which ends what is
-// left.
+// start starts a program of the bot's directory. When its first process has ended, it calls count, which
+// kills and counts the remaining ones.
 func (w *worker) start(level sandbox.Level, limit sandbox.Limit, count func() int, command ...string) (*run, error) {
 	inOut, in, err := os.Pipe()
 	if err != nil {
@@ -84,7 +84,7 @@ func (w *worker) start(level sandbox.Level, limit sandbox.Limit, count func() in
 	return r, nil
 }
 
-// word returns the next line that begins with one of the words, or "" at the end.
+// word returns the next line that begins with one of the words, or "" at the end of the output.
 func (r *run) word(words ...string) string {
 	for {
 		line, err := r.stdout.ReadString('\n')
@@ -99,15 +99,14 @@ func (r *run) word(words ...string) string {
 	}
 }
 
-// end kills a program and waits for its end.
+// end kills the program and waits until it has ended.
 func (r *run) end() {
 	r.killed = true
 	r.kill()
 	<-r.ended
 }
 
-// finish waits for the end of a program, closes its files and returns the beginning of what it has written to its
-// standard error.
+// finish waits until the program has ended, closes its files and returns the beginning of its stderr.
 func (r *run) finish() string {
 	<-r.ended
 	text, _ := io.ReadAll(io.NewSectionReader(r.stderr, 0, 400)) // which is only shown

@@ -17,7 +17,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// givenUp has what a level lets through, as docs/sandbox.md says under "What the sandbox does not block".
+// givenUp returns the attacks that a level does not block, as docs/sandbox.md says under "What the sandbox
+// does not block".
 func givenUp(level sandbox.Level) map[string]string {
 	given := map[string]string{}
 	if level < sandbox.LevelFull && !hasClock() {
@@ -33,7 +34,8 @@ func givenUp(level sandbox.Level) map[string]string {
 	return given
 }
 
-// hasClock reports whether the kernel counts for this user what processes and all that descend from them use.
+// hasClock reports whether this user can open a perf event that counts the CPU time of a process and its
+// descendants.
 func hasClock() bool {
 	data, err := os.ReadFile("/proc/sys/kernel/perf_event_paranoid")
 	paranoid := 0
@@ -45,13 +47,13 @@ func hasClock() bool {
 type worker struct {
 	*fixture
 	out       *json.Encoder
-	selection string // the names of the attacks to make, with commas; "" for all
-	filtered  bool   // the worker itself runs behind a filter of system calls, as in a container
-	thorough  bool   // make the attacks at all levels, and prove after each that the sandbox works
+	selection string // comma-separated names of the attacks to make; "" for all
+	filtered  bool   // the worker itself runs under a seccomp filter, as in a container
+	thorough  bool   // make the attacks at all levels, and check after each that the sandbox works
 }
 
-// work is the main of a worker. args are the directory of the programs, the directory of the user, the names of the
-// attacks, and whether to be thorough.
+// work is the main function of a worker. args are the directory of the programs, the directory of the user,
+// the names of the attacks, and whether to be thorough.
 func work(args []string) {
 	unix.Close(3) // the terminal, which is its controlling terminal now
 	f, err := newFixture(args[0], args[1])
@@ -125,7 +127,7 @@ func (w *worker) makeCalls(levels []sandbox.Level) {
 	}
 }
 
-// results makes all calls at a level and returns what they gave.
+// results makes all calls at a level and returns their results.
 func (w *worker) results(level sandbox.Level) (map[string]syscall.Errno, error) {
 	r, err := w.start(level, limit, func() int { return w.endStrays(1) }, "attack", "calls", w.argument(false, w.Victim))
 	if err != nil {
@@ -184,7 +186,7 @@ func (w *worker) attackSandboxed(a attack, level sandbox.Level) {
 	w.out.Encode(r)
 }
 
-// judge makes an attack and returns what it came to.
+// judge makes an attack and returns its result.
 func (w *worker) judge(a attack, level sandbox.Level) result {
 	r := result{Name: a.name, Level: level.String()}
 	if level == sandbox.LevelNone {
@@ -200,7 +202,7 @@ func (w *worker) judge(a attack, level sandbox.Level) result {
 	}
 	victim := w.Victim
 	if a.prepareOther != nil {
-		count = func() int { return 0 } // the other bot is none that is left
+		count = func() int { return 0 } // the other bot does not count as a survivor
 		one, err := w.start(level, limit, count, "attack", a.name, w.argument(true, victim))
 		if err != nil {
 			r.Fault = err.Error()
@@ -261,7 +263,7 @@ func (a *attack) knows(word string, r *run) bool {
 			return a.ends&endCrash != 0
 		}
 		return r.status.Code == exitThrough && a.criterion == bySurvivor && strings.HasPrefix(word, "READY ")
-	case sandbox.Killed: // by the test: otherwise init has died
+	case sandbox.Killed: // by the test; otherwise init has died
 		return r.killed
 	case sandbox.Signalled:
 		return a.ends&endSignal != 0
@@ -275,7 +277,7 @@ func (a *attack) knows(word string, r *run) bool {
 	return false
 }
 
-// proof plays a few turns with a good bot.
+// proof plays a few turns with a good bot, to check that the sandbox works.
 func (w *worker) proof(level sandbox.Level) error {
 	r, err := w.start(level, limit, func() int { return 0 }, "attack", "echo")
 	if err != nil {
@@ -297,7 +299,7 @@ func (w *worker) proof(level sandbox.Level) error {
 	return nil
 }
 
-// process is what kit.Until needs of a test. A worker is a process of a test: when the test ends, the worker is hung up.
+// process is the testing.TB that kit.Until needs. A worker runs outside of a test.
 type process struct{ testing.TB }
 
 func (process) Helper()                           {}

@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// TestManagerHangs: a version manager that does not answer is an error of its programs, and
-// others are found without it.
+// TestManagerHangs checks that a version manager that does not answer is an error for its own programs only.
 func TestManagerHangs(t *testing.T) {
 	limit := askTimeout
 	t.Cleanup(func() { askTimeout = limit })

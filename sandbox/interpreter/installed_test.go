@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The versions are those that the interpreters print.
+// TestVersions checks that the versions are those that the interpreters print.
 func TestVersions(t *testing.T) {
 	found := Versions()
 	for _, name := range wellKnown {

@@ -11,9 +11,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// tree makes a machine of files below a new directory, "ROOT" in their text: a bot
-// in /bot, a home in /home/ana and the system's programs in /usr/bin. A text that
-// begins with "->" is a link.
+// tree makes a tree of files in a new directory, called ROOT in their text: a bot in /bot, a home in
+// /home/ana and the system's programs in /usr/bin. A text that begins with "->" makes a link.
 func tree(t *testing.T, files map[string]string) (root string) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
@@ -37,8 +36,8 @@ func tree(t *testing.T, files map[string]string) (root string) {
 	return root
 }
 
-// bounds returns those of the bot in a tree: it may lead to the system and to what a
-// version manager has installed.
+// bounds returns the bounds of the bot in a tree. The bot may use the system and what a version manager has
+// installed.
 func bounds(root string) Bounds {
 	return Bounds{Dir: root + "/bot", IsKnown: func(path string) bool {
 		return strings.HasPrefix(path, root+"/usr/") || strings.HasPrefix(path, root+"/home/ana/.pyenv/versions/") || strings.HasPrefix(path, root+"/home/ana/.nvm/versions/")
@@ -47,8 +46,8 @@ func bounds(root string) Bounds {
 
 const out = "which is neither in the bot's directory nor a program"
 
-// Every layout in which interpreters are installed, and every way out of a bot's
-// directory: Follow of the file "run", and Check of the command "./run", which agree.
+// TestLayouts has every layout in which interpreters are installed, and every way out of a bot's directory.
+// It checks that Follow of the file run and CheckCommand of ./run agree.
 func TestLayouts(t *testing.T) {
 	const python = "/home/ana/.pyenv/versions/3.12/bin/python3"
 	for _, c := range []struct {
@@ -146,7 +145,8 @@ func TestLayouts(t *testing.T) {
 	}
 }
 
-// What is not the bot's may lead anywhere: its user has chosen it.
+// TestOthersFiles checks that files outside the bot's directory may lead anywhere, because its user has
+// chosen them.
 func TestOthersFiles(t *testing.T) {
 	root := tree(t, map[string]string{"/home/ana/bin/tool": "->ROOT/home/ana/tools/tool", "/home/ana/tools/tool": "#!ROOT/home/ana/.ssh/secret\n"})
 	for _, dir := range []string{"", root + "/bot"} {
@@ -157,7 +157,7 @@ func TestOthersFiles(t *testing.T) {
 			t.Errorf("from %q: %+v, %v", dir, leads, err)
 		}
 	}
-	// But not what leads back into the bot's directory.
+	// This does not apply to links back into the bot's directory.
 	root = tree(t, map[string]string{"/home/ana/bin/tool": "->ROOT/bot/run", "/bot/run": "#!ROOT/home/ana/.ssh/secret\n"})
 	if _, err := bounds(root).Follow(root + "/home/ana/bin/tool"); err == nil || !strings.Contains(err.Error(), out) {
 		t.Errorf("by the bot's file: %v", err)

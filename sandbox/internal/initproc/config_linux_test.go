@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A configuration and a report arrive as they were sent, with every field.
+// TestCode checks that a configuration and a report are decoded with every field.
 func TestCode(t *testing.T) {
 	config := Config{
 		HasNamespaces: true, UID: -1, Path: "/bin/sh", Argv: []string{"sh", "", "-c,\n"}, Env: []string{"A=1"}, Dir: "/bot", Build: true,
@@ -30,7 +30,7 @@ func TestCode(t *testing.T) {
 	if said != report {
 		t.Errorf("%+v arrives as %+v", report, said)
 	}
-	for _, v := range []any{config, config.Limit, config.PerFile, report} { // a new field belongs into this test
+	for _, v := range []any{config, config.Limit, config.PerFile, report} { // a new field must be added to this test
 		for field, value := range reflect.ValueOf(v).Fields() {
 			if field.IsExported() && value.IsZero() {
 				t.Errorf("%T.%s is zero", v, field.Name)
