@@ -13,18 +13,18 @@ import (
 	"github.com/timba-arena/timba/rules/brisca"
 )
 
-// studyWeights value answers as @brisca-minimax does.
+// studyWeights are weights with which plusAppraiser values answers as the study does.
 var studyWeights = plusWeights{gain: 9.5, plain: 2, steep: 20, late: 1}
 
-// fitDeals is 20 where the weights are only shown to get better.
+// fitDeals is low by default, which only shows that the weights improve.
 var fitDeals = flag.Int("fit", 20, "deals that TestFitBriscaPlus plays for each candidate; 2000 to fit the weights")
 
-// fields returns the weights that are fitted: all but gain, which is the unit.
+// fields returns the weights to fit: all except gain, which is the unit.
 func (w *plusWeights) fields() []*float64 {
 	return []*float64{&w.plain, &w.value, &w.trump, &w.steep, &w.late, &w.draw}
 }
 
-// rivals are the agents that the weights are fitted against.
+// rivals are the agents against which the weights are fitted.
 func rivals() []*briscaAgent {
 	greedy := &plusAppraiser{weights: plusWeights{gain: 1, plain: 0.05, value: 0.15, trump: 4, steep: 0.7, late: 0.5}}
 	return []*briscaAgent{
@@ -33,8 +33,8 @@ func rivals() []*briscaAgent {
 	}
 }
 
-// duel plays deals of two, from both seats each, and returns the average score of the first agent
-// and its standard error.
+// duel plays deals between two agents, each deal twice with the seats swapped. It returns the average score
+// of the first agent and its standard error.
 func duel(one, other *briscaAgent, deals int, seed uint64) (mean, deviation float64) {
 	sum, squares := 0.0, 0.0
 	for deal := range deals {
@@ -61,7 +61,7 @@ func duel(one, other *briscaAgent, deals int, seed uint64) (mean, deviation floa
 	return sum / n, math.Sqrt(max(0, squares/n-sum/n*sum/n) / n)
 }
 
-// rivalry returns the average score of weights against the rivals.
+// rivalry returns the average score of an agent with the weights against the rivals.
 func rivalry(w plusWeights, deals int, seed uint64) (sum float64) {
 	one, against := &briscaAgent{appraiser: &plusAppraiser{weights: w}, ending: newBriscaEnding()}, rivals()
 	for _, other := range against {
@@ -71,8 +71,8 @@ func rivalry(w plusWeights, deals int, seed uint64) (sum float64) {
 	return sum
 }
 
-// fitPlus finds weights by the cross-entropy method (Rubinstein, 1999): it draws candidates around
-// the study's weights, plays each against the rivals, and goes on around the best.
+// fitPlus finds weights by the cross-entropy method (Rubinstein, 1999): it draws candidates around the
+// study's weights, plays each against the rivals, and continues around the best ones.
 func fitPlus(t *testing.T, generations, deals int) plusWeights {
 	const candidates, best = 24, 6
 	r := rules.NewRand(31)
@@ -106,9 +106,9 @@ func fitPlus(t *testing.T, generations, deals int) plusWeights {
 	return mean
 }
 
-// A short fit finds better weights than the study's, and none that are better than those of
-// @brisca-plus on deals that neither was fitted to. With -fit 2000 it fits at length, as the weights
-// of @brisca-plus were found.
+// TestFitBriscaPlus checks that a short fit finds better weights than the study's, but not better ones than
+// those of @brisca-plus, on deals to which neither was fitted. With -fit 2000 it makes the long fit by which
+// the weights of @brisca-plus were found.
 func TestFitBriscaPlus(t *testing.T) {
 	generations := 3
 	if *fitDeals >= 100 {
@@ -127,7 +127,7 @@ func TestFitBriscaPlus(t *testing.T) {
 	}
 }
 
-// normal returns a number of the standard normal distribution, nearly.
+// normal returns an approximately normally distributed random number with mean 0 and variance 1.
 func normal(r *rules.Rand) (sum float64) {
 	for range 12 {
 		sum += float64(r.Below(1<<20)) / (1 << 20)

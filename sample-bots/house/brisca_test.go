@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 )
 
-// What the agents of the study play, in positions with one move that its rules allow.
+// TestBriscaAgents checks the moves of the study's agents in positions where its rules allow a single move.
 func TestBriscaAgents(t *testing.T) {
 	const (
 		begun = " points=0,0 played=- leaders=- known=-/-"
@@ -62,7 +62,8 @@ func answer(t testing.TB, bot, game, view string, seed uint64) string {
 	return string(p.Answer(at).Move)
 }
 
-// The effective values of the study's example: trumps are oros, the knave of oros is led.
+// TestBriscaEffectiveValue checks the values in the study's example: oros are trumps, and the 10 of oros is
+// led.
 func TestBriscaEffectiveValue(t *testing.T) {
 	at := turn("brisca seat=1 ply=1", "hand=1o,3o,12e trump=5o stock=34 leader=0 trick=10o points=0,0 played=- leaders=- known=-/-", nil, 1)
 	s := kit.Get[rules.State](t)(new(positions).positionAt(at))
@@ -77,7 +78,7 @@ func TestBriscaEffectiveValue(t *testing.T) {
 	}
 }
 
-// exhaustive is the definition of what a solver returns: no bounds, no table, no order.
+// exhaustive returns the margin at the end by definition, without bounds, table or move ordering.
 func exhaustive[S any, G endgame.State[S]](g G) int32 {
 	side := g.Turn()
 	if side == rules.Over {
@@ -99,8 +100,7 @@ func exhaustive[S any, G endgame.State[S]](g G) int32 {
 	return best
 }
 
-// solved compares a solver with exhaustive search on a position: the margin, and that the moves
-// that it expects lead there.
+// solved checks a solver against exhaustive search: the margin, and that the expected moves lead to it.
 func solved[S any, G endgame.State[S]](t *testing.T, s *endgame.Solver[S, G], g G, r *rules.Rand) {
 	t.Helper()
 	want := exhaustive[S](g)
@@ -124,8 +124,9 @@ func solved[S any, G endgame.State[S]](t *testing.T, s *endgame.Solver[S, G], g 
 	}
 }
 
-// The ends of random games of Brisca and Tute, with every option, are solved as by exhaustive
-// search: all of Brisca, of Tute the last five tricks, and some earlier ones in which a song is chosen.
+// TestEndgamesAreExact checks that the solver agrees with exhaustive search at the end of random games with
+// all options: every end of Brisca, and of Tute the last five tricks and some earlier ones with a choice of
+// songs.
 func TestEndgamesAreExact(t *testing.T) {
 	t.Parallel()
 	endgamesAreExact(t, 200)
@@ -184,8 +185,8 @@ func endgamesAreExact(t *testing.T, games int) {
 	}
 }
 
-// Once both know all cards, @brisca-minimax plays a move of the best margin, from the view alone.
-// @brisca-weighted does not always.
+// TestBriscaMinimaxEndsExactly checks that @brisca-minimax makes a best move, from its view alone, once both
+// players know all cards, and that @brisca-weighted does not always.
 func TestBriscaMinimaxEndsExactly(t *testing.T) {
 	tb := resolve(t, brisca.Game, "last10=yes hunt3=yes")
 	worse := map[string]int{}

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// openTute plays until both of two know all cards.
+// openTute plays random moves until both of two players know all cards.
 func openTute(options tute.Rules, r *rules.Rand) *tuteTree {
 	for {
 		stream := rules.FastStream(r)
@@ -27,7 +27,7 @@ func openTute(options tute.Rules, r *rules.Rand) *tuteTree {
 	}
 }
 
-// The last eight tricks of Tute.
+// BenchmarkTuteEnding solves the last eight tricks of Tute.
 func BenchmarkTuteEnding(b *testing.B) {
 	for name, followonly := range map[string]bool{"standard": false, "followonly": true} {
 		b.Run(name, func(b *testing.B) {
@@ -47,7 +47,7 @@ func BenchmarkTuteEnding(b *testing.B) {
 	}
 }
 
-// An iteration of the champion's search near the beginning of a game.
+// BenchmarkCardsIteration measures an iteration of the champion's search near the beginning of a game.
 func BenchmarkCardsIteration(b *testing.B) {
 	r := rules.NewRand(42)
 	stream := rules.FastStream(r)

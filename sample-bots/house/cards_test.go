@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// The champion is clearly better than simple bots even with few iterations. The same seeds are
-// played each time.
+// TestCardChampionScores checks that the champion is clearly better than simple bots even with few
+// iterations. Seeds are fixed.
 func TestCardChampionScores(t *testing.T) {
 	for _, c := range []championCase{
 		{"brisca", "", "random", 10, 0.6},
@@ -27,7 +27,7 @@ func TestCardChampionScores(t *testing.T) {
 	}
 }
 
-// championCase are games of the champion against another bot.
+// championCase describes games of the champion against another bot.
 type championCase struct {
 	game, options, other string
 	deals                int
@@ -45,7 +45,7 @@ func (c championCase) run(t *testing.T) {
 	})
 }
 
-// Each level of Brisca is better than the one before it.
+// TestBriscaLevels checks that each level of Brisca is better than the one before.
 func TestBriscaLevels(t *testing.T) {
 	tb := resolve(t, brisca.Game, "")
 	for _, c := range []struct{ bot, other string }{
@@ -67,8 +67,8 @@ func TestBriscaLevels(t *testing.T) {
 	}
 }
 
-// What @brisca-plus plays in positions with one good move, and that with the weights of the study
-// it answers as the study does.
+// TestBriscaPlus checks the moves of @brisca-plus in positions with one good move, and that with the study's
+// weights it answers as the study does.
 func TestBriscaPlus(t *testing.T) {
 	for _, c := range []struct{ about, bot, game, view, want string }{
 		{"a low trump for a king", "", "brisca seat=1 ply=1", "hand=3o,2c,6e trump=5c stock=34 leader=0 trick=12b points=0,0 played=- leaders=- known=-/-", "2c"},
@@ -85,8 +85,8 @@ func TestBriscaPlus(t *testing.T) {
 	}
 }
 
-// Whoever loses the last trick before the stock is gone draws the trump card: @brisca-plus loses
-// it more readily for a good one.
+// TestBriscaPlusDraws checks that @brisca-plus loses the last trick with a draw more readily if the trump
+// card, which the loser draws, is good.
 func TestBriscaPlusDraws(t *testing.T) {
 	r := rules.NewRand(51)
 	lost, seen := map[string]int{}, 0
@@ -116,7 +116,8 @@ func TestBriscaPlusDraws(t *testing.T) {
 	}
 }
 
-// Hands that the champion deals itself fit what the seat sees and what the others have shown.
+// TestCardChampionDeals checks that hands dealt by the champion agree with what the seat sees and the others
+// have shown.
 func TestCardChampionDeals(t *testing.T) {
 	r := rules.NewRand(52)
 	deals, fit := 0, 0
@@ -148,7 +149,8 @@ func TestCardChampionDeals(t *testing.T) {
 	}
 }
 
-// The search finds the best move where it is known: when both know all cards.
+// TestCardSearchConverges checks that the search finds the best move where it is known: when both know all
+// cards.
 func TestCardSearchConverges(t *testing.T) {
 	r := rules.NewRand(53)
 	shared := &cardsShared{ending: newBriscaEnding()}
@@ -177,7 +179,7 @@ func TestCardSearchConverges(t *testing.T) {
 	}
 }
 
-// The champion says what it thinks, also in an end that it has solved.
+// TestCardChampionInfo checks the champion's info, also for an end that it has solved.
 func TestCardChampionInfo(t *testing.T) {
 	tb := resolve(t, tute.Game, "")
 	r := rules.NewRand(54)
@@ -201,7 +203,7 @@ func TestCardChampionInfo(t *testing.T) {
 	}
 }
 
-// An iteration of the champion's search allocates nothing, nor does an end that is solved in it.
+// TestCardSearchAllocations checks that an iteration of the champion's search does not allocate.
 func TestCardSearchAllocations(t *testing.T) {
 	r := rules.NewRand(55)
 	stream := rules.FastStream(r)

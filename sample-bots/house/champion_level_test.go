@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Each level up to the fifth is better than the one below it, as far as a few deals show.
+// TestLevels checks that each level up to the fifth is better than the one below, as far as a few deals show.
 func TestLevels(t *testing.T) {
 	for name, deals := range map[string]int{"brisca": 100, "podrida": 5, "teeko": 20} {
 		g := kit.Get[*rules.Game](t)(games.Find(name))
@@ -30,8 +30,8 @@ func TestLevels(t *testing.T) {
 	}
 }
 
-// levelDuel plays deals between two bots that take the seats in turn, twice each, and returns the
-// average score of the stronger one, of all pairs of their seats, with the interval of 95 %.
+// levelDuel plays deals between two bots that alternate in the seats, twice with swapped seats. It returns
+// the average score of the stronger bot over all pairs of opposing seats, with its 95 % interval.
 func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) stats.Estimate {
 	tb := resolve(t, g, "")
 	n := tb.variant.Players
@@ -55,7 +55,7 @@ func levelDuel(t *testing.T, g *rules.Game, weak, strong string, deals int) stat
 	return stats.Mean(scores)
 }
 
-// run plays a deal; the part makes the bots' seeds others.
+// run plays a deal. part varies the seeds of the bots.
 func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) result {
 	infos := make([]*protocol.GameLine, len(seats))
 	for i := range infos {
@@ -76,8 +76,8 @@ func (tb *table) run(t *testing.T, deal, part uint64, seats []Player) result {
 	return tb.result(state)
 }
 
-// pairScore returns the average score of the stronger seats against the weaker ones, which are
-// those of the parity of first.
+// pairScore returns the average score of the stronger seats, those with the parity of first, against the
+// weaker ones.
 func pairScore(r result, first int) float64 {
 	sum, pairs := 0.0, 0.0
 	for strong := range r.Ranks {
@@ -97,7 +97,7 @@ func pairScore(r result, first int) float64 {
 	return sum / pairs
 }
 
-// Levels play every game, whatever its options.
+// TestLevelsPlayAll checks that levels play every game with all options.
 func TestLevelsPlayAll(t *testing.T) {
 	t.Parallel()
 	for game, all := range map[string][]string{
@@ -127,7 +127,8 @@ func TestLevelsPlayAll(t *testing.T) {
 	}
 }
 
-// From level 3 on nobody overlooks a win at once on the board; a beginner does.
+// TestLevelsSeeWins checks that from level 3 on no immediate win on a board is overlooked, but by a beginner
+// it is.
 func TestLevelsSeeWins(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(5)
@@ -162,7 +163,8 @@ func TestLevelsSeeWins(t *testing.T) {
 	}
 }
 
-// A random move that sees threats leaves none that could have been met.
+// TestSlipsAreSafe checks that the random moves of a level that sees threats leave no threat that could be
+// met.
 func TestSlipsAreSafe(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(6)

@@ -6,5 +6,5 @@ import "time"
 
 var begun = time.Now()
 
-// cpuTime returns the time that has passed, where the processor time cannot be had.
+// cpuTime returns the elapsed time on systems where the CPU time is not available.
 func cpuTime() time.Duration { return time.Since(begun) }

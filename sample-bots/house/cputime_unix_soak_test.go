@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// cpuTime returns the processor time that the tests have used, which a busy machine does not
-// change.
+// cpuTime returns the CPU time of this process, which other load of the machine does not change.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Whatever a referee says, a house bot answers with one of the moves listed.
+// FuzzAnswer checks that a house bot answers with a listed move, whatever the referee sends.
 func FuzzAnswer(f *testing.F) {
 	for _, c := range [][2]string{
 		{"brisca seat=1 ply=1", "hand=4o,2c,1e trump=5c stock=34 leader=0 trick=3e points=0,0 played=- leaders=- known=-/-"},

@@ -57,7 +57,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// A bot has one spec among all that find it.
+// TestCanonical checks that all specs with the same meaning have the same canonical form.
 func TestCanonical(t *testing.T) {
 	for want, specs := range map[string][]string{
 		"champion":                   {"champion", "champion:", "champion:level=8", "champion:level=08", "champion:time=0ms,level=8"},
@@ -95,7 +95,7 @@ func TestListIsFit(t *testing.T) {
 	}
 }
 
-// A session of the protocol from greeting to bye.
+// TestRun plays a session of the protocol from the greeting to bye.
 func TestRun(t *testing.T) {
 	in := strings.Join([]string{
 		"timba 1",
@@ -107,7 +107,7 @@ func TestRun(t *testing.T) {
 	}, "\n") + "\n"
 	for spec, want := range map[string]string{
 		"first": "ready first 2\nmove 4o\n",
-		// The 1 of trumps is worth more than a 12: throw what is worth nothing.
+		// The 1 of trumps is worth more in the hand than a 12 in the trick, so a worthless card is thrown.
 		"greedy:noise=0": "ready greedy 2\ninfo score=-4.05\nmove 2e\n",
 	} {
 		var out bytes.Buffer
@@ -116,7 +116,7 @@ func TestRun(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", spec, out.String(), want)
 		}
 	}
-	// A bot says where it plays at random: in a game that it does not know, and by its noise.
+	// A bot says that it plays at random in a game that it does not know, and because of its option noise.
 	for spec, game := range map[string]string{"greedy": "mus", "greedy:noise=100": "brisca", "champion": "mus", "tebes-minimax": "mus"} {
 		var out bytes.Buffer
 		kit.Must(t, Run(spec, strings.NewReader(strings.Replace(in, "game brisca", "game "+game, 1)), &out))
@@ -144,7 +144,7 @@ func TestRandomPlaysEveryMove(t *testing.T) {
 	}
 }
 
-// What greedy plays in positions with one good move.
+// TestGreedyPositions checks the moves of greedy in positions with one good move.
 func TestGreedyPositions(t *testing.T) {
 	const (
 		begun   = " points=0,0 played=- leaders=- known=-/-"
@@ -198,8 +198,8 @@ func TestGreedyPositions(t *testing.T) {
 	}
 }
 
-// turn returns the turn of a game given as "name option=value seat=0 ply=0"; the options
-// not given have their defaults.
+// turn returns the turn for a game such as "name option=value seat=0 ply=0". Missing options have their
+// defaults.
 func turn(game, view string, moves protocol.Words, seed uint64) *protocol.Turn {
 	name, settings, _ := strings.Cut(game, " ")
 	pairs := protocol.Pairs(settings)

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// The games of ladders have bots for them, each once, that exist and are made for it, and few enough
-// that a newcomer meets others.
+// TestStanding checks that the house bots of each ladder exist, are made for its game and are different, and
+// that they are few enough that a new bot meets others.
 func TestStanding(t *testing.T) {
 	for name := range ladderSpecs {
 		g := kit.Get[*rules.Game](t)(games.Find(name))

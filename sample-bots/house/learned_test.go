@@ -15,19 +15,19 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// mostEmbedded is how many bytes the models in the program may have, by kind.
+// mostEmbedded is the maximum size of the built-in models in bytes, by kind.
 var mostEmbedded = map[string]int64{model.SL: 1 << 20, model.GA: 1 << 18, model.RL: 5 << 19, model.Net: 1 << 21}
 
-// builtInModel returns the agent of a model in the program.
+// builtInModel returns the agent of a built-in model.
 func builtInModel(t testing.TB, kind string, m cards.Mode) *learned.Agent {
 	t.Helper()
 	b := newLearned(kind)(new(params)).(*thinkerBot)
 	return kit.Get[*learned.Agent](t)(b.thinkers["brisca"].(*learner).agentFor(m))
 }
 
-// There is a model of each kind for each mode, without defects, and together they are small. From
-// the protocol's view a bot plays the moves that its model chooses in the whole position, with every
-// combination of rules; in a state that a model does not know, it plays at random.
+// TestModels checks that there is a small built-in model without defects for each kind and mode. From the
+// protocol's view a bot must make the moves that its model chooses in the full position, with all
+// combinations of rules. In a state that the model does not know, the bot plays at random.
 func TestModels(t *testing.T) {
 	for kind, most := range mostEmbedded {
 		t.Run(kind, func(t *testing.T) {
@@ -82,7 +82,7 @@ func playsModel(t *testing.T, seats []*LocalSeat, v *rules.Variant, a *learned.A
 	}
 }
 
-// What a bot says of a model that is not there, is of another kind, or is for another mode.
+// TestModelErrors checks the errors for a model that is missing, of another kind, or for another mode.
 func TestModelErrors(t *testing.T) {
 	for spec, want := range map[string]string{
 		"ga:model=nothing.timba":                       `house bot "ga:model=nothing.timba": model "nothing.timba" cannot be opened: try the path of a file that timba-lab train has written`,
@@ -116,7 +116,7 @@ func firstTurn(tb *table) *protocol.Turn {
 	})
 }
 
-// @rl beats random players in every mode.
+// TestRL checks that @rl beats random players in every mode.
 func TestRL(t *testing.T) { rlBeatsRandom(t, 10) }
 
 func rlBeatsRandom(t *testing.T, rounds uint64) {
@@ -158,7 +158,7 @@ func BenchmarkModelLoad(b *testing.B) {
 	}
 }
 
-// BenchmarkModelMove chooses the first move of a game of Tute with two players: of eight cards.
+// BenchmarkModelMove chooses the first move of a game of Tute with two players.
 func BenchmarkModelMove(b *testing.B) {
 	m := cards.Mode{Tute: true, Players: 2}
 	for kind := range mostEmbedded {

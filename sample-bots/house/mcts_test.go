@@ -15,9 +15,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
-// On random positions of 4x4 in which few moves win, UCT finds one that does: a win at once always,
-// a win after any answer in nine of ten. With the heuristic of the study it finds fewer: a move
-// whose H is below the value of the others is never tried.
+// TestMCTSFindsWins uses random positions of 4x4 in which few moves win. UCT must find an immediate win
+// always, and a win after any reply in nine of ten positions. With the study's heuristic it finds fewer,
+// because it never tries a move whose prior is below the value of the others.
 func TestMCTSFindsWins(t *testing.T) {
 	t.Parallel()
 	mctsFindsWins(t, 1)
@@ -72,8 +72,8 @@ func fewWins(r *rules.Rand, depth int) *tebesPosition {
 	}
 }
 
-// The tree keeps to its size, is kept from one move to the next, and is the same for the same
-// seed and number of iterations; a cancelled search still moves.
+// TestMCTSBounds checks that the tree respects its memory limit, is reused for the next move, and is the same
+// for the same seed and number of iterations, and that a search without time still moves.
 func TestMCTSBounds(t *testing.T) {
 	p := randomTebes(rules.NewRand(12), tebes.Rules{Size: 6, Limit: 400}, 6)
 	const arena = 64 << 10
@@ -115,7 +115,7 @@ func TestMCTSBounds(t *testing.T) {
 	}
 }
 
-// An iteration allocates nothing.
+// TestSearchAllocations checks that an iteration does not allocate.
 func TestSearchAllocations(t *testing.T) {
 	p := randomTebes(rules.NewRand(14), tebes.Rules{Size: 6, Limit: 400}, 6)
 	r := rules.NewRand(1)
@@ -133,8 +133,8 @@ func TestSearchAllocations(t *testing.T) {
 	}
 }
 
-// The maps that are derived are the drawn ones where the study explains the levels, and those of
-// white are black's upside down.
+// TestTebesMaps checks that derived maps agree with the drawn ones on the levels that the study explains, and
+// that white's maps are black's upside down.
 func TestTebesMaps(t *testing.T) {
 	var s tebes.State
 	s.Deal(tebes.Rules{Size: 6, Limit: 400}, nil)
@@ -144,7 +144,7 @@ func TestTebesMaps(t *testing.T) {
 	if derived.bonus[0][0] != black.bonus[0][0] || derived.bonus[0][4] != black.bonus[0][4] {
 		t.Errorf("corners: derived %x, drawn %x", derived.bonus[0], black.bonus[0])
 	}
-	// The drawing has the two squares straight behind a corner at level 4.
+	// In the drawing the two squares directly behind a corner have level 4.
 	if want := black.bonus[0][1] | black.bonus[0][3]; derived.bonus[0][1] != want {
 		t.Errorf("level 2: derived %x, drawn %x", derived.bonus[0][1], want)
 	}
@@ -156,7 +156,7 @@ func TestTebesMaps(t *testing.T) {
 			t.Errorf("level %d: black %x, white %x", level+1, b, whites.bonus[0][level])
 		}
 	}
-	// With the left corner reached, as drawn.
+	// The study's drawing for a held left corner.
 	var drawn [bonusLevels]tebes.Board
 	readMap([]string{"5....5", "......", "..6.6.", "...264", "...6.2", "1..221"}, drawn[:])
 	if black.bonus[1] != drawn {
@@ -187,7 +187,7 @@ func TestAllot(t *testing.T) {
 	}
 }
 
-// Whatever the weights are, no estimate is as good as a win.
+// TestTebesWeightsAreNoWin checks that no estimate is as good as a win, whatever the weights are.
 func TestTebesWeightsAreNoWin(t *testing.T) {
 	const game = "tebes players=2 seat=0 ply=21 size=6 board=standard cycles=allow limit=400 opening=0"
 	view := "size=6 colours=" + strings.Repeat("bwbwbwwbwbwb", 3) + " pieces=w..ww....w.w...www..w.w.bb.......... me=w extra=b bonus=no"
@@ -201,7 +201,8 @@ func TestTebesWeightsAreNoWin(t *testing.T) {
 	}
 }
 
-// With nothing left in its bank a bot has the margin alone, whatever its own time is.
+// TestBudgetOfNothing checks that with an empty bank a bot uses only the margin, whatever its option time
+// says.
 func TestBudgetOfNothing(t *testing.T) {
 	came := time.Now()
 	turn := func(settings string) *protocol.Turn {

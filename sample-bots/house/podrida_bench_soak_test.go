@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A decision of @podrida-mcts with the study's settings, on average over ten games.
+// BenchmarkPodridaMCTS measures a move of @podrida-mcts with the study's settings, on average over ten games.
 func BenchmarkPodridaMCTS(b *testing.B) { benchmarkPodrida(b, "podrida-mcts") }
 
 func benchmarkPodrida(b *testing.B, spec string) {
@@ -27,5 +27,6 @@ func benchmarkPodrida(b *testing.B, spec string) {
 	b.ReportMetric(used.Seconds()*1e3/float64(decisions), "cpu-ms/decision")
 }
 
-// A decision of the champion with a thousand iterations, on average over ten games.
+// BenchmarkPodridaChampion measures a move of the champion with a thousand iterations, on average over ten
+// games.
 func BenchmarkPodridaChampion(b *testing.B) { benchmarkPodrida(b, "champion:nodes=1000") }

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// randomPodrida returns a position of a game with random moves.
+// randomPodrida returns a position of a game after random moves.
 func randomPodrida(r *rules.Rand, variant podrida.Rules) podrida.State {
 	src := rules.FastStream(r)
 	var s podrida.State
@@ -25,15 +25,15 @@ func randomPodrida(r *rules.Rand, variant podrida.Rules) podrida.State {
 	return s
 }
 
-// worldOf returns a world of the champion from a position in which a seat is to move.
+// worldOf returns the champion's search state for a position.
 func worldOf(s podrida.State, round *podridaRound) podridaWorld {
 	round.prepare(&s, s.Turn())
 	s.EndWithRound()
 	return podridaWorld{s, round}
 }
 
-// In a playout every bid and card is legal; each seat that fulfils its bid has a higher score than
-// one that does not.
+// TestPodridaChampionPlayouts checks that playouts make legal moves only, and that each seat that fulfills
+// its bid has a higher score than each that does not.
 func TestPodridaChampionPlayouts(t *testing.T) {
 	r := rules.NewRand(31)
 	kept, bids := 0, 0
@@ -77,7 +77,8 @@ func TestPodridaChampionPlayouts(t *testing.T) {
 	}
 }
 
-// The tricks that hands should win make up about all tricks, and strong hands should win more.
+// TestPodridaEstimate checks that the expected tricks of all hands add up to about all tricks, and that
+// stronger hands expect more.
 func TestPodridaEstimate(t *testing.T) {
 	r := rules.NewRand(32)
 	for cards := 1; cards <= 12; cards++ {
@@ -115,7 +116,8 @@ func TestPodridaEstimate(t *testing.T) {
 	}
 }
 
-// A world has the view of the seat, and fits the bids better than one dealt without regard to them.
+// TestPodridaChampionWorlds checks that dealt hands agree with the view of the seat, and agree better with
+// the bids than random ones.
 func TestPodridaChampionWorlds(t *testing.T) {
 	r := rules.NewRand(33)
 	var plain, chosen float64
@@ -141,7 +143,8 @@ func TestPodridaChampionWorlds(t *testing.T) {
 	}
 }
 
-// The champion plays what is best whatever the others hold, keeps to its nodes, and tells its line.
+// TestPodridaChampionPositions checks that the champion makes the best move where it does not depend on
+// hidden cards, respects its node limit, and reports its line.
 func TestPodridaChampionPositions(t *testing.T) {
 	const begun = " tricks=0,0,0 trick=- played=- leaders=- points=0,0,0"
 	for _, c := range []struct{ about, game, view, want string }{
@@ -164,7 +167,7 @@ func TestPodridaChampionPositions(t *testing.T) {
 	}
 }
 
-// An iteration allocates nothing.
+// TestPodridaChampionAllocations checks that an iteration does not allocate.
 func TestPodridaChampionAllocations(t *testing.T) {
 	r := rules.NewRand(34)
 	s := randomPodrida(r, podrida.Rules{Players: 4, Deck: 48})
@@ -180,8 +183,8 @@ func TestPodridaChampionAllocations(t *testing.T) {
 	}
 }
 
-// margin returns by how many points a bot is better than the average of the others, over some games
-// from each seat in turn.
+// margin returns by how many points a bot is better than the average of the others, over games from each seat
+// in turn.
 func (tb *table) margin(t testing.TB, bot, other string, deals int) float64 {
 	sum, n := 0.0, tb.variant.Players
 	for deal := range deals {

@@ -16,13 +16,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
-// podridaTruth follows a game as somebody who sees everything.
+// podridaTruth follows a game with all cards open.
 type podridaTruth struct {
 	state podrida.State
-	cards int                        // of the round, by which a new one is noticed
-	seen  baraja.Set                 // played in this round, or shown as trumps
-	void  [rules.MaxSeats][4]bool    // by seat and suit: it has failed to follow
-	below [rules.MaxSeats]baraja.Set // by seat: cards that would have beaten a card that it had to beat
+	cards int                        // cards of the round, by which a new round is recognized
+	seen  baraja.Set                 // cards played in this round, or shown as trumps
+	void  [rules.MaxSeats][4]bool    // by seat and suit: whether the seat has failed to follow
+	below [rules.MaxSeats]baraja.Set // by seat: cards that it cannot hold, because they would have beaten a card that it had to beat
 }
 
 func (tr *podridaTruth) newRound() {
@@ -30,7 +30,7 @@ func (tr *podridaTruth) newRound() {
 	tr.seen, tr.void, tr.below = tr.state.ShownCards(), [rules.MaxSeats][4]bool{}, [rules.MaxSeats]baraja.Set{}
 }
 
-// apply makes a move and notes what all can see.
+// apply makes a move and records what all seats can see.
 func (tr *podridaTruth) apply(m rules.Move) {
 	s, seat := &tr.state, tr.state.Turn()
 	trick := append([]baraja.Card(nil), s.Trick()...)
@@ -60,7 +60,7 @@ func (tr *podridaTruth) apply(m rules.Move) {
 	}
 }
 
-// consistent checks a world that a seat has dealt.
+// consistent checks hands that a seat has dealt against what it knows.
 func (tr *podridaTruth) consistent(t interface{ Fatalf(string, ...any) }, w *podrida.State, seat int, k podrida.Knowledge) {
 	truth := &tr.state
 	players := int(truth.Rules().Players)
@@ -97,8 +97,8 @@ func (tr *podridaTruth) consistent(t interface{ Fatalf(string, ...any) }, w *pod
 	}
 }
 
-// Every world that @podrida-mcts deals from its view has that view, and what its option says; so
-// has the truth.
+// TestPodridaWorldsAreConsistent checks that all hands that @podrida-mcts deals, and the true ones, agree
+// with its view and with its option hands.
 func TestPodridaWorldsAreConsistent(t *testing.T) {
 	again := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,8 +135,8 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 	}
 }
 
-// The same tree has its move of most value, of most visits and of the greatest upper bound, and they
-// are not always the same.
+// TestMCTSBest checks the move that each Criterion selects from the same tree, and that these sometimes
+// differ.
 func TestMCTSBest(t *testing.T) {
 	const c, iterations, positions = 1.0, 60, 40
 	bound := func(r search.Result) float64 {
@@ -178,8 +178,8 @@ func TestMCTSBest(t *testing.T) {
 	}
 }
 
-// The true hands are among the worlds, whatever is respected: near the end of a round there are few
-// enough to meet them.
+// TestPodridaWorldsHaveTheTruth checks that the true hands are among those dealt, with every value of the
+// option hands, near the end of a round where there are few.
 func TestPodridaWorldsHaveTheTruth(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rules.NewRand(seed)
@@ -213,7 +213,7 @@ func TestPodridaWorldsHaveTheTruth(t *testing.T) {
 	}
 }
 
-// With time to search, the bot plays what is best whatever the others hold.
+// TestPodridaMCTSPositions checks that the bot makes the best move where it does not depend on hidden cards.
 func TestPodridaMCTSPositions(t *testing.T) {
 	const begun = " tricks=0,0,0 trick=- played=- leaders=- points=0,0,0"
 	for _, c := range []struct{ about, game, view, want string }{
@@ -230,8 +230,8 @@ func TestPodridaMCTSPositions(t *testing.T) {
 	}
 }
 
-// fulfils reports whether a seat's bid is fulfilled at the end of the round: whatever all play, or,
-// with hope, if all help.
+// fulfils reports whether a seat fulfills its bid at the end of the round whatever all play or, with hope, if
+// all help.
 func fulfils(s *podrida.State, seat int, hope bool) bool {
 	if s.Turn() == rules.Over {
 		return s.MissingTricks(seat) == 0
@@ -246,7 +246,7 @@ func fulfils(s *podrida.State, seat int, hope bool) bool {
 	return !any
 }
 
-// onlyHope returns the one move that makes sure of the bid, if all others make it impossible.
+// onlyHope returns the only move that makes the bid certain, if all other moves make it impossible.
 func onlyHope(s *podrida.State) (only rules.Move, ok bool) {
 	for _, m := range s.Legal(nil) {
 		next := *s
@@ -261,8 +261,8 @@ func onlyHope(s *podrida.State) (only rules.Move, ok bool) {
 	return only, ok && len(s.Legal(nil)) > 1
 }
 
-// In a world in which one card makes sure of the bid and all others make it impossible, every tree
-// finds the card.
+// TestPodridaMCTSFindsCertainBids checks that every tree finds the card that makes the bid certain while all
+// others make it impossible.
 func TestPodridaMCTSFindsCertainBids(t *testing.T) {
 	s := mcts.New[podridaTree](mcts.Options{C: math.Sqrt2 / 10, Sides: 4, Arena: 1 << 20})
 	r := rules.NewRand(21)
@@ -291,7 +291,7 @@ func TestPodridaMCTSFindsCertainBids(t *testing.T) {
 	}
 }
 
-// The parameters bound the search: it and det, and nodes below them.
+// TestPodridaMCTSBudget checks that the search is limited by it times det, or by nodes if that is less.
 func TestPodridaMCTSBudget(t *testing.T) {
 	game, view := bidding(8, "1c,1o,2o,3o,4o,2b,3b,4b", "3")
 	moves := listed(t, game, view)
@@ -306,7 +306,7 @@ func TestPodridaMCTSBudget(t *testing.T) {
 	}
 }
 
-// An iteration allocates nothing, and a tree of so many iterations fits the arena made for it.
+// TestPodridaMCTSAllocations checks that an iteration does not allocate, and that ArenaFor is large enough.
 func TestPodridaMCTSAllocations(t *testing.T) {
 	const iterations = 1000
 	s := mcts.New[podridaTree](mcts.Options{C: math.Sqrt2 / 10, Sides: 4, Arena: mcts.ArenaFor(iterations, podrida.MostMoves)})

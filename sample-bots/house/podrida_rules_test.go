@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// bidding returns game and view of a turn of four seats in which those before have bid; copas are
-// trumps.
+// bidding returns the game and the view of a bidding turn of four seats. bids are those of the seats before.
+// Copas are trumps.
 func bidding(round int, hand, bids string) (game, view string) {
 	const players = 4
 	ply := 0
@@ -32,7 +32,7 @@ func bidding(round int, hand, bids string) (game, view string) {
 			round, round, dealer, hand, strings.Join(by[:], ","), (dealer+1)%players)
 }
 
-// sorted returns cards in pack order.
+// sorted returns cards in the order of the pack.
 func sorted(hand string) string {
 	var cards baraja.Set
 	for text := range strings.SplitSeq(hand, ",") {
@@ -43,7 +43,8 @@ func sorted(hand string) string {
 	return string(cards.Text(nil))
 }
 
-// Every rule that bids, in a hand made for it. Rules 7 and 8 never fit: see TestPodridaUnreachableRules.
+// TestPodridaBidRules checks every rule for bids with a hand to which it applies. Rules 7 and 8 never apply;
+// see TestPodridaUnreachableRules.
 func TestPodridaBidRules(t *testing.T) {
 	for _, c := range []struct {
 		rule       int
@@ -86,7 +87,7 @@ func TestPodridaBidRules(t *testing.T) {
 	}
 }
 
-// checkRule checks the rule that fits and the move, whatever the hidden cards are.
+// checkRule checks which rule applies and the move, with different hidden cards.
 func checkRule(t *testing.T, game, view string, rule int, want string) {
 	t.Helper()
 	p := kit.Get[Player](t)(NewPlayer("podrida-rules"))
@@ -99,8 +100,8 @@ func checkRule(t *testing.T, game, view string, rule int, want string) {
 	}
 }
 
-// One bid at most is not allowed, so that with g + t, which is at least 1, g + t - 1 is allowed: the
-// study's rules 7 and 8 ask for neither.
+// TestPodridaUnreachableRules shows that the study's rules 7 and 8 never apply: they require that neither g +
+// t nor g + t - 1 is legal, but at most one bid is illegal.
 func TestPodridaUnreachableRules(t *testing.T) {
 	const neither = (1<<8 - 1) &^ (1<<2 | 1<<3)
 	for rule, f := range map[int]podridaFacts{
@@ -115,7 +116,7 @@ func TestPodridaUnreachableRules(t *testing.T) {
 	}
 }
 
-// Every rule that plays.
+// TestPodridaPlayRules checks every rule for cards.
 func TestPodridaPlayRules(t *testing.T) {
 	const (
 		last = "podrida players=3 seat=1 ply=20"
@@ -148,7 +149,8 @@ func TestPodridaPlayRules(t *testing.T) {
 	}
 }
 
-// The tables have the study's 25 rules, numbered in their order, and every one has a test.
+// TestPodridaRulesAreComplete checks that there are the study's 25 rules in their order, and that each has a
+// test.
 func TestPodridaRulesAreComplete(t *testing.T) {
 	number := 0
 	names := map[string]bool{}
@@ -169,8 +171,8 @@ func TestPodridaRulesAreComplete(t *testing.T) {
 	}
 }
 
-// @podrida-rules wins most games against three random players, of which chance would give it a
-// quarter. The seeds are fixed, so that the figure is the same on every machine.
+// TestPodridaRulesBeatRandom checks that @podrida-rules wins most games against three random players, where
+// chance would be a quarter. Seeds are fixed, so that the result is the same on every machine.
 func TestPodridaRulesBeatRandom(t *testing.T) {
 	tb := resolve(t, podrida.Game, "")
 	if got := tb.wins(t, "podrida-rules", "random", 100); got < 0.75 {
@@ -180,8 +182,8 @@ func TestPodridaRulesBeatRandom(t *testing.T) {
 	}
 }
 
-// wins returns how many of some games a bot alone wins, each from the next seat; the others have
-// the other seats. Games that are shared count in parts.
+// wins returns how many games a bot wins, each from the next seat; other has the other seats. A shared win
+// counts in part.
 func (tb *table) wins(t testing.TB, bot, other string, deals int) float64 {
 	sum := 0.0
 	for deal := range deals {

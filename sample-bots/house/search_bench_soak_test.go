@@ -11,8 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-// tenGames returns positions of ten fixed games of Tebes, every sixth one of each game in which
-// both sides play at depth 2.
+// tenGames returns every sixth position of ten fixed games of Tebes, in which both sides search to depth 2.
 func tenGames() (list []*tebesPosition) {
 	s := alphabeta.New[tebesPosition](alphabeta.Options{})
 	for game := range uint64(10) {
@@ -31,7 +30,7 @@ func tenGames() (list []*tebesPosition) {
 	return list
 }
 
-// One search to depth 6 from each position of ten games.
+// BenchmarkTebesDepth6 searches each position of ten games to depth 6.
 func BenchmarkTebesDepth6(b *testing.B) {
 	b.Run("plain", func(b *testing.B) { benchmarkTebes(b, alphabeta.Options{}) })
 	b.Run("table", func(b *testing.B) { benchmarkTebes(b, alphabeta.Options{Table: search.DefaultArena}) })

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-// minimax is the definition of what a search to a depth returns, for the side to move.
+// minimax returns the score of a search to a depth by definition, for the side to move.
 func minimax[P any, G alphabeta.Position[P]](g G, depth, ply int) int32 {
 	if depth == 0 {
 		return g.Value()
@@ -37,7 +37,7 @@ func minimax[P any, G alphabeta.Position[P]](g G, depth, ply int) int32 {
 	return best
 }
 
-// after returns the value of a move, for the side that makes it.
+// after returns the score of a move, for the side that makes it.
 func after[P any, G alphabeta.Position[P]](g G, m rules.Move, depth int) (v int32) {
 	side := g.Turn()
 	g.Make(m)
@@ -56,7 +56,7 @@ func after[P any, G alphabeta.Position[P]](g G, m rules.Move, depth int) (v int3
 	return v
 }
 
-// randomTebes plays some random moves; it returns nil where the game ends before.
+// randomTebes plays random moves. It returns nil if the game ends before.
 func randomTebes(r *rules.Rand, variant tebes.Rules, most int) *tebesPosition {
 	var p tebesPosition
 	src := rules.FastStream(r)
@@ -75,8 +75,8 @@ func randomTebes(r *rules.Rand, variant tebes.Rules, most int) *tebesPosition {
 	return &p
 }
 
-// Alpha-beta finds the value of plain minimax, and a move that has it, on random positions of
-// either board: without a table, with one, and with one so small that it overflows.
+// TestAlphaBetaIsMinimaxInTebes checks that alpha-beta finds the score of minimax and a move that has it, on
+// random positions of both boards: without a table, with one, and with one that overflows.
 func TestAlphaBetaIsMinimaxInTebes(t *testing.T) {
 	t.Parallel()
 	alphaBetaIsMinimax(t, 100)
@@ -164,8 +164,8 @@ func TestAlphaBetaIsMinimaxInTeeko(t *testing.T) {
 	}
 }
 
-// Ties are broken at random: where squares are worth nothing, most first moves of Tebes are
-// equal, and each is played.
+// TestAlphaBetaTies checks that ties are broken at random: if squares are worth nothing, most first moves of
+// Tebes are equal, and each must be played.
 func TestAlphaBetaTies(t *testing.T) {
 	r := rules.NewRand(3)
 	p := randomTebes(r, tebes.Rules{Size: 6, Limit: 400}, 1)
@@ -192,8 +192,8 @@ func TestAlphaBetaTies(t *testing.T) {
 	}
 }
 
-// A search is the same for the same seed and number of nodes, keeps to that number, and its
-// table to its size.
+// TestSearchBounds checks that a search is the same for the same seed and number of nodes, and respects the
+// limits of nodes and of the table.
 func TestSearchBounds(t *testing.T) {
 	p := randomTebes(rules.NewRand(4), tebes.Rules{Size: 6, Limit: 400}, 10)
 	var first alphabeta.Result
@@ -220,7 +220,7 @@ func TestSearchBounds(t *testing.T) {
 	}
 }
 
-// Make and Unmake are inverse, and Key tells positions apart.
+// TestTebesMake checks that Unmake reverses Make, and that different positions have different keys.
 func TestTebesMake(t *testing.T) {
 	r := rules.NewRand(5)
 	keys := map[uint64]string{}

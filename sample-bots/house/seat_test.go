@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// In one game after another, a seat plays what its bot plays by the protocol. Bots that do not exist
-// are errors.
+// TestSeat checks that in one game after another a seat makes the moves of its bot by the protocol. A bot
+// that does not exist is an error.
 func TestSeat(t *testing.T) {
 	tb := resolve(t, kit.Get[*rules.Game](t)(games.Find("tute")), "players=4 teams=yes")
 	const spec = "greedy:noise=30"

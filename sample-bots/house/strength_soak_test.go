@@ -14,16 +14,16 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// levelDeals is 0 where the levels are only shown to be in order.
+// levelDeals is 0 by default, which only checks the order of the levels.
 var levelDeals = flag.Int("levels", 0, "deals that TestLevelsInOrder plays for each pair of levels; 500 to measure them")
 
-// topNodes are those of the champion where it is measured, about a tenth of a second a move.
+// topNodes is the node limit of the champion when it is measured, about a tenth of a second for a move.
 var topNodes = map[string]int{"brisca": 20_000, "tute": 20_000, "podrida": 5_000, "tebes": 200_000, "teeko": 200_000}
 
-// topPart is the part of the deals that are played with the champion.
+// topPart means that one of this many deals is played with the champion.
 const topPart = 5
 
-// levelSpec returns the spec of a level that needs no clock.
+// levelSpec returns the spec of a level that does not depend on the clock.
 func levelSpec(game string, l ChampionLevel) string {
 	if l.Number < topLevel {
 		return l.Spec
@@ -31,11 +31,11 @@ func levelSpec(game string, l ChampionLevel) string {
 	return fmt.Sprintf("%s:nodes=%d", l.Spec, topNodes[game])
 }
 
-// levelTrials are the deals by which the order shows; the same are played each time.
+// levelTrials is the number of deals, always the same ones, that shows the order of the levels.
 var levelTrials = map[string]int{"brisca": 200, "tute": 200, "podrida": 15, "tebes": 30, "teeko": 30}
 
-// Each level is better than the one below it. With -levels 500 the differences in Elo are printed that
-// docs/house-bots.md has.
+// TestLevelsInOrder checks that each level is better than the one below. With -levels 500 it prints the
+// differences in Elo for docs/house-bots.md.
 func TestLevelsInOrder(t *testing.T) {
 	for _, g := range games.All() {
 		for i, weak := range Levels()[:topLevel-1] {
@@ -59,8 +59,8 @@ func TestLevelsInOrder(t *testing.T) {
 	}
 }
 
-// With few nodes the champion wins more points than each of the bots of the study and @greedy, on
-// fixed seeds; docs/house-bots.md has the measurement with many.
+// TestPodridaChampionIsBetter checks that the champion, with few nodes and fixed seeds, wins more points than
+// @greedy and the bots of the study. docs/house-bots.md has the measurement with many nodes.
 func TestPodridaChampionIsBetter(t *testing.T) {
 	tb := resolve(t, podrida.Game, "")
 	for _, other := range []string{"podrida-rules", "podrida-mcts", "greedy"} {
@@ -76,8 +76,8 @@ func TestPodridaChampionIsBetter(t *testing.T) {
 	}
 }
 
-// @net has more than half of the points in games against each agent of the thesis. lab/README.md
-// has the measurement with thousands of deals.
+// TestNetBeatsTheThesis checks that @net scores more than half against each agent of the thesis.
+// lab/README.md has the measurement with thousands of deals.
 func TestNetBeatsTheThesis(t *testing.T) {
 	const deals = uint64(150)
 	for _, m := range []cards.Mode{{Players: 2}, {Tute: true, Players: 2}} {
@@ -104,8 +104,8 @@ func TestNetBeatsTheThesis(t *testing.T) {
 	}
 }
 
-// The champion is clearly better than simple bots even with few iterations, for any number of
-// seats. The same seeds are played each time.
+// TestCardChampionScoresEverywhere checks that the champion is clearly better than simple bots even with few
+// iterations, for all numbers of seats. Seeds are fixed.
 func TestCardChampionScoresEverywhere(t *testing.T) {
 	for _, c := range []championCase{
 		{"brisca", "", "brisca-basic", 40, 0.6},
@@ -122,7 +122,7 @@ func TestCardChampionScoresEverywhere(t *testing.T) {
 	}
 }
 
-// The built-in models of @rl beat random players.
+// TestRLBeatsRandom checks that the built-in models of @rl beat random players.
 func TestRLBeatsRandom(t *testing.T) { rlBeatsRandom(t, 60) }
 
 func TestAlphaBetaIsMinimaxInManyPositions(t *testing.T) { alphaBetaIsMinimax(t, 3000) }

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// table plays house bots against each other without processes.
+// table plays house bots against each other in this process.
 type table struct {
 	variant *rules.Variant
 	text    []byte
@@ -30,7 +30,7 @@ func resolve(t testing.TB, g *rules.Game, options string) *table {
 	return &table{variant: v}
 }
 
-// result is how a deal has ended.
+// result is the result of a deal.
 type result struct {
 	Ranks  []int
 	Points []float64
@@ -41,7 +41,7 @@ func (tb *table) result(s rules.State) result {
 	return result{tb.variant.Ranks(points), points}
 }
 
-// players finds the bots of some specs.
+// players returns a player for each spec.
 func players(t testing.TB, specs []string) (list []Player) {
 	t.Helper()
 	for _, spec := range specs {
@@ -50,15 +50,14 @@ func players(t testing.TB, specs []string) (list []Player) {
 	return list
 }
 
-// play plays one deal; seats has a spec for each seat. It returns the moves, too.
+// play plays one deal. seats has a spec for each seat. It also returns the moves.
 func (tb *table) play(t testing.TB, deal uint64, seats []string) (result, string) {
 	t.Helper()
 	r, moves, _ := tb.playBy(t, deal, seats, players(t, seats))
 	return r, moves
 }
 
-// playBy plays one deal by the bots of the specs, which may have played others. It returns the moves and what the
-// bots say of them, too.
+// playBy plays one deal by existing players of the specs. It also returns the moves and the infos.
 func (tb *table) playBy(t testing.TB, deal uint64, seats []string, players []Player) (result, string, string) {
 	t.Helper()
 	infos := make([]*protocol.GameLine, len(seats))
@@ -105,8 +104,7 @@ func (tb *table) turn(state rules.State, game *protocol.GameLine) *protocol.Turn
 	}
 }
 
-// score returns what a seat makes of its rank: 1 for the best, 0 for the last, ties
-// in between.
+// score returns the score of a seat's rank: 1 for the best, 0 for the last, ties in between.
 func score(r result, seat int) float64 {
 	better, worse := 0, 0
 	for _, rank := range r.Ranks {
@@ -119,14 +117,14 @@ func score(r result, seat int) float64 {
 	return 0.5 + 0.5*float64(worse-better)/float64(len(r.Ranks)-1)
 }
 
-// pairing is how many deals a pairing is measured over.
+// pairing is the number of deals of a pairing.
 var pairing = map[bool]int{false: 60, true: 200}[kit.Soak]
 
-// nodesCounted is how many positions the search of a bot looks at.
+// nodesCounted is the number of nodes that a bot may search for a move.
 var nodesCounted = map[bool]int{false: 100, true: 200}[kit.Soak]
 
-// A greedy bot must clearly beat random ones, whatever the options: the same
-// seeds are played each time, so that the figure is the same on every machine.
+// TestGreedyBeatsRandom checks that greedy clearly beats random bots with all options. Seeds are fixed, so
+// that the result is the same on every machine.
 func TestGreedyBeatsRandom(t *testing.T) {
 	options := map[string][]string{
 		"brisca":  {"", "exchange=yes last10=yes blackhand=yes hunt3=yes", "players=3", "players=4 teams=yes"},
@@ -153,8 +151,8 @@ func TestGreedyBeatsRandom(t *testing.T) {
 	}
 }
 
-// measure returns the score of a bot against another that has the other sides' seats:
-// each deal is played from both seats of two, from one of more.
+// measure returns the score of a bot against another that has the seats of the other sides. With two seats
+// each deal is played from both, with more from one.
 func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 	t.Helper()
 	n := tb.variant.Players
@@ -179,7 +177,8 @@ func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 	return sum / float64(games)
 }
 
-// The same game and seed make a bot give the same answers, whatever it has played before; another seed, others.
+// TestHouseBotsAreDeterministic checks that the same game and seed give the same answers, whatever the bot
+// has played before, and that another seed gives others.
 func TestHouseBotsAreDeterministic(t *testing.T) {
 	for _, g := range games.All() {
 		for _, b := range List() {
@@ -214,7 +213,7 @@ func TestHouseBotsAreDeterministic(t *testing.T) {
 	}
 }
 
-// counted returns the spec of a bot that does not look at the clock.
+// counted returns the spec of a bot whose search does not depend on the clock.
 func counted(b Bot) string {
 	if slices.ContainsFunc(b.Options(), func(o BotOption) bool { return o.Name == "nodes" }) {
 		return fmt.Sprintf("%s:nodes=%d,memory=1", b.Name, nodesCounted)
@@ -222,7 +221,7 @@ func counted(b Bot) string {
 	return b.Name
 }
 
-// With all its moves random, greedy is as good as random; with some, in between.
+// TestGreedyNoise checks that greedy with only random moves is as good as random, and in between with some.
 func TestGreedyNoise(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	full := tb.measure(t, "greedy:noise=100", "random", pairing)

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// A model of another kind is an error.
+// TestReadKind checks that a model of another kind is an error.
 func TestReadKind(t *testing.T) {
 	var b bytes.Buffer
 	kit.Must(t, model.Write(&b, model.Header{Kind: model.GA, Mode: "brisca2"}, func(io.Writer) error { return nil }))
@@ -20,7 +20,7 @@ func TestReadKind(t *testing.T) {
 	}
 }
 
-// The classes of a choice are compared before their chances.
+// TestRank checks that actions are compared by class before probability.
 func TestRank(t *testing.T) {
 	a := &SL{Header: model.Header{Labels: []int{-10, 0, 20}}}
 	low, high := a.rank([]float32{0.1, 0.9, 0}, false), a.rank([]float32{0.3, 0.3, 0.4}, false)
@@ -39,7 +39,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-// A model with other layers than its mode needs is an error.
+// TestReadSLErrors checks that a model whose layers do not fit its mode is an error.
 func TestReadSLErrors(t *testing.T) {
 	h := model.Header{Kind: model.SL, Mode: "brisca2", Encoding: features.Scaled, Layers: []int{56, 3}, Output: "softmax", Labels: []int{1, 2, 3}}
 	for _, test := range []struct {
@@ -67,7 +67,7 @@ func TestReadSLErrors(t *testing.T) {
 	}
 }
 
-// A net for other inputs is refused.
+// TestReadNetErrors checks that a net for other inputs is an error.
 func TestReadNetErrors(t *testing.T) {
 	for want, h := range map[string]model.Header{
 		`encoding "unscaled"`: {Kind: model.Net, Mode: "brisca2", Encoding: "unscaled", Output: "linear"},

@@ -11,8 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/misbehave/faults"
 )
 
-// TestMain makes the test binary the bot itself when asked to, so that nothing
-// need be built.
+// TestMain makes the test binary run as the bot, so that no other binary must be built.
 func TestMain(m *testing.M) {
 	if os.Getenv("MISBEHAVE") != "" {
 		main()

@@ -4,5 +4,5 @@ package starters
 
 import "testing"
 
-// The same at every setting of every game.
+// TestStartersPlayEverySetting is TestStartersPlayAlike with every setting of every game.
 func TestStartersPlayEverySetting(t *testing.T) { playAlike(t, true) }

@@ -25,12 +25,12 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// TestMain makes the test binary run as a house bot in real processes.
+// TestMain lets the test binary run as a house bot in real processes.
 func TestMain(m *testing.M) {
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
-// Each starter is two text files, beside its README, and nothing that was built.
+// TestStarterFiles checks that each starter has two text files besides its README, and no build output.
 func TestStarterFiles(t *testing.T) {
 	entries, err := files.ReadDir(".")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestStarterFiles(t *testing.T) {
 	}
 }
 
-// write writes a starter into a new directory.
+// write writes a starter to a new directory.
 func write(t testing.TB, l Language, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -79,8 +79,8 @@ func read(t testing.TB, path string) string {
 	return string(data)
 }
 
-// The manifest is valid, needs what the list of languages says, and is what timba
-// would do with the main file alone; the README tells the rest in about ten lines.
+// TestStarterManifestAndReadme checks that the manifest is valid, needs the listed programs, and runs the bot
+// as timba would without it. The README must have the other information in about ten lines.
 func TestStarterManifestAndReadme(t *testing.T) {
 	for _, l := range Languages {
 		dir := write(t, l, "Nice-1")
@@ -133,8 +133,8 @@ func TestStarterManifestAndReadme(t *testing.T) {
 	}
 }
 
-// Names, titles and aliases find a language, in any case; the error for others lists
-// those that exist.
+// TestFindLanguage checks that names, titles and aliases find a language in any case, and that the error for
+// other words lists all of them.
 func TestFindLanguage(t *testing.T) {
 	for word, want := range map[string]string{"python": "python", "Py": "python", "JS": "javascript", "c++": "cpp", "golang": "go", "sh": "bash", "C": "c", "PHP": "php"} {
 		if l, err := Find(word); err != nil || l.Name != want {
@@ -161,7 +161,7 @@ func TestFindLanguage(t *testing.T) {
 	}
 }
 
-// A directory with anything in it is left as it is.
+// TestWriteNeverOverwrites checks that a directory that is not empty is not changed.
 func TestWriteNeverOverwrites(t *testing.T) {
 	l := Languages[0]
 	dir := write(t, l, "mine")
@@ -186,7 +186,7 @@ func TestWriteNeverOverwrites(t *testing.T) {
 	}
 }
 
-// Any directory gives a name that needs no quoting anywhere.
+// TestBotNames checks that every directory gives a name that needs no quoting.
 func TestBotNames(t *testing.T) {
 	for dir, want := range map[string]string{
 		"mybot": "mybot", "My Bot 2": "My-Bot-2", `a"b'c`: "a-b-c", "señal": "se-al", "..x": "x", "日本": "my-bot", "v1.2_b": "v1.2_b", "-": "my-bot",
@@ -203,8 +203,7 @@ func TestBotNames(t *testing.T) {
 	}
 }
 
-// settings are what the starters play: every game, with few and many seats, with
-// teams, and with all options on.
+// settings are the settings that the starters play: every game, few and many seats, teams, and all options.
 var settings = []struct{ game, options string }{
 	{"brisca", "players=2 exchange=yes last10=yes blackhand=yes hunt3=yes"},
 	{"brisca", "players=3"},
@@ -220,12 +219,11 @@ var settings = []struct{ game, options string }{
 	{"teeko", "start=drop squares=advanced limit=40"},
 }
 
-// patient is a clock that no loaded machine runs down.
+// patient is a clock that does not run out even on a busy machine.
 var patient = referee.Clock{Move: time.Hour, Margin: time.Second, Startup: time.Hour}
 
-// game plays one game between a bot and @random, who take the seats in turn, or
-// of the bot with itself. What it gives is the replay without what may differ
-// from bot to bot.
+// game plays one game between a bot and @random, who alternate in the seats, or between a bot and itself. It
+// returns the replay without the parts that differ from bot to bot.
 func game(t testing.TB, setting struct{ game, options string }, bots ...match.Contestant) string {
 	t.Helper()
 	g, err := games.Find(setting.game)
@@ -255,7 +253,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...match.Co
 	return string(kit.Get[[]byte](t)(json.MarshalIndent(r, "", " ")))
 }
 
-// scores requires the score of each position of a starter to say how well the game stands for it.
+// scores checks that the score that a starter reports for each position is the one that standing returns.
 func scores(t testing.TB, v *rules.Variant, r *referee.Replay) {
 	t.Helper()
 	for s, err := range r.Walk(v, nil) {
@@ -270,8 +268,8 @@ func scores(t testing.TB, v *rules.Variant, r *referee.Replay) {
 	}
 }
 
-// standing returns how well a game stands for a seat: by points, by pieces in Tebes, and by the pairs of pieces that
-// touch in Teeko.
+// standing returns how well a game stands for a seat: by points; in Tebes by pieces; in Teeko by the pairs of
+// pieces that touch.
 func standing(v *rules.Variant, s rules.State, seat int) (score float64) {
 	view := protocol.Pairs(s.View(nil, seat)).Map()
 	sign := func(piece byte) float64 {
@@ -308,7 +306,7 @@ func standing(v *rules.Variant, s rules.State, seat int) (score float64) {
 	return score
 }
 
-// conforms wants what `timba check` says to be good.
+// conforms checks a starter by `timba check`.
 func conforms(t testing.TB, p program.Program) {
 	t.Helper()
 	teeko, err := games.Find("teeko") // the others are played below
@@ -329,7 +327,8 @@ func conforms(t testing.TB, p program.Program) {
 	}
 }
 
-// all plays a starter against @random and against itself, at one setting of each game or every one.
+// all plays a starter against @random and against itself, in one or in every setting of each game. It returns
+// the replays.
 func all(t testing.TB, l Language, every bool) (replays []string) {
 	t.Helper()
 	var log bytes.Buffer
@@ -356,8 +355,8 @@ func all(t testing.TB, l Language, every bool) (replays []string) {
 	return replays
 }
 
-// Every starter plays every game without a fault, and with the same seeds and
-// opponents they all make the same moves and think the same.
+// TestStartersPlayAlike checks that every starter plays every game without a fault, and that with the same
+// seeds and opponents all starters make the same moves and report the same scores.
 func TestStartersPlayAlike(t *testing.T) { playAlike(t, false) }
 
 func playAlike(t *testing.T, every bool) {

@@ -45,7 +45,8 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// The thesis writes the rules as exchange, last10, blackhand and hunt3: 1001 is exchange and hunt3.
+// TestRuleBits checks the digits as in the thesis, exchange, last10, blackhand and hunt3: 1001 is exchange
+// and hunt3.
 func TestRuleBits(t *testing.T) {
 	two := kit.Get[Mode](t)(ParseMode("tute2"))
 	if r := two.Rules()[0b1001]; r != (baraja.TableRules{Players: 2, Exchange: true, Hunt3: true}) {
@@ -73,7 +74,7 @@ func TestBits40(t *testing.T) {
 	})
 }
 
-// In random games every legal move has an action of its own, and Find returns it.
+// TestActions checks in random games that legal moves have different actions and that FindMove returns them.
 func TestActions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(Modes()).Draw(t, "mode")
@@ -132,7 +133,8 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// A text names all combinations of the optional rules, none of them, or one.
+// TestCombinations checks the texts for all combinations of the optional rules, for none of them, and for
+// one.
 func TestCombinations(t *testing.T) {
 	for _, m := range Modes() {
 		one := strings.Repeat("0", m.RuleCount()-1) + "1"

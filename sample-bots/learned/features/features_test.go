@@ -15,7 +15,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The thesis gives 56 to 76 scaled inputs, 160 to 207 bits, and 112 bits of its genetic search.
+// TestInputs checks the numbers of inputs in the thesis: 56 to 76 scaled, 160 to 207 bits, and 112 genetic
+// ones.
 func TestInputs(t *testing.T) {
 	var got strings.Builder
 	for _, m := range cards.Modes() {
@@ -47,7 +48,7 @@ follow-teams 76 207 155
 	}
 }
 
-// first lays out a game whose pack begins with some cards.
+// first starts a game whose pack begins with some cards.
 func first(t *testing.T, m cards.Mode, r baraja.TableRules, begin string) *cards.Position {
 	var pack []baraja.Card
 	for word := range strings.FieldsSeq(begin) {
@@ -71,8 +72,8 @@ func text(s *net.Inputs) string {
 	return strings.Join(words, " ")
 }
 
-// A position of Brisca, worked by hand: seat 0 has led the 3 of copas; seat 1 holds 1o, 2o and
-// 12b; the trump card is the 7 of espadas; exchange and hunt3 are on.
+// TestScaledPosition checks a position of Brisca that was encoded by hand: seat 0 has led the 3 of copas;
+// seat 1 holds 1o, 2o and 12b; the trump card is the 7 of espadas; exchange and hunt3 are on.
 func TestScaledPosition(t *testing.T) {
 	m := kit.Get[cards.Mode](t)(cards.ParseMode("brisca2"))
 	r := m.Rules()[0b1001]
@@ -118,8 +119,8 @@ func checkInputs(t *rapid.T, e *Encoder, p *cards.Position, r *rules.Rand) {
 	}
 }
 
-// In random games of every mode, what a seat does not see has no influence on its inputs, and inputs
-// are numbers from 0 to 1 in rising order.
+// TestRandomGames checks in random games of every mode that inputs do not depend on what the seat does not
+// see, and are numbers from 0 to 1 in increasing order.
 func TestRandomGames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")

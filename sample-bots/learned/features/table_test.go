@@ -13,9 +13,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// The position of TestScaledPosition: seat 0 has led the 3 of copas; seat 1 holds 1o, 2o and 12b;
-// the trump card is the 7 of espadas; exchange and hunt3 are on. Espadas come first, copas were
-// led, and of the others oros have the strongest card in hand.
+// TestTablePosition encodes the position of TestScaledPosition: seat 0 has led the 3 of copas; seat 1 holds
+// 1o, 2o and 12b; the trump card is the 7 of espadas; exchange and hunt3 are on. Espadas come first, copas
+// were led, and of the other suits oros have the strongest card in hand.
 func TestTablePosition(t *testing.T) {
 	m := kit.Get[cards.Mode](t)(cards.ParseMode("brisca2"))
 	p := first(t, m, m.Rules()[0b1001], "3c 1o 4o 2o 5o 12b 7e")
@@ -42,8 +42,8 @@ func TestTablePosition(t *testing.T) {
 	}
 }
 
-// In random games every input is below the number of inputs, set once, and the same whatever the
-// hidden cards are; outputs are below the number of actions and different for the legal moves.
+// TestTableBounds checks in random games that inputs are in range, set once, and independent of hidden cards,
+// and that outputs are in range and different for the legal moves.
 func TestTableBounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
@@ -86,8 +86,8 @@ func tableBounds(t *rapid.T, m cards.Mode, r *rules.Rand) {
 	}
 }
 
-// Positions that differ only in the names of the suits have the same inputs, and the same move has
-// the same output.
+// TestTableSuits checks that positions that differ only in the names of suits have the same inputs, and that
+// the same move has the same output.
 func TestTableSuits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
@@ -115,8 +115,8 @@ func renamed(t *rapid.T, m cards.Mode, names []baraja.Suit, r *rules.Rand) {
 		b, to := e.Append(nil, q)
 		slices.Sort(a)
 		slices.Sort(b)
-		// Suits of which nothing is in hand or played are alike, but not by their names: only their
-		// places may be exchanged.
+		// Suits without any card in hand or played are alike except for their names, so only their places may
+		// be swapped.
 		if !slices.Equal(a, b) && distinct(p) {
 			t.Fatalf("%v: inputs %v, renamed %v", m, a, b)
 		}
@@ -136,8 +136,7 @@ func renamed(t *rapid.T, m cards.Mode, names []baraja.Suit, r *rules.Rand) {
 	}
 }
 
-// distinct reports whether no two suits are alike in the hand of the seat to move and in what was
-// played.
+// distinct reports whether all suits differ in the hand of the seat to move or in the played cards.
 func distinct(p *cards.Position) bool {
 	hand := p.Board().Hands[p.Turn()]
 	seen := map[string]bool{}

@@ -47,7 +47,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// No byte of a file can be changed, and none can be missing, without an error.
+// TestDamage checks that a changed or missing byte in a file is an error.
 func TestDamage(t *testing.T) {
 	x := make([]float32, 40)
 	for i := range x {
@@ -98,7 +98,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A body that unpacks to more than the limit ends with an error.
+// TestBodyLimit checks that a body which decompresses to more than the limit is an error.
 func TestBodyLimit(t *testing.T) {
 	_, b, err := Read(bytes.NewReader(encode(t, header(), make([]float32, 100))))
 	kit.Must(t, err)

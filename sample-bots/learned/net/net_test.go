@@ -20,7 +20,7 @@ func newNet(t testing.TB, out Output, sizes ...int) *Net {
 	return n
 }
 
-// Inputs in any order give the outputs of arithmetic in float64.
+// TestForward checks that outputs agree with arithmetic in float64, for inputs in any order.
 func TestForward(t *testing.T) {
 	n := newNet(t, Softmax, 12, 7, 5, 3)
 	rapid.Check(t, func(t *rapid.T) {
@@ -40,7 +40,7 @@ func TestForward(t *testing.T) {
 	})
 }
 
-// The sum of a unit is its output, of a net of one layer as well.
+// TestSum checks that OutputSum returns the output of a unit, also in a net of a single layer.
 func TestSum(t *testing.T) {
 	for _, sizes := range [][]int{{12, 3}, {12, 7, 3}, {12, 7, 5, 3}} {
 		n := newNet(t, Linear, sizes...)

@@ -12,13 +12,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// allKeys are all ways to see positions.
+// allKeys are all valid keys.
 var allKeys = []Keys{
 	{Variant: OneState}, {Variant: ManyStates}, {Variant: Abstract, Abstraction: Hand}, {Variant: Abstract, Abstraction: Kinds},
 	{Variant: OneState, Alike: true}, {Variant: ManyStates, Alike: true}, {Variant: Abstract, Abstraction: Hand, Alike: true},
 }
 
-// walk plays a random game and shows each position with its legal moves.
+// walk plays a random game and calls show for each position and its legal moves.
 func walk(m cards.Mode, o baraja.TableRules, seed uint64, show func(*cards.Position, []rules.Move)) {
 	p, r := new(cards.Position), rules.NewRand(seed)
 	src := rules.FastStream(r)
@@ -30,7 +30,8 @@ func walk(m cards.Mode, o baraja.TableRules, seed uint64, show func(*cards.Posit
 	}
 }
 
-// Every legal move stands behind its action; kinds have one of their cards.
+// TestViewHasTheMoves checks that each legal move belongs to its action; an action that is a kind has one of
+// its cards.
 func TestViewHasTheMoves(t *testing.T) {
 	for _, mode := range cards.Modes() {
 		for n, o := range mode.Rules() {
@@ -62,8 +63,8 @@ func checkView(t *testing.T, mode cards.Mode, k Keys, p *cards.Position, legal [
 	}
 }
 
-// Two positions that differ only in the names of the suits that are not trumps are the same if
-// suits are alike; else a game has some that are not. Renamed moves have the same actions.
+// TestAlike checks that positions that differ only in the names of suits other than trumps have the same keys
+// and actions if suits are alike, and otherwise do not all have the same keys.
 func TestAlike(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mode := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
@@ -114,19 +115,19 @@ func checkAlike(t *rapid.T, mode cards.Mode, o baraja.TableRules, k Keys, seed u
 		one.Play(m)
 		two.Play(renamed(m))
 	}
-	// A game that is won at once may show too few cards to tell.
+	// A game that ends early may have shown too few cards to differ.
 	if told := !(same || k.Alike || k.HasKinds()); differ && !told || told && !differ && one.Board().Plies >= baraja.TableCards/2 {
 		t.Fatalf("%v %+v: suits are told apart: %t", mode, k, differ)
 	}
 }
 
-// What the variants have in their keys, and what not.
+// TestKeysHave checks what the keys of the variants contain and what not.
 func TestKeysHave(t *testing.T) {
 	base := keyParts{hand: 0b111, playedCards: 0b11000, trick: [3]uint8{5, noCard, noCard}, trump: 8, rules: 2}
 	for _, c := range []struct {
 		what     string
 		change   func(*keyParts)
-		variants string // that tell the difference
+		variants string // those whose keys differ
 	}{
 		{"hand", func(w *keyParts) { w.hand = 0b1011 }, "os ms as"},
 		{"trump card", func(w *keyParts) { w.trump = 9 }, "os ms as"},
@@ -153,7 +154,7 @@ func TestKeysHave(t *testing.T) {
 	}
 }
 
-// Kinds of a hand that is led, and of one that follows.
+// TestKinds checks the kinds of a hand that leads and of one that follows.
 func TestKinds(t *testing.T) {
 	var p cards.Position
 	mode := cards.Mode{Players: 2}
@@ -185,7 +186,7 @@ func card(t *testing.T, name string) baraja.Card {
 	return kit.Get[baraja.Card](t)(baraja.Parse(name))
 }
 
-// cardsFirst returns a pack that begins with some cards.
+// cardsFirst returns a pack that begins with the given cards.
 func cardsFirst(t *testing.T, names ...string) (pack [baraja.TableCards]baraja.Card) {
 	t.Helper()
 	var set baraja.Set
@@ -218,7 +219,7 @@ func TestLookAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A policy has as many bytes of its keys as its states need.
+// TestWidth checks that a policy stores as many bytes of its keys as its number of states needs.
 func TestWidth(t *testing.T) {
 	for states, want := range map[int]int{0: 3, 1 << 20: 3, 1<<20 + 1: 4, 1 << 28: 4, 1<<28 + 1: 5, 1 << 40: 5} {
 		if width := widthOf(states); width != want {

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// position reads five rows of a board, black to move.
+// position parses five rows of a board. Black is to move.
 func position(t *testing.T, board string) *teeko.State {
 	t.Helper()
 	v, err := teeko.Game.Resolve(nil)
@@ -48,14 +48,14 @@ func TestChooseWins(t *testing.T) {
 	if s := position(t, "bbb.b ..... ..... w.w.. w.w.."); string(s.MoveText(nil, m)) != "4-3" || v != 1 {
 		t.Errorf("got %s, value %v", s.MoveText(nil, m), v)
 	}
-	// Who is blind does not see that a move wins.
+	// With blind set, Choose does not recognize a winning move.
 	none := position(t, "bbb.b ..... ..... w.w.. w.w..")
 	if m, v := (Weights{}).Choose(none, rules.NewRand(1), true); v != 0 || string(none.MoveText(nil, m)) == "4-3" {
 		t.Errorf("blind: %s, value %v", none.MoveText(nil, m), v)
 	}
 }
 
-// One step of the rule by hand: the value of (1, 1, 0, ...) with weights 0.5 each is 1/(1+1).
+// TestLearn checks one step by hand: the value of (1, 1, 0, ...) with weights of 0.5 is 1/(1+1).
 func TestLearn(t *testing.T) {
 	w := Weights{0.5, 0.5}
 	f := Features{1, 1}
@@ -68,8 +68,8 @@ func TestLearn(t *testing.T) {
 	}
 }
 
-// Replaced, the weights are the features of the last position, times the rate and what is missing:
-// the shape of those that the study prints.
+// TestReplace checks that with replace the weights are the features of the last position times mu and the
+// error, which is the form of the weights that the study prints.
 func TestReplace(t *testing.T) {
 	w := Weights{0.5, 0.5}
 	w.Learn(Features{1, 1, 3}, -0.5, 0.1, true)

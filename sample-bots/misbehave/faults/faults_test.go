@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Each fault is made when its list says. What it leads to is tested in referee and referee/check.
+// TestEveryFaultIsMade checks that each listed fault has code for its moment. Packages referee and check test
+// its effect.
 func TestEveryFaultIsMade(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range All {

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// briscaTree is Brisca with random playouts; points are all that counts.
+// briscaTree is Brisca with random playouts, scored by points alone.
 type briscaTree struct{ brisca.State }
 
 func (t *briscaTree) Playout(r *rules.Rand) {
@@ -39,7 +39,7 @@ func dealt(players uint8, moves int, r *rules.Rand) (*briscaTree, int) {
 	return t, t.Turn()
 }
 
-// coin is a game for one seat: stop for a sure score, or go on and guess a hidden coin.
+// coin is a game for one seat: it can stop for a certain score, or continue and guess a hidden coin.
 type coin struct {
 	moves  uint8
 	first  rules.Move
@@ -85,8 +85,8 @@ func (c *coin) Scores(points *[rules.MaxSeats]float32) {
 	}
 }
 
-// A seat that does not see the coin cannot guess it: what is sure is better if it is more than a
-// half. A search of each deal by itself would always go on, and guess right.
+// TestHiddenCoin checks that a seat that cannot see the coin prefers a certain score above one half. A search
+// that solved each deal separately would always continue and guess right.
 func TestHiddenCoin(t *testing.T) {
 	s := New[coin](Options{C: 0.7, Arena: 1 << 16})
 	r := rules.NewRand(1)
@@ -106,7 +106,7 @@ func TestHiddenCoin(t *testing.T) {
 
 func (c *coin) Guess([]rules.Move) rules.Move { return 1 }
 
-// A guess that is wrong has less weight the more visits there are, and a right one saves visits.
+// TestGuess checks that a wrong guess loses weight with more visits, and that a right one saves visits.
 func TestGuess(t *testing.T) {
 	s := NewGuided[coin](Options{C: 0.7, Arena: 1 << 16})
 	r := rules.NewRand(12)
@@ -121,8 +121,8 @@ func TestGuess(t *testing.T) {
 	}
 }
 
-// The tree keeps to its size, and a search is the same for the same seed and number of
-// iterations, with any number of seats.
+// TestBounds checks that the tree respects its memory limit, and that a search is the same for the same seed
+// and number of iterations, with any number of seats.
 func TestBounds(t *testing.T) {
 	const arena = 32 << 10
 	for _, players := range []uint8{2, 3, 4} {
@@ -147,7 +147,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// A search that has no time left ends at once, with a legal move.
+// TestInterrupted checks that a search without time ends at once with a legal move.
 func TestInterrupted(t *testing.T) {
 	position, seat := dealt(2, 4, rules.NewRand(4))
 	s := New[briscaTree](Options{C: 0.7, Arena: 1 << 20})
@@ -157,7 +157,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// Each visit of a node went on to one of its children, but for the first.
+// TestVisitsAddUp checks that each visit of a node except the first is a visit of one of its children.
 func TestVisitsAddUp(t *testing.T) {
 	position, seat := dealt(3, 5, rules.NewRand(6))
 	s := New[briscaTree](Options{C: 0.7, Arena: 1 << 20})
