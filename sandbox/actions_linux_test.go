@@ -53,7 +53,6 @@ func hang() {
 	}
 }
 
-// pause sleeps.
 func pause(d time.Duration) {
 	for rest := unix.NsecToTimespec(d.Nanoseconds()); unix.Nanosleep(&rest, &rest) != nil; {
 	}
@@ -66,8 +65,7 @@ func again(action string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// fault ends by a signal from the kernel, the only kind that can be tested where just Landlock restricts
-// signals.
+// fault ends by a signal from the kernel, the only kind that can be tested where just Landlock restricts signals.
 func fault([]string) {
 	var byDefault [32]byte // a sigaction
 	if _, _, errno := unix.RawSyscall6(unix.SYS_RT_SIGACTION, uintptr(unix.SIGSEGV), uintptr(unsafe.Pointer(&byDefault)), 0, 8, 0, 0); errno != 0 {
@@ -223,8 +221,7 @@ func count([]string) {
 	}
 }
 
-// signalInit sends every signal to init, to its threads and to all processes, except those that would end
-// itself.
+// signalInit sends every signal to init, to its threads and to all processes, except those that would end itself.
 func signalInit([]string) {
 	for pid := 1; pid < os.Getpid(); pid++ { // threads have IDs, too
 		for sig := unix.Signal(1); sig < 65; sig++ {

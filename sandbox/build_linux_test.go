@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// TestBuildRemoves checks that files which a build removes are removed outside, and that files it never had
-// stay.
+// TestBuildRemoves checks that files which a build removes are removed outside, and that files it never had stay.
 func TestBuildRemoves(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		if level == LevelWeak {

@@ -179,8 +179,7 @@ func hasSystemd() bool {
 	return err == nil && info.IsDir()
 }
 
-// Files that list controllers: those that are available in a cgroup, and those that it enables for its
-// children.
+// Files that list controllers: those that are available in a cgroup, and those that it enables for its children.
 const (
 	availableFile = "cgroup.controllers"
 	enabledFile   = "cgroup.subtree_control"

@@ -132,8 +132,7 @@ func TestVacate(t *testing.T) {
 	}
 }
 
-// TestOpenAgain checks that opening cgroups again, as a program started by timba does, finds the same
-// directory.
+// TestOpenAgain checks that opening cgroups again, as a program started by timba does, finds the same directory.
 func TestOpenAgain(t *testing.T) {
 	first, err := cgroups()
 	if err != nil {

@@ -61,8 +61,7 @@ func startTicks(pid int) string {
 	return string(f[19])
 }
 
-// removeAbandoned removes the cgroups below base whose owners have ended. The bots in them ended with their
-// owner.
+// removeAbandoned removes the cgroups below base whose owners have ended. The bots in them ended with their owner.
 func removeAbandoned(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -132,8 +131,7 @@ func readNumber(path string) int64 {
 	return n
 }
 
-// readCounter returns the value of a name in a file with lines of the form "NAME NUMBER", or 0 if it is
-// missing.
+// readCounter returns the value of a name in a file with lines of the form "NAME NUMBER", or 0 if it is missing.
 func readCounter(path, name string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -230,8 +228,7 @@ func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	return v1, unified
 }
 
-// mountedPath returns the directory of a path in a cgroup hierarchy whose subtree at root is mounted at
-// point.
+// mountedPath returns the directory of a path in a cgroup hierarchy whose subtree at root is mounted at point.
 func mountedPath(point, root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return filepath.Join(point, rel)

@@ -151,8 +151,7 @@ func (c *cleanerConn) start() error {
 
 // cleanerMain reads messages until the program has ended, and then cleans up.
 func cleanerMain() {
-	// Signals must not end the cleaner. For why this is not signal.Ignore, see ignoreSignals in package
-	// initproc.
+	// Signals must not end the cleaner. For why this is not signal.Ignore, see ignoreSignals in package initproc.
 	signal.Notify(make(chan os.Signal, 1))
 	known := map[string]bool{}
 	in := bufio.NewReader(os.NewFile(3, "messages"))

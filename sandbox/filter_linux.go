@@ -24,10 +24,8 @@ type condition struct {
 	negated  bool
 }
 
-// calls returns its arguments as a list.
 func calls(numbers ...uint32) []uint32 { return numbers }
 
-// all returns its arguments as a list.
 func all(conditions ...condition) []condition { return conditions }
 
 // argument returns the condition that argument i is one of the values.
@@ -93,8 +91,7 @@ func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	return a.assemble()
 }
 
-// addRule adds the code of a rule for one call. The accumulator holds the number of the call before and after
-// it.
+// addRule adds the code of a rule for one call. The accumulator holds the number of the call before and after it.
 func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConstant) {
 	otherCall, failed := a.newLabel(), a.newLabel()
 	a.jumpIf(bpf.JumpNotEqual, call, otherCall)

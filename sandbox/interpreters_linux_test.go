@@ -205,8 +205,7 @@ func TestFilesOfTheBotLeadNowhereElse(t *testing.T) {
 	}
 }
 
-// TestLinkInShownDirectory checks that a bot is visible if its directory is a link within a visible
-// directory.
+// TestLinkInShownDirectory checks that a bot is visible if its directory is a link within a visible directory.
 func TestLinkInShownDirectory(t *testing.T) {
 	for _, level := range levelsHere(t) {
 		t.Run(level.String(), func(t *testing.T) {

@@ -24,9 +24,8 @@ func MachineMemory() int64 {
 	return limitByGroups(memory, unified, "memory.max")
 }
 
-// limitByGroups returns the minimum of memory and the limits of a cgroup and its ancestors. dir is the
-// cgroup's directory and file the name of the file with the limit. A missing file or one without a number
-// sets no limit.
+// limitByGroups returns the minimum of memory and the limits of a cgroup and its ancestors. dir is the cgroup's
+// directory and file the name of the file with the limit. A missing file or one without a number sets no limit.
 func limitByGroups(memory int64, dir, file string) int64 {
 	for dir = filepath.Clean(dir); strings.HasPrefix(dir, "/"); dir = filepath.Dir(dir) {
 		if limit := readNumber(filepath.Join(dir, file)); limit > 0 && (memory == 0 || limit < memory) {

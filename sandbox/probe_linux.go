@@ -17,8 +17,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// cgroups returns the groupMaker of this process, and cachedReport the result of probe. Both are computed
-// once.
+// cgroups returns the groupMaker of this process, and cachedReport the result of probe. Both are computed once.
 var (
 	cgroups      = sync.OnceValues(openGroupMaker)
 	cachedReport = sync.OnceValue(probe)

@@ -140,7 +140,6 @@ const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | un
 // only for the memory that polling the limits allocates.
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=24MiB", "GOTRACEBACK=none"}
 
-// sendConfig sends init its configuration.
 func (p *Process) sendConfig(c *initproc.Config) error {
 	if err := p.addFilter(c); err != nil {
 		return wrapStep("seccomp", err)
@@ -169,8 +168,7 @@ func (p *Process) Pid() int {
 	return p.firstProcess.Pid
 }
 
-// ThreadsFile returns the path of the file that lists the threads of all processes. Without a cgroup it
-// returns "".
+// ThreadsFile returns the path of the file that lists the threads of all processes. Without a cgroup it returns "".
 func (p *Process) ThreadsFile() string {
 	if p.group == nil {
 		return ""
@@ -189,8 +187,7 @@ func (p *Process) CPU() time.Duration {
 	return p.group.cpu()
 }
 
-// Memory returns the memory in use by all processes, in bytes. Without a cgroup and after the end it returns
-// 0.
+// Memory returns the memory in use by all processes, in bytes. Without a cgroup and after the end it returns 0.
 func (p *Process) Memory() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -300,7 +300,6 @@ func TestKillTooLate(t *testing.T) {
 	}
 }
 
-// poll waits for a descriptor.
 func poll(fds []unix.PollFd) (n int, err error) {
 	for err = unix.EINTR; errors.Is(err, unix.EINTR); {
 		n, err = unix.Poll(fds, -1)

@@ -11,9 +11,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// The filter is a list of denied system calls. Runtimes make too many other calls to list the allowed ones,
-// and namespaces restrict most of what those can do. All bots of a level have the same filter, and so have
-// all builds.
+// The filter is a list of denied system calls. Runtimes make too many other calls to list the allowed ones, and
+// namespaces restrict most of what those can do. All bots of a level have the same filter, and so have all builds.
 
 // attackCalls are the calls that only a program makes which tries to escape. The kernel kills it.
 var attackCalls = []uint32{
@@ -31,9 +30,8 @@ var refusedCalls = []uint32{
 	unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_SYSLOG, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
 	unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_FANOTIFY_INIT, unix.SYS_FANOTIFY_MARK,
 	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_VHANGUP, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
-	// A program may change neither its core, which the referee has chosen for the game, nor its priority.
-	// With a lower priority it would wait for all other programs and get credit for the time that they
-	// took.
+	// A program may change neither its core, which the referee has chosen for the game, nor its priority. With a
+	// lower priority it would wait for all other programs and get credit for the time that they took.
 	unix.SYS_SCHED_SETAFFINITY, unix.SYS_SETPRIORITY, unix.SYS_SCHED_SETPARAM, unix.SYS_SCHED_SETSCHEDULER,
 	unix.SYS_SCHED_SETATTR,
 }
@@ -72,8 +70,7 @@ const lastCall = 469
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// addFilter adds the filter to the configuration. Init must have started, because the filter may contain its
-// PID.
+// addFilter adds the filter to the configuration. Init must have started, because the filter may contain its PID.
 func (p *Process) addFilter(c *initproc.Config) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")

@@ -15,8 +15,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// trialLimit is the limit of the sandboxes in SelfTest. It is small, so that a successful attack does little
-// harm.
+// trialLimit is the limit of the sandboxes in SelfTest. It is small, so that a successful attack does little harm.
 var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, Disk: 8 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
 
 // trialTime is how long an attack may run.

@@ -11,10 +11,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// If timba runs as root, each sandbox has its own user ID. Then programs of different sandboxes cannot send
-// each other signals or open each other's files, and the kernel's limits per user apply to one sandbox. A
-// process reserves a block of IDs by binding a socket with the name of the block, which disappears with the
-// process.
+// If timba runs as root, each sandbox has its own user ID. Then programs of different sandboxes cannot send each
+// other signals or open each other's files, and the kernel's limits per user apply to one sandbox. A process
+// reserves a block of IDs by binding a socket with the name of the block, which disappears with the process.
 const (
 	firstUID  = 1879048192 // above the IDs that systemd gives to containers
 	blockSize = 1024

@@ -47,8 +47,7 @@ func newBriscaPlayer(a *briscaAgent) Player {
 	return &thinkerBot{thinkers: map[string]thinker{"brisca": a}}
 }
 
-// newBriscaEnding returns a solver without a table, which is not worth it for the few positions that are
-// left.
+// newBriscaEnding returns a solver without a table, which is not worth it for the few positions that are left.
 func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }
@@ -154,8 +153,7 @@ func (a *studyAppraiser) strength(c baraja.Card) int {
 	return baraja.Strength(c)
 }
 
-// trickGain returns the points of the trick including card c, or their negative if another side wins it so
-// far.
+// trickGain returns the points of the trick including card c, or their negative if another side wins it so far.
 func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2

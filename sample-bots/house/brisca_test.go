@@ -52,7 +52,6 @@ func TestBriscaAgents(t *testing.T) {
 	}
 }
 
-// answer returns the move of a bot.
 func answer(t testing.TB, bot, game, view string, seed uint64) string {
 	t.Helper()
 	p := kit.Get[Player](t)(NewPlayer(bot))
@@ -62,8 +61,7 @@ func answer(t testing.TB, bot, game, view string, seed uint64) string {
 	return string(p.Answer(at).Move)
 }
 
-// TestBriscaEffectiveValue checks the values in the study's example: oros are trumps, and the 10 of oros is
-// led.
+// TestBriscaEffectiveValue checks the values in the study's example: oros are trumps, and the 10 of oros is led.
 func TestBriscaEffectiveValue(t *testing.T) {
 	at := turn("brisca seat=1 ply=1", "hand=1o,3o,12e trump=5o stock=34 leader=0 trick=10o points=0,0 played=- leaders=- known=-/-", nil, 1)
 	s := kit.Get[rules.State](t)(new(positions).positionAt(at))
@@ -124,9 +122,8 @@ func solved[S any, G endgame.State[S]](t *testing.T, s *endgame.Solver[S, G], g 
 	}
 }
 
-// TestEndgamesAreExact checks that the solver agrees with exhaustive search at the end of random games with
-// all options: every end of Brisca, and of Tute the last five tricks and some earlier ones with a choice of
-// songs.
+// TestEndgamesAreExact checks that the solver agrees with exhaustive search at the end of random games with all
+// options: every end of Brisca, and of Tute the last five tricks and some earlier ones with a choice of songs.
 func TestEndgamesAreExact(t *testing.T) {
 	t.Parallel()
 	endgamesAreExact(t, 200)

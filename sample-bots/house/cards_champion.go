@@ -19,8 +19,7 @@ type cardsState[S any] interface {
 	endgame.State[S]
 }
 
-// cardsThinker thinks by information set MCTS. When two players know all cards, it solves the rest of the
-// game.
+// cardsThinker thinks by information set MCTS. When two players know all cards, it solves the rest of the game.
 type cardsThinker[S any, G cardsState[S]] struct {
 	limits
 	memory   int // memory of the tree and of the solver's table, in bytes
@@ -34,8 +33,7 @@ type cardsThinker[S any, G cardsState[S]] struct {
 const (
 	// exploration is the weight of exploration. Twice as much is about as good in Brisca, and worse in Tute.
 	exploration = 0.7
-	// singleMoveIterations is the number of iterations for the only legal move. They show what the bot
-	// expects.
+	// singleMoveIterations is the number of iterations for the only legal move. They show what the bot expects.
 	singleMoveIterations = 100
 )
 

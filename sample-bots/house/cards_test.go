@@ -149,8 +149,7 @@ func TestCardChampionDeals(t *testing.T) {
 	}
 }
 
-// TestCardSearchConverges checks that the search finds the best move where it is known: when both know all
-// cards.
+// TestCardSearchConverges checks that the search finds the best move where it is known: when both know all cards.
 func TestCardSearchConverges(t *testing.T) {
 	r := rules.NewRand(53)
 	shared := &cardsShared{ending: newBriscaEnding()}

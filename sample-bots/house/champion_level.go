@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// topLevel is the number of the highest level, which is the champion itself. Lower levels are weaker and
-// fast.
+// topLevel is the number of the highest level, which is the champion itself. Lower levels are weaker and fast.
 const topLevel = 8
 
 // levelName is the name of the bot's option for the level.
@@ -72,9 +71,8 @@ const (
 	seesThreat              // also makes no random move after which the other side can win at once, if there is another
 )
 
-// levelGrades are the grades of each game from level 1 on. They were chosen so that the ratings of
-// neighboring levels differ by about the same. TestLevels measures them, and docs/house-bots.md has the
-// results.
+// levelGrades are the grades of each game from level 1 on. They were chosen so that the ratings of neighboring
+// levels differ by about the same. TestLevels measures them, and docs/house-bots.md has the results.
 var levelGrades = map[string][topLevel - 1]grade{
 	"brisca":  {{1, 90, blind}, {1, 66, blind}, {1, 44, blind}, {1, 26, blind}, {1, 9, blind}, {20, 0, blind}, {150, 0, blind}},
 	"tute":    {{1, 85, blind}, {1, 27, blind}, {1, 0, blind}, {11, 0, blind}, {20, 0, blind}, {60, 0, blind}, {200, 0, blind}},
@@ -144,7 +142,6 @@ func winningMove(s rules.State, moves []rules.Move) int {
 	return -1
 }
 
-// afterMove returns the position after a move.
 func afterMove(s rules.State, m rules.Move) rules.State {
 	next := s.Clone()
 	next.Apply(m, nil)

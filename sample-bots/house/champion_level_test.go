@@ -127,8 +127,7 @@ func TestLevelsPlayAll(t *testing.T) {
 	}
 }
 
-// TestLevelsSeeWins checks that from level 3 on no immediate win on a board is overlooked, but by a beginner
-// it is.
+// TestLevelsSeeWins checks that from level 3 on no immediate win on a board is overlooked, but by a beginner it is.
 func TestLevelsSeeWins(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(5)
@@ -163,8 +162,7 @@ func TestLevelsSeeWins(t *testing.T) {
 	}
 }
 
-// TestSlipsAreSafe checks that the random moves of a level that sees threats leave no threat that could be
-// met.
+// TestSlipsAreSafe checks that the random moves of a level that sees threats leave no threat that could be met.
 func TestSlipsAreSafe(t *testing.T) {
 	tb := resolve(t, teeko.Game, "")
 	r := rules.NewRand(6)

@@ -34,8 +34,7 @@ func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
 
 func (j *briscaJudge) beats(best baraja.Card) baraja.Set { return baraja.BeatingCards(j.trumps, best) }
 
-// swapWorth is the value of an exchange. It is more than the value of any card, because an exchange costs
-// nothing.
+// swapWorth is the value of an exchange. It is more than the value of any card, because an exchange costs nothing.
 const swapWorth = 1000
 
 func (j *briscaJudge) worth(m rules.Move) float64 {

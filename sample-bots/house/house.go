@@ -15,8 +15,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Player chooses the moves of a house bot. It has state from turn to turn, so that each process needs its
-// own.
+// Player chooses the moves of a house bot. It has state from turn to turn, so that each process needs its own.
 type Player interface {
 	Answer(*protocol.Turn) protocol.Answer
 }
@@ -80,9 +79,8 @@ func NewPlayer(spec string) (Player, error) {
 	return b.newPlayer(&params{settings: settings}), nil
 }
 
-// CanonicalSpec returns the canonical form of a spec: it has only options that differ from their defaults, in
-// the order of Bot.Options. Specs with the same meaning have the same canonical form. The error is that of
-// NewPlayer.
+// CanonicalSpec returns the canonical form of a spec: it has only options that differ from their defaults, in the
+// order of Bot.Options. Specs with the same meaning have the same canonical form. The error is that of NewPlayer.
 func CanonicalSpec(spec string) (string, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
@@ -152,9 +150,8 @@ func LadderBots(game string) []string {
 	return []string{"random", "first"}
 }
 
-// ladderSpecs are the specs of the bots on the default ladder of each game, the weakest first.
-// docs/house-bots.md has their ratings. With the clock of these ladders each needs at most about 15 ms for a
-// move.
+// ladderSpecs are the specs of the bots on the default ladder of each game, the weakest first. docs/house-bots.md
+// has their ratings. With the clock of these ladders each needs at most about 15 ms for a move.
 var ladderSpecs = map[string][]string{
 	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "champion"},
 	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "champion:level=6", "champion"},

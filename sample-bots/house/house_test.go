@@ -198,8 +198,7 @@ func TestGreedyPositions(t *testing.T) {
 	}
 }
 
-// turn returns the turn for a game such as "name option=value seat=0 ply=0". Missing options have their
-// defaults.
+// turn returns the turn for a game such as "name option=value seat=0 ply=0". Missing options have their defaults.
 func turn(game, view string, moves protocol.Words, seed uint64) *protocol.Turn {
 	name, settings, _ := strings.Cut(game, " ")
 	pairs := protocol.Pairs(settings)

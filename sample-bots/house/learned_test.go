@@ -18,7 +18,6 @@ import (
 // mostEmbedded is the maximum size of the built-in models in bytes, by kind.
 var mostEmbedded = map[string]int64{model.SL: 1 << 20, model.GA: 1 << 18, model.RL: 5 << 19, model.Net: 1 << 21}
 
-// builtInModel returns the agent of a built-in model.
 func builtInModel(t testing.TB, kind string, m cards.Mode) *learned.Agent {
 	t.Helper()
 	b := newLearned(kind)(new(params)).(*thinkerBot)
@@ -147,7 +146,6 @@ func rlBeatsRandom(t *testing.T, rounds uint64) {
 	}
 }
 
-// BenchmarkModelLoad reads a model of each kind.
 func BenchmarkModelLoad(b *testing.B) {
 	for kind := range mostEmbedded {
 		b.Run(kind, func(b *testing.B) {

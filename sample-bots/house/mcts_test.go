@@ -201,8 +201,7 @@ func TestTebesWeightsAreNoWin(t *testing.T) {
 	}
 }
 
-// TestBudgetOfNothing checks that with an empty bank a bot uses only the margin, whatever its option time
-// says.
+// TestBudgetOfNothing checks that with an empty bank a bot uses only the margin, whatever its option time says.
 func TestBudgetOfNothing(t *testing.T) {
 	came := time.Now()
 	turn := func(settings string) *protocol.Turn {

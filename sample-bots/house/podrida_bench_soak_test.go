@@ -27,6 +27,5 @@ func benchmarkPodrida(b *testing.B, spec string) {
 	b.ReportMetric(used.Seconds()*1e3/float64(decisions), "cpu-ms/decision")
 }
 
-// BenchmarkPodridaChampion measures a move of the champion with a thousand iterations, on average over ten
-// games.
+// BenchmarkPodridaChampion measures a move of the champion with a thousand iterations, on average over ten games.
 func BenchmarkPodridaChampion(b *testing.B) { benchmarkPodrida(b, "champion:nodes=1000") }

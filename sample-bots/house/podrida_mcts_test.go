@@ -135,8 +135,7 @@ func TestPodridaWorldsAreConsistent(t *testing.T) {
 	}
 }
 
-// TestMCTSBest checks the move that each Criterion selects from the same tree, and that these sometimes
-// differ.
+// TestMCTSBest checks the move that each Criterion selects from the same tree, and that these sometimes differ.
 func TestMCTSBest(t *testing.T) {
 	const c, iterations, positions = 1.0, 60, 40
 	bound := func(r search.Result) float64 {

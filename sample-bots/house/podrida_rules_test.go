@@ -149,8 +149,7 @@ func TestPodridaPlayRules(t *testing.T) {
 	}
 }
 
-// TestPodridaRulesAreComplete checks that there are the study's 25 rules in their order, and that each has a
-// test.
+// TestPodridaRulesAreComplete checks that there are the study's 25 rules in their order, and that each has a test.
 func TestPodridaRulesAreComplete(t *testing.T) {
 	number := 0
 	names := map[string]bool{}

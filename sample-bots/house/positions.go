@@ -14,8 +14,7 @@ type positions struct {
 	hidden  rules.Rand // draws the cards that the seat cannot see
 }
 
-// positionAt returns a position that is consistent with everything that the turn says. Hidden cards are
-// random.
+// positionAt returns a position that is consistent with everything that the turn says. Hidden cards are random.
 func (p *positions) positionAt(t *protocol.Turn) (rules.State, error) {
 	if p.game != t.Game {
 		p.game, p.hidden = t.Game, *rules.NewRand(t.Game.Seed)

@@ -41,7 +41,6 @@ func (tb *table) result(s rules.State) result {
 	return result{tb.variant.Ranks(points), points}
 }
 
-// players returns a player for each spec.
 func players(t testing.TB, specs []string) (list []Player) {
 	t.Helper()
 	for _, spec := range specs {

@@ -21,9 +21,8 @@ const (
 
 // tebesMaps are the maps of one side on one board.
 type tebesMaps struct {
-	// bonus has the squares of each level for the side's own pieces: of the full map, and without those
-	// around the left corner, the right corner, and both. Once a corner is held, the squares around it are
-	// worth nothing.
+	// bonus has the squares of each level for the side's own pieces: of the full map, and without those around the
+	// left corner, the right corner, and both. Once a corner is held, the squares around it are worth nothing.
 	bonus [4][bonusLevels]tebes.Board
 	// penalty has the squares of each level for the opponent's pieces.
 	penalty [penaltyLevels]tebes.Board

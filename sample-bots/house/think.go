@@ -29,9 +29,8 @@ type limits struct {
 	lateness time.Duration // how long after their deadlines recent searches have ended, at most; decreases slowly
 }
 
-// budget returns the budget of a search for a turn. If nodes is set and the turn has no clock, time does not
-// limit the search. The time runs from the arrival of the turn, because a new game may first have to be
-// prepared.
+// budget returns the budget of a search for a turn. If nodes is set and the turn has no clock, time does not limit
+// the search. The time runs from the arrival of the turn, because a new game may first have to be prepared.
 func (l *limits) budget(t *protocol.Turn) search.Budget {
 	b := search.Budget{Nodes: l.nodes}
 	think := l.time
@@ -61,8 +60,7 @@ func (l *limits) recordLateness(b search.Budget) {
 	}
 }
 
-// thinkTime returns how much of a turn's time a bot may use. lateness is how late earlier searches have
-// ended.
+// thinkTime returns how much of a turn's time a bot may use. lateness is how late earlier searches have ended.
 func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	use, reserve := t.Time, max(t.Time/3, minReserve)
 	if bank := t.Game.Settings.Int("bank"); bank > 0 {

@@ -48,7 +48,6 @@ func (v *trickView) lackChance(cards baraja.Set) float64 {
 	return power(1-float64(cards.Len())/float64(max(1, v.unseen.Len())), v.hand.Len())
 }
 
-// power returns x raised to the power n.
 func power(x float64, n int) float64 {
 	p := 1.0
 	for ; n > 0; n-- {

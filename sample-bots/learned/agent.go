@@ -36,9 +36,8 @@ const (
 	KnownNote = "known" // 1 if the model knows the state, otherwise 0
 )
 
-// Read reads a model, which must be of the given kind, and returns its agent. byMean is for models of the
-// kind sl: if it is set, the agent compares moves by the mean of their labels, otherwise by their most
-// probable label.
+// Read reads a model, which must be of the given kind, and returns its agent. byMean is for models of the kind sl:
+// if it is set, the agent compares moves by the mean of their labels, otherwise by their most probable label.
 func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	h, body, err := model.Read(r)
 	if err != nil {
@@ -86,9 +85,8 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	return a, err
 }
 
-// Choose returns one of the legal moves of s and a note about it. The mode of s must be a.Mode. The agent
-// need not have seen the earlier positions of the game. If the model has policy.IndexDefect, the move may be
-// illegal.
+// Choose returns one of the legal moves of s and a note about it. The mode of s must be a.Mode. The agent need not
+// have seen the earlier positions of the game. If the model has policy.IndexDefect, the move may be illegal.
 func (a *Agent) Choose(s rules.State, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
 	if !a.position.SetState(s) {
 		return legal[0], Note{} // this is neither Brisca nor Tute

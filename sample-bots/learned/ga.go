@@ -13,9 +13,8 @@ import (
 
 // GA plays by a net: it makes the legal move with the highest output. It allocates nothing while it plays.
 //
-// The inputs are bits, so that the sums of the first layer are sums of columns of weights. Those of the
-// played cards are only computed once in a game. In the last layer, only the outputs of legal moves are
-// computed.
+// The inputs are bits, so that the sums of the first layer are sums of columns of weights. Those of the played
+// cards are only computed once in a game. In the last layer, only the outputs of legal moves are computed.
 type GA struct {
 	encoder     features.Encoder
 	net         *net.Net

@@ -158,8 +158,7 @@ func (l Language) Files(name string) (map[string]string, error) {
 // gamesLine matches the line of a manifest that lists the games of the bot.
 var gamesLine = regexp.MustCompile(`(?m)^games = .*$`)
 
-// checkEmpty returns an error if dir exists and is not empty. It ignores .git, so that dir may be a new
-// repository.
+// checkEmpty returns an error if dir exists and is not empty. It ignores .git, so that dir may be a new repository.
 func checkEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -60,7 +60,6 @@ func TestStarterFiles(t *testing.T) {
 	}
 }
 
-// write writes a starter to a new directory.
 func write(t testing.TB, l Language, name string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)

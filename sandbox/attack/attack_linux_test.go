@@ -58,8 +58,7 @@ func (r result) fault() string {
 	return ""
 }
 
-// TestResultFaults checks that an attack must succeed without a sandbox and fail in one, unless there is a
-// reason.
+// TestResultFaults checks that an attack must succeed without a sandbox and fail in one, unless there is a reason.
 func TestResultFaults(t *testing.T) {
 	for _, c := range []struct {
 		result

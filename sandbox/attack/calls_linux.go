@@ -189,8 +189,7 @@ func calls(t *target) []call {
 		{"bind", unix.SYS_BIND, args{-1, 0, 0}, refused, badFile, false},
 		{"listen", unix.SYS_LISTEN, args{-1, 0}, refused, badFile, false},
 
-		// Priorities and limits. Each value is allowed without a sandbox, and exceeds what the sandbox
-		// allows.
+		// Priorities and limits. Each value is allowed without a sandbox, and exceeds what the sandbox allows.
 		{"priority", unix.SYS_SETPRIORITY, args{unix.PRIO_PROCESS, 0, 19}, refused, nil, false},
 		{"scheduler", unix.SYS_SCHED_SETATTR, args{0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_IDLE}, 0}, refused, nil, false},
 		{"affinity", unix.SYS_SCHED_SETAFFINITY, args{0, 8, &[1]uint64{^uint64(0)}}, refused, nil, false},

@@ -25,11 +25,9 @@ func exitFork(code int) {
 	}
 }
 
-// nap sleeps in a forked process.
 func nap(d *unix.Timespec) { syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(d)), 0, 0) }
 
-// team is a group of forked processes that communicate through pipes, because a sandbox may refuse shared
-// memory.
+// team is a group of forked processes that communicate through pipes, because a sandbox may refuse shared memory.
 type team struct {
 	reports   [2]int        // each process writes a byte: 0 or an error number
 	stop      [2]int        // closing the write end makes all processes exit
@@ -52,8 +50,7 @@ func newTeam(tokens int) (*team, error) {
 // octet is the buffer of forked processes.
 var octet [1]byte
 
-// join closes the write end of stop, which only the first process keeps. Every forked process must call it
-// first.
+// join closes the write end of stop, which only the first process keeps. Every forked process must call it first.
 func (t *team) join() { syscall.RawSyscall(unix.SYS_CLOSE, uintptr(t.stop[1]), 0, 0) }
 
 // takeToken takes a token and reports whether there was one.
@@ -83,16 +80,14 @@ func (t *team) waitArguments() (*unix.PollFd, *unix.Timespec) {
 // stopAll makes all processes exit that are in waitForStop.
 func (t *team) stopAll() { unix.Close(t.stop[1]) }
 
-// close closes all pipes.
 func (t *team) close() {
 	for _, fd := range []int{t.reports[0], t.reports[1], t.stop[0], t.stop[1], t.tokens[0], t.tokens[1]} {
 		unix.Close(fd)
 	}
 }
 
-// await waits until n processes have reported success or one has failed. After n successes it waits for a
-// while longer, because some limits are only checked now and then. It reports whether n processes have
-// succeeded.
+// await waits until n processes have reported success or one has failed. After n successes it waits for a while
+// longer, because some limits are only checked now and then. It reports whether n processes have succeeded.
 func (t *team) await(n int, patience, hold time.Duration) bool {
 	data := make([]byte, 512)
 	for t.successes < n && t.failure == 0 && patience > 0 {
@@ -167,8 +162,7 @@ func doze() time.Duration {
 	return moment
 }
 
-// holdOn sleeps in short steps. If the machine stops for a while, this process still exists for the planned
-// time.
+// holdOn sleeps in short steps. If the machine stops for a while, this process still exists for the planned time.
 func holdOn(d time.Duration) {
 	const step = 10 * time.Millisecond
 	for ; d > 0; d -= step {

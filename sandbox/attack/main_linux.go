@@ -57,8 +57,7 @@ const (
 	byKill                      // it ignores SIGTERM, or one of its processes outlives SIGKILL
 )
 
-// ends is a set of ways in which a sandbox may end an attack. An error of a system call is always allowed as
-// well.
+// ends is a set of ways in which a sandbox may end an attack. An error of a system call is always allowed as well.
 type ends uint8
 
 const (
@@ -156,7 +155,6 @@ func exitWithError(err error) {
 	os.Exit(exitBlocked)
 }
 
-// ready tells the tests that they may continue.
 func ready() { fmt.Println("READY", os.Getpid()) }
 
 // await waits for the end of stdin.

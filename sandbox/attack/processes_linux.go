@@ -147,8 +147,7 @@ func runaway(t *target) (string, error) {
 	return "", errNothing
 }
 
-// chain forks the next process at once and exits a little later. Without a sandbox, the file off ends the
-// chain.
+// chain forks the next process at once and exits a little later. Without a sandbox, the file off ends the chain.
 func chain(links *team, pause *unix.Timespec, off *byte) {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	at := unix.AT_FDCWD

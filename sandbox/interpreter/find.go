@@ -129,9 +129,8 @@ func (p *program) showPrefix(path, dir string) {
 	}
 }
 
-// isInHome reports whether the parent of a directory is the user's home. Such a directory may be an
-// installation, such as ~/miniconda3, or shared, such as ~/.local. In both cases only the parts that programs
-// need are shown.
+// isInHome reports whether the parent of a directory is the user's home. Such a directory may be an installation,
+// such as ~/miniconda3, or shared, such as ~/.local. In both cases only the parts that programs need are shown.
 func isInHome(dir string) bool {
 	home, err := os.UserHomeDir()
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
@@ -189,9 +188,8 @@ func resolveShim(path, dir string) (string, error) {
 	return path, nil
 }
 
-// chosenVersion returns the same as "pyenv which", which takes half a second. It reads an environment
-// variable, a file in or above the program's directory, or the version manager's own file. It returns "" if
-// that fails.
+// chosenVersion returns the same as "pyenv which", which takes half a second. It reads an environment variable, a
+// file in or above the program's directory, or the version manager's own file. It returns "" if that fails.
 func chosenVersion(root, name, dir string) string {
 	var versions []string
 	manager := strings.TrimPrefix(filepath.Base(root), ".") // pyenv

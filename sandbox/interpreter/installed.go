@@ -97,8 +97,7 @@ func ask(path string, args ...string) (out, errs string, err error) {
 	return stdout.String(), stderr.String(), err
 }
 
-// askPath returns the path of the interpreter that a script starts, by asking it. It returns "" if that
-// fails.
+// askPath returns the path of the interpreter that a script starts, by asking it. It returns "" if that fails.
 func askPath(path string) string {
 	question := pathQuestions[strings.TrimRight(filepath.Base(path), "0123456789.")]
 	if question == nil {
@@ -112,8 +111,7 @@ func askPath(path string) string {
 	return real
 }
 
-// IsStarter reports whether a program is one that starts others by name, such as a shell. Every machine has
-// these.
+// IsStarter reports whether a program is one that starts others by name, such as a shell. Every machine has these.
 func IsStarter(name string) bool { return slices.Contains(starters, name) }
 
 // IsWellKnown reports whether a program is one of the interpreters that Versions looks for.

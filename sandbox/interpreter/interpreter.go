@@ -142,14 +142,12 @@ func (b Bounds) CheckCommand(word string) error {
 	return tooDeep(word)
 }
 
-// tooDeep returns the error for a command that runs a chain of more than MaxDepth files.
 func tooDeep(word string) error {
 	return &PathError{"the command", fmt.Sprintf("has the program %q, which starts a chain of too many scripts: name the program that runs", word)}
 }
 
-// FirstLine returns the programs that the first line of a script names, as they are written there: the
-// interpreter and, if that is env, the program that env starts. It returns nil if the file is not a script or
-// cannot be read.
+// FirstLine returns the programs that the first line of a script names, as they are written there: the interpreter
+// and, if that is env, the program that env starts. It returns nil if the file is not a script or cannot be read.
 func FirstLine(path string) []string {
 	words, _ := readFirstLine(path)
 	return programWords(words)
@@ -189,8 +187,7 @@ func readHead(path string) (string, error) {
 	return string(head), err
 }
 
-// splitOption removes the prefix -S or --split-string= from a word. After that option of env comes a command
-// line.
+// splitOption removes the prefix -S or --split-string= from a word. After that option of env comes a command line.
 func splitOption(word string) string {
 	word = strings.TrimPrefix(word, "--split-string=")
 	return strings.TrimPrefix(word, "-S")

@@ -21,8 +21,7 @@ func (e *NoManagerError) Error() string {
 
 func (e *NoManagerError) Unwrap() error { return e.Err }
 
-// Delegate makes systemd move this process to a new scope whose cgroup is delegated to it. That takes about
-// 200 ms.
+// Delegate makes systemd move this process to a new scope whose cgroup is delegated to it. That takes about 200 ms.
 func Delegate(ctx context.Context, scope string) error {
 	conn, err := manager(ctx)
 	if err != nil {

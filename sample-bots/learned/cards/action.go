@@ -36,8 +36,7 @@ func Index(c baraja.Card) int { return int(indexes[c&63]) }
 // CardAt is the inverse of Index.
 func CardAt(i int) baraja.Card { return baraja.Pack40[i] }
 
-// Bits40 converts a set of cards of the pack of 40 to a number of 40 bits, in which bit i is the card
-// CardAt(i).
+// Bits40 converts a set of cards of the pack of 40 to a number of 40 bits, in which bit i is the card CardAt(i).
 func Bits40(s baraja.Set) (bits uint64) {
 	const low, high = 1<<7 - 1, 1<<3 - 1 // masks for ranks 1 to 7 and 10 to 12
 	for suit := range suits {

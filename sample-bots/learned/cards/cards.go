@@ -121,8 +121,7 @@ func (m Mode) Rules() (list []baraja.TableRules) {
 	return list
 }
 
-// AllRules is the name of all combinations of the optional rules, NoRules that of the combination without
-// any.
+// AllRules is the name of all combinations of the optional rules, NoRules that of the combination without any.
 const (
 	AllRules = "all"
 	NoRules  = "none"

@@ -133,8 +133,7 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// TestCombinations checks the texts for all combinations of the optional rules, for none of them, and for
-// one.
+// TestCombinations checks the texts for all combinations of the optional rules, for none of them, and for one.
 func TestCombinations(t *testing.T) {
 	for _, m := range Modes() {
 		one := strings.Repeat("0", m.RuleCount()-1) + "1"

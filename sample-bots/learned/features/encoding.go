@@ -12,8 +12,7 @@ import (
 
 // Encodings of a position.
 const (
-	// Scaled has one-hot suits, and numbers from 0 to 1 for everything else: 56 to 76 inputs including the
-	// action.
+	// Scaled has one-hot suits, and numbers from 0 to 1 for everything else: 56 to 76 inputs including the action.
 	Scaled = "scaled"
 	// Unscaled has only bits: 160 to 207 inputs including the action.
 	Unscaled = "unscaled"

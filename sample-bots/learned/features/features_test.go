@@ -15,8 +15,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// TestInputs checks the numbers of inputs in the thesis: 56 to 76 scaled, 160 to 207 bits, and 112 genetic
-// ones.
+// TestInputs checks the numbers of inputs in the thesis: 56 to 76 scaled, 160 to 207 bits, and 112 genetic ones.
 func TestInputs(t *testing.T) {
 	var got strings.Builder
 	for _, m := range cards.Modes() {

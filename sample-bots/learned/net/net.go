@@ -30,8 +30,7 @@ const (
 	Linear  Output = "linear"  // the sums themselves
 )
 
-// Net is a dense net. Layer k has Sizes[k] inputs and Sizes[k+1] units. All layers but the last apply max(0,
-// x).
+// Net is a dense net. Layer k has Sizes[k] inputs and Sizes[k+1] units. All layers but the last apply max(0, x).
 type Net struct {
 	Sizes  []int
 	Output Output
@@ -102,9 +101,8 @@ func (n *Net) Randomize(r *rules.Rand) {
 	}
 }
 
-// Genes returns the weights and biases of each layer. Those of layer k are Sizes[k] rows of Sizes[k+1]
-// weights, a row for each input, then Sizes[k+1] biases. The slices are not copies: writing to them changes
-// the net.
+// Genes returns the weights and biases of each layer. Those of layer k are Sizes[k] rows of Sizes[k+1] weights, a
+// row for each input, then Sizes[k+1] biases. The slices are not copies: writing to them changes the net.
 func (n *Net) Genes() [][]float32 { return n.layers }
 
 // Params returns the number of weights and biases.

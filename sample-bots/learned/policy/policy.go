@@ -132,8 +132,7 @@ func readWords(b []byte, width int) []uint64 {
 	return words
 }
 
-// isSorted reports whether the keys of words increase. Only the tried actions of one state may have the same
-// key.
+// isSorted reports whether the keys of words increase. Only the tried actions of one state may have the same key.
 func isSorted(words []uint64) bool {
 	for i := 1; i < len(words); i++ {
 		a, b := words[i-1], words[i]

@@ -70,8 +70,7 @@ func (k Keys) Check() error {
 // HasKinds reports whether actions are kinds of cards.
 func (k Keys) HasKinds() bool { return k.Variant == Abstract && k.Abstraction == Kinds }
 
-// ParseKeys returns the keys that the agents of a genetic search use, by their name: OneState or an
-// abstraction.
+// ParseKeys returns the keys that the agents of a genetic search use, by their name: OneState or an abstraction.
 func ParseKeys(name string) (Keys, error) {
 	k := Keys{Variant: Abstract, Abstraction: name}
 	if name == OneState {

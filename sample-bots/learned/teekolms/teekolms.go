@@ -31,8 +31,7 @@ var InitialWeights = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 // last: they are 0.00098 times the features of a position that is won by a square.
 var PublishedWeights = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
-// TrainedWeights are the rounded weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent
-// random`.
+// TrainedWeights are the rounded weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`.
 var TrainedWeights = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
 
 // Features are the values that the weights multiply: 1 for the constant, then x1 to x6.

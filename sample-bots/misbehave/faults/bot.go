@@ -30,8 +30,7 @@ const WaitsLine = "misbehave: waits\n"
 // LingerTime limits the life of processes that the referee should end.
 const LingerTime = time.Minute
 
-// Run plays until the referee says bye or the input ends. It returns an error if the referee's lines are
-// invalid.
+// Run plays until the referee says bye or the input ends. It returns an error if the referee's lines are invalid.
 func (b *Bot) Run() error {
 	if b.Fault.Name == "exit-at-start" {
 		b.Exit(3)

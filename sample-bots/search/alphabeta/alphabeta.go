@@ -1,9 +1,8 @@
 // Package alphabeta searches games of two sides by alpha-beta (Knuth and Moore, "An Analysis of Alpha-Beta
 // Pruning", 1975) with iterative deepening (Slate and Atkin, "Chess 4.5", 1977), principal variation search
-// (Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees", 1982), a transposition table,
-// killer moves (Akl and Newborn, 1977) and the history heuristic (Schaeffer, 1983). Late move reductions are
-// an option (Heinz, "Extended Futility Pruning and Reductions", 1998, and the practice of chess programs
-// since Fruit, 2005).
+// (Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees", 1982), a transposition table, killer
+// moves (Akl and Newborn, 1977) and the history heuristic (Schaeffer, 1983). Late move reductions are an option
+// (Heinz, "Extended Futility Pruning and Reductions", 1998, and the practice of chess programs since Fruit, 2005).
 //
 // A side may make several moves in a row. Depth counts the changes of side, so that an extra move does not
 // use up depth. The search prefers a nearer win to a farther one, and a farther loss to a nearer one.
@@ -97,10 +96,9 @@ func (s *Searcher[P, G]) Forget() {
 	clear(s.killers[:])
 }
 
-// Search searches deeper and deeper, up to depth, until the budget is spent. It selects among equally good
-// moves by r. If the budget is spent within a depth, the result is the best of the moves that this depth has
-// completed, which begin with the best move of the depth before. Without any, it is the first move in the
-// order of Rank.
+// Search searches deeper and deeper, up to depth, until the budget is spent. It selects among equally good moves by
+// r. If the budget is spent within a depth, the result is the best of the moves that this depth has completed,
+// which begin with the best move of the depth before. Without any, it is the first move in the order of Rank.
 func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) Result {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.decayHistory()
@@ -161,8 +159,7 @@ func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules
 	return top, true
 }
 
-// searchMove makes a move, searches the position and takes the move back. The score is for the side that
-// moved.
+// searchMove makes a move, searches the position and takes the move back. The score is for the side that moved.
 func (s *Searcher[P, G]) searchMove(g G, m rules.Move, depth, ply int, alpha, beta int32) (v int32) {
 	if !s.meter.Count() {
 		return 0

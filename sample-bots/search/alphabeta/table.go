@@ -32,8 +32,7 @@ type table struct {
 
 const ages = 1 << 6
 
-// newTable returns a table of at most the given number of bytes, which is empty if they do not hold two
-// entries.
+// newTable returns a table of at most the given number of bytes, which is empty if they do not hold two entries.
 func newTable(bytes int) (t table) {
 	n := 2
 	for n*2*entrySize <= bytes {

@@ -9,8 +9,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// State is a position in which both sides know everything. S is the concrete type; it is copied by
-// assignment.
+// State is a position in which both sides know everything. S is the concrete type; it is copied by assignment.
 type State[S any] interface {
 	*S
 	// Turn returns the side to move, 0 or 1, or rules.Over.
@@ -60,8 +59,7 @@ type Solver[S any, G State[S]] struct {
 	best   []rules.Move
 }
 
-// New returns a solver with a transposition table of at most the given number of bytes. If that is 0, it has
-// none.
+// New returns a solver with a transposition table of at most the given number of bytes. If that is 0, it has none.
 func New[S any, G State[S]](bytes int) *Solver[S, G] {
 	return &Solver[S, G]{table: newTable(bytes)}
 }

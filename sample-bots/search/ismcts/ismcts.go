@@ -2,11 +2,10 @@
 // a single observer (Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search",
 // IEEE Transactions on Computational Intelligence and AI in Games 4(2), 2012).
 //
-// A node of the tree is a sequence of moves. One tree represents all positions that are possible for
-// what the observing seat knows. Each iteration deals the hidden cards again, descends the tree by moves
-// that are legal with these cards, adds one node, and plays the game to its end. The upper bound of a
-// move counts only the iterations in which the move was legal, so that rarely legal moves are not at a
-// disadvantage.
+// A node of the tree is a sequence of moves. One tree represents all positions that are possible for what the
+// observing seat knows. Each iteration deals the hidden cards again, descends the tree by moves that are legal with
+// these cards, adds one node, and plays the game to its end. The upper bound of a move counts only the iterations
+// in which the move was legal, so that rarely legal moves are not at a disadvantage.
 //
 // A game provides a type that embeds its state and adds two methods:
 //
@@ -20,11 +19,10 @@
 //	s := ismcts.New[tree](ismcts.Options{C: 0.7, Arena: search.DefaultArena})
 //	found := s.Search(&tree{state}, seat, search.Budget{Nodes: 1000}, rand)
 //
-// If the type can also guess a good move, NewGuided returns a searcher that uses the guess as a prior.
-// Its weight decreases with the number of visits (Rosin, "Multi-armed Bandits with Episode Context",
-// 2011, as in Silver and others, "Mastering the Game of Go with Deep Neural Networks and Tree Search",
-// 2016). This helps with many hidden cards: most nodes then have few visits, and without guesses the
-// moves of the other seats are nearly random.
+// If the type can also guess a good move, NewGuided returns a searcher that uses the guess as a prior. Its weight
+// decreases with the number of visits (Rosin, "Multi-armed Bandits with Episode Context", 2011, as in Silver and
+// others, "Mastering the Game of Go with Deep Neural Networks and Tree Search", 2016). This helps with many hidden
+// cards: most nodes then have few visits, and without guesses the moves of the other seats are nearly random.
 //
 // To search only a part of a game, such as one round, let Turn return rules.Over at its end.
 package ismcts

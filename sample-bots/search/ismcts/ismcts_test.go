@@ -182,7 +182,6 @@ func TestVisitsAddUp(t *testing.T) {
 	}
 }
 
-// kids returns the children of a node.
 func kids(s *Searcher[briscaTree, *briscaTree], parent uint32) (list []uint32) {
 	for m := range rules.Move(maxMove) {
 		if i, _ := s.arena.find(parent, m); i != noNode {

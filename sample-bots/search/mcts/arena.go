@@ -33,8 +33,7 @@ type arena struct {
 	subtreeCounts []uint32 // number of kept nodes before each word of subtreeBits
 }
 
-// newArena returns an arena of at most the given number of bytes, but large enough for the root and its
-// children.
+// newArena returns an arena of at most the given number of bytes, but large enough for the root and its children.
 func newArena(bytes int) arena {
 	words := max(bytes/(64*nodeSize+8+4), (1+rules.MaxMoves+63)/64)
 	a := arena{nodes: make([]node, 64*words), subtreeBits: make([]uint64, words), subtreeCounts: make([]uint32, words)}
@@ -60,8 +59,7 @@ func (a *arena) addChildren(parent uint32, moves []rules.Move) (uint32, bool) {
 	return first, true
 }
 
-// hasMoves reports whether the moves of a node's children are the given ones, or the node has no children
-// yet.
+// hasMoves reports whether the moves of a node's children are the given ones, or the node has no children yet.
 func (a *arena) hasMoves(parent uint32, moves []rules.Move) bool {
 	n := &a.nodes[parent]
 	return n.kids == 0 || slices.EqualFunc(a.nodes[n.first:n.first+uint32(n.kids)], moves,

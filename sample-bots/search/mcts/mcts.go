@@ -149,9 +149,8 @@ func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	return s.findBelow(0, 0, ahead, now.Key())
 }
 
-// findBelow searches the subtree of a node at the given depth for a node at depth ahead whose position has
-// the key. s.positions[depth] is the node's position. It skips nodes without children, because they hold
-// nothing to reuse.
+// findBelow searches the subtree of a node at the given depth for a node at depth ahead whose position has the key.
+// s.positions[depth] is the node's position. It skips nodes without children, because they hold nothing to reuse.
 func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (uint32, bool) {
 	at := G(&s.positions[depth])
 	if depth == ahead {

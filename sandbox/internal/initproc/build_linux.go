@@ -10,8 +10,7 @@ import (
 	"syscall"
 )
 
-// copier copies files and directories from one directory to another. It follows symbolic links on neither
-// side.
+// copier copies files and directories from one directory to another. It follows symbolic links on neither side.
 type copier struct {
 	source, target *os.Root
 	uid            int      // owner of the copies; -1 stands for the calling user

@@ -9,8 +9,7 @@ import (
 	"unsafe"
 )
 
-// Bind is a file or directory that is visible in the sandbox: Source is its path outside, Target its path
-// inside.
+// Bind is a file or directory that is visible in the sandbox: Source is its path outside, Target its path inside.
 type Bind struct{ Source, Target string }
 
 // Limit has the same fields as sandbox.Limit, where they are explained.

@@ -1,7 +1,6 @@
-// Package initproc implements init, the first process of a sandbox. One thread of init gives up its rights
-// and starts the program. The others keep their rights: they wait until the program ends, kill all processes
-// that it started, and report how it ended. The calling program becomes init when it starts itself under the
-// name Name.
+// Package initproc implements init, the first process of a sandbox. One thread of init gives up its rights and
+// starts the program. The others keep their rights: they wait until the program ends, kill all processes that it
+// started, and report how it ended. The calling program becomes init when it starts itself under the name Name.
 //
 // Init runs in the init function of this package, as early as possible. Go initializes a package when all its
 // imports are initialized, and otherwise in the order of the import paths. So this package must not import
@@ -242,8 +241,7 @@ func (r *reaper) poll() {
 // PollEvery is the interval at which limits are checked that the kernel does not enforce.
 const PollEvery = 50 * time.Millisecond
 
-// failure returns the report for an error before the program ran. The text of the outermost wrapError is the
-// step.
+// failure returns the report for an error before the program ran. The text of the outermost wrapError is the step.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
 	if w, ok := err.(*wrapError); ok {
@@ -303,17 +301,15 @@ func (c *Config) run() (pid int, err error) {
 	return pid, nil
 }
 
-// raiseOOM raises this process's OOM score, which the program inherits. If the machine runs out of memory,
-// the kernel then ends the program before the referee. It returns the file of the score, which lowerOOM
-// needs.
+// raiseOOM raises this process's OOM score, which the program inherits. If the machine runs out of memory, the
+// kernel then ends the program before the referee. It returns the file of the score, which lowerOOM needs.
 func raiseOOM() *os.File {
 	f, _ := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
 	f.WriteString("1000") // a nil file is allowed
 	return f
 }
 
-// lowerOOM lowers init's OOM score, so that the kernel ends the program before init. Only root may set it
-// below 0.
+// lowerOOM lowers init's OOM score, so that the kernel ends the program before init. Only root may set it below 0.
 func lowerOOM(f *os.File) {
 	if _, err := f.WriteString("-1000"); err != nil {
 		f.WriteString("0")

@@ -23,9 +23,8 @@ const (
 	landlockWrite = 1<<16 - 1 // allow removes the rights to make devices
 )
 
-// landlock returns the Landlock rules, which protect files in addition to mount namespaces. Without
-// namespaces they are the only protection. If the kernel has no Landlock, a sandbox with namespaces works
-// without.
+// landlock returns the Landlock rules, which protect files in addition to mount namespaces. Without namespaces they
+// are the only protection. If the kernel has no Landlock, a sandbox with namespaces works without.
 func (c *Config) landlock() (ruleset, error) {
 	if c.LandlockABI == 0 {
 		return ruleset{fd: -1}, nil

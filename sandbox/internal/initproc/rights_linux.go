@@ -101,9 +101,8 @@ func lowerLimit(resource int, soft, hard uint64) error {
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, hard), Max: hard})
 }
 
-// dropRights gives up all rights of root for this thread, permanently. It does not use package syscall, which
-// would do so for all threads. capable says whether the thread has any capabilities without being root
-// outside.
+// dropRights gives up all rights of root for this thread, permanently. It does not use package syscall, which would
+// do so for all threads. capable says whether the thread has any capabilities without being root outside.
 func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0
 	if capable {

@@ -9,8 +9,7 @@ import (
 // ProgramDirs are the system's directories of programs, which every sandbox shows.
 var ProgramDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64"}
 
-// SystemPath is the PATH of every sandbox. Directories of programs outside the system's directories precede
-// it.
+// SystemPath is the PATH of every sandbox. Directories of programs outside the system's directories precede it.
 const SystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // IsWithin reports whether path, which must be clean, is one of dirs or below one of them. An empty dir
