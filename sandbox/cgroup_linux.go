@@ -27,7 +27,7 @@ type group interface {
 	outOfMemory() bool
 	killsAll() bool       // whether the kernel then kills all processes of the sandbox
 	refusedProcess() bool // whether the kernel refused to start a process at the process limit
-	cpu() time.Duration   // of all processes, including those that have ended; 0 if unknown
+	cpu() time.Duration   // CPU time of all processes, including those that have ended; 0 if unknown
 	memory() int64        // bytes in use by all processes; 0 if unknown
 	threadsFile() string  // path of the file that lists the running threads
 	close() error
@@ -195,7 +195,7 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 // /proc/self/mountinfo.
 func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	v1 = map[string]string{}
-	paths := map[string]string{} // from controller, or "" for version 2, to path
+	paths := map[string]string{} // path by controller, or by "" for version 2
 	for line := range strings.Lines(own) {
 		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
 		if len(parts) != 3 {

@@ -8,7 +8,7 @@ import (
 
 // plusWeights are the weights of the house bot brisca-plus, which are options of the bot.
 type plusWeights struct {
-	gain  float64 // for each point of the trick
+	gain  float64 // value of each point of the trick
 	plain float64 // cost of each step of strength of a card that is not a trump
 	value float64 // cost of each point of such a card
 	trump float64 // cost of a trump

@@ -22,7 +22,7 @@ type tuteTree struct {
 // cardsShared has the data that all positions of a search share.
 type cardsShared struct {
 	ending *endgame.Solver[briscaTree, *briscaTree]
-	lacks  []tute.Lack // what the other seats have shown that they do not hold
+	lacks  []tute.Lack // cards that the other seats have shown not to hold
 }
 
 // pointShare is the part of a score that depends on the margin of points. It makes the search prefer, of
@@ -94,7 +94,7 @@ func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// isConsistent reports whether no hand holds more cards of a kind than its seat has shown to hold at most.
+// isConsistent reports whether the dealt hands agree with what the seats have shown not to hold.
 func (t *tuteTree) isConsistent() bool {
 	for i := range t.shared.lacks {
 		l := &t.shared.lacks[i]

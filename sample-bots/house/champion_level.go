@@ -68,7 +68,7 @@ type sight int
 const (
 	blind      sight = iota // may overlook everything
 	seesWin                 // plays a move that wins at once
-	seesThreat              // also makes no random move after which the other side can win at once, if there is another
+	seesThreat              // also avoids random moves after which the other side can win at once
 )
 
 // levelGrades are the grades of each game from level 1 on. They were chosen so that the ratings of neighboring

@@ -87,10 +87,10 @@ func (j *briscaJudge) netShare(p float64) float64 {
 // weights determine the value of a card in the hand. They were found by experiments.
 type weights struct {
 	toss          float64 // points that each later card is expected to add to a trick
-	height        float64 // for each step of strength of a card that is not a trump
+	height        float64 // value of each step of strength of a card that is not a trump
 	value         float64 // part of the points of such a card that it will bring later
 	trump         float64 // points that a trump will win besides its own
-	trumpStrength float64 // for each step of strength of a trump
+	trumpStrength float64 // value of each step of strength of a trump
 	trumpPoints   float64 // part of the points of a trump that it will bring later
 }
 

@@ -9,8 +9,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// BotOption is an option of a house bot. Its values are those of the embedded rules.Option, unless kind
-// defines them.
+// BotOption is an option of a house bot. If kind is nil, its values are those of the embedded rules.Option.
 type BotOption struct {
 	rules.Option
 	kind *valueKind // nil if the values are listed words or a range of numbers

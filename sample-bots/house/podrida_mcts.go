@@ -52,7 +52,7 @@ type voter struct {
 	options  mcts.Options
 	searcher *mcts.Searcher[podridaTree, *podridaTree]
 	world    podridaTree
-	votes    [rules.MaxMoves]vote // by move
+	votes    [rules.MaxMoves]vote // votes for each move
 	line     []rules.Move
 }
 

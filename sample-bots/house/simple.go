@@ -5,7 +5,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// dice is a random source that is seeded anew with the seed of each game.
+// dice is a random source that is seeded again for each game, with the seed of the game.
 type dice struct {
 	game *protocol.GameLine
 	rand rules.Rand

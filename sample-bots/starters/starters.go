@@ -1,5 +1,5 @@
-// Package starters contains a starter, a complete and simple bot, for each of several languages. Users begin
-// with a copy of one.
+// Package starters contains a complete and simple bot for each of several languages. Users begin with a copy
+// of it.
 package starters
 
 import (
@@ -28,7 +28,7 @@ var readme string
 
 // Language is a programming language that has a starter.
 type Language struct {
-	Name    string   // also the name of its directory
+	Name    string   // name in commands, and of its directory
 	Title   string   // name for people
 	Aliases []string // other names that users may type
 	Needs   []string // programs that build and run the bot

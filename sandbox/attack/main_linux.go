@@ -64,7 +64,7 @@ const (
 	endMemory ends = 1 << iota
 	endProcesses
 	endCPU
-	endSignal // from the attack itself
+	endSignal // a signal that the attack causes itself
 	endCrash  // the Go runtime exits with status 2
 )
 

@@ -117,8 +117,8 @@ func IsStarter(name string) bool { return slices.Contains(starters, name) }
 // IsWellKnown reports whether a program is one of the interpreters that Versions looks for.
 func IsWellKnown(name string) bool { return slices.Contains(wellKnown[:], name) }
 
-// versionArgs are the arguments that make an interpreter print its version, if they are not --version. nil
-// means that there are none.
+// versionArgs are the arguments that make an interpreter print its version, if they are not --version. An
+// interpreter with nil does not print it.
 var versionArgs = map[string][]string{
 	"java": {"-version"}, "perl": {"-e", `printf "%vd", $^V`}, "lua": {"-v"}, "luajit": {"-v"}, "erl": {"-version"}, "tclsh": nil,
 }

@@ -23,7 +23,7 @@ const (
 const (
 	ranks     = 10 // strengths of the cards of a suit, which count from 1
 	suits     = 4
-	pointBits = 7 // for the seat's own points; 127 stands for more as well
+	pointBits = 7 // bits for the seat's own points; 127 also stands for more
 	maxPoints = 1<<pointBits - 1
 	all40     = 1<<baraja.TableCards - 1
 )
@@ -129,7 +129,7 @@ func (a *adder) addNumber(x float32) {
 	a.next++
 }
 
-// addOneHot adds n inputs, of which input i is 1.
+// addOneHot adds n inputs. Input i is 1, the others are 0.
 func (a *adder) addOneHot(i, n int) {
 	a.s.Add(a.next+i, 1)
 	a.next += n

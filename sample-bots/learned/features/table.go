@@ -178,7 +178,7 @@ type lister struct {
 	places Places
 }
 
-// addOneHot adds n inputs, of which input i is 1.
+// addOneHot adds n inputs. Input i is 1, the others are 0.
 func (a *lister) addOneHot(i, n int) {
 	a.ones = append(a.ones, uint16(a.next+i))
 	a.next += n

@@ -138,7 +138,7 @@ func (n *Net) InputWeights(input int) []float32 {
 type Workspace struct {
 	// FirstSums are the sums of the first layer, before max(0, x).
 	FirstSums   []float32
-	sums        [][]float32 // of each layer; sums[0] is FirstSums
+	sums        [][]float32 // sums of each layer; sums[0] is FirstSums
 	activations []float32   // FirstSums after max(0, x)
 }
 
@@ -155,7 +155,7 @@ func (n *Net) NewWorkspace() *Workspace {
 // Inputs are the inputs of a net that are not 0.
 type Inputs struct {
 	Index []uint16
-	Value []float32 // by the index in Index
+	Value []float32 // values in the order of Index
 }
 
 // Reset removes all inputs but keeps their memory.

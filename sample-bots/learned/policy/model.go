@@ -112,7 +112,7 @@ type Memory interface {
 // Agent chooses actions.
 type Agent struct {
 	States Memory
-	Votes  Memory // for the variant ManyStates: the best action of most states with the same FallbackKey; otherwise nil
+	Votes  Memory // best action of most states with a FallbackKey; nil except in the variant ManyStates
 }
 
 // Choose returns the agent's action for a view, and whether it knows the state. If it does not, it uses

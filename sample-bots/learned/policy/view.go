@@ -128,11 +128,11 @@ func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 
 // keyParts are the values from which keys are hashed.
 type keyParts struct {
-	hand, playedCards uint64   // in the form of cards.Bits40
-	songs             [4]uint8 // by seat, the mover first; a bit for each suit
-	points            [4]int16 // by seat, the mover first
-	trick             [3]uint8 // as cards.Index, from the leader on; noCard where there is none
-	trump             uint8    // as cards.Index
+	hand, playedCards uint64   // sets in the form of cards.Bits40
+	songs             [4]uint8 // suits sung by each seat, the mover first; a bit for each suit
+	points            [4]int16 // points of each seat, the mover first
+	trick             [3]uint8 // cards from the leader on, as cards.Index; noCard where there is none
+	trump             uint8    // card as cards.Index
 	rules             uint8
 }
 

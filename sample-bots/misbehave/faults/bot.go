@@ -17,7 +17,7 @@ type Bot struct {
 	Fault       Fault
 	Ply         int           // first ply at which the fault may happen
 	Game        int           // game in which the fault happens; the first game of the process is 1
-	Delay       time.Duration // by which late answers exceed the time limit
+	Delay       time.Duration // time by which late answers exceed the limit
 	ReportWaits bool          // write WaitsLine to Log when only time will pass from now on
 
 	gameCount int  // games started so far

@@ -53,13 +53,13 @@ type Position[P any] interface {
 type Options struct {
 	Table            int  // size of the transposition table in bytes; 0 for none
 	ReduceLateMoves  bool // search late quiet moves with less depth, and again in full if they turn out well
-	UseDeeperEntries bool // also use table entries of deeper searches than needed
+	UseDeeperEntries bool // also use table entries whose depth is greater than needed
 }
 
 // Result is the result of a search.
 type Result struct {
 	Move  rules.Move
-	Score int32 // for the side to move
+	Score int32 // score for the side to move
 	Depth int   // last depth that was completed
 	Nodes uint64
 	Line  []rules.Move // expected moves, beginning with Move; valid until the next search

@@ -42,9 +42,9 @@ type Config struct {
 	LandlockABI   int                  // version of Landlock; 0 if the kernel has none
 	Filter        []syscall.SockFilter // seccomp filter
 	// The descriptors from firstExtra on are, in this order:
-	EnterCount int      // as many lists of threads of cgroups, which the starting thread enters
-	LeaveTexts []string // for each text, a file to write it to once the program has started
-	CanThaw    bool     // if set, a file that thaws the program
+	EnterCount int      // number of thread lists of cgroups, which the starting thread enters
+	LeaveTexts []string // texts to write to one file each once the program has started
+	CanThaw    bool     // there is a file that thaws the program
 
 	buildCopy *copier // the copier that copied a build's directory
 }
