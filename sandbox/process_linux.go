@@ -41,7 +41,7 @@ type Process struct {
 	uid          int
 	limit        Limit
 	isKilled     atomic.Bool
-	cause        atomic.Uint32 // Reason of a kill by monitor, plus 1; 0 if there was none
+	cause        atomic.Uint32 // EndReason of a kill by monitor, plus 1; 0 if there was none
 	isFrozen     atomic.Bool
 	mu           sync.Mutex // guards isReaped, and kill against the end of the group and the pidfd
 	isReaped     bool       // firstProcess was waited for, so that its PID may be another process's

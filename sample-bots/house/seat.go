@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// LocalSeat is a house bot in games that this process plays. It sees no more of a position than the
-// protocol would tell it. A seat plays one game after another; Begin begins each.
+// LocalSeat is a house bot that takes part in games within this process. It sees no more of a position than
+// the protocol would send it. A seat plays one game after another; StartGame starts each.
 type LocalSeat struct {
 	spec   string
 	player Player
@@ -27,8 +27,8 @@ func NewSeat(spec string) (*LocalSeat, error) {
 	return &LocalSeat{spec: spec, player: p}, err
 }
 
-// StartGame begins a game of a variant: the bot has a seat and a seed in it, and the time of the clock
-// for each move, without limit if that is 0.
+// StartGame starts a game in which the bot has the given seat and seed. clock is the time for each move; 0
+// means no limit.
 func (s *LocalSeat) StartGame(v *rules.Variant, seat int, seed uint64, clock time.Duration) {
 	number := 1
 	if s.game != nil {
@@ -41,7 +41,7 @@ func (s *LocalSeat) StartGame(v *rules.Variant, seat int, seed uint64, clock tim
 	s.clock = clock
 }
 
-// Move returns the bot's move in a position in which its seat is to move.
+// Move returns the bot's move in p. The seat of StartGame must be the one to move.
 func (s *LocalSeat) Move(p rules.State) (rules.Move, error) {
 	legal := p.Legal(s.legal[:0])
 	s.text = p.View(s.text[:0], s.game.Seat)

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NetAgent plays a net of the kind net: the legal move with the highest output. It allocates nothing while it
-// plays, and is for one goroutine.
+// NetAgent plays by a net of the kind net: it makes the legal move with the highest output. It allocates
+// nothing while it plays, and must not be used by several goroutines at once.
 type NetAgent struct {
 	Mode    cards.Mode
 	encoder features.CompleteEncoder
@@ -44,10 +44,10 @@ func ReadNet(h model.Header, b *model.Body) (*NetAgent, error) {
 	return NewNet(m, n), nil
 }
 
-// Weights returns the net, which must not be changed.
+// Weights returns the net. The caller must not change it.
 func (a *NetAgent) Weights() *net.Net { return a.net }
 
-// Choose returns the legal move of the highest output, the first of equal ones, and the output.
+// Choose returns the legal move with the highest output, and the output. Of equal ones it returns the first.
 func (a *NetAgent) Choose(p *cards.Position, legal []rules.Move) (best rules.Move, value float32) {
 	var places features.Places
 	a.ones, places = a.encoder.Append(a.ones[:0], p)

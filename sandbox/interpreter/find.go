@@ -36,7 +36,7 @@ func Find(word, dir string) (Executable, error) {
 	return p.Executable, nil
 }
 
-// program is a Program under construction.
+// program is an Executable under construction.
 type program struct {
 	Executable
 	bins         []string // further directories for PATH

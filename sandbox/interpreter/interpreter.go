@@ -53,7 +53,7 @@ type Targets struct {
 }
 
 // Follow returns the files that take part when path is run. If one of the bot's files leads out of the
-// bounds, the error is an *Error; other errors come from the system.
+// bounds, the error is a *PathError; other errors come from the system.
 func (b Bounds) Follow(path string) (Targets, error) {
 	var l Targets
 	for at := path; ; {
@@ -103,7 +103,7 @@ func (b Bounds) Follow(path string) (Targets, error) {
 	return l, nil
 }
 
-// CheckPath returns an *Error if word, the first word of a bot's command, is a path out of the bounds. It
+// CheckPath returns a *PathError if word, the first word of a bot's command, is a path out of the bounds. It
 // accepts any word without a slash, which is a program on the system's PATH.
 func (b Bounds) CheckPath(word string) error {
 	if strings.ContainsRune(word, 0) {
@@ -115,7 +115,7 @@ func (b Bounds) CheckPath(word string) error {
 	return nil
 }
 
-// CheckCommand returns an *Error if CheckPath does, or if a file that the command runs leads out of the
+// CheckCommand returns a *PathError if CheckPath does, or if a file that the command runs leads out of the
 // bounds. It returns nil for a command that cannot be run.
 func (b Bounds) CheckCommand(word string) error {
 	if err := b.CheckPath(word); err != nil {
@@ -288,7 +288,7 @@ func (b Bounds) allows(path string) bool {
 	return b.owns(clean) || path == clean && b.IsKnown(path)
 }
 
-// checkLead returns an *Error if from is a file of the bot and must not lead to the path to.
+// checkLead returns a *PathError if from is a file of the bot and must not lead to the path to.
 func (b Bounds) checkLead(from, to string) error {
 	if !b.owns(filepath.Clean(from)) || b.allows(to) {
 		return nil
