@@ -71,9 +71,9 @@ func (tx *Tx) sitDown(ctx context.Context, id string, x ladder.PlaySeat, address
 	})
 }
 
-// ClaimSeat turns the seat of a guest at an open game into that of a person. The game then counts against the
-// daily limit of the person and no longer against that of the address, unless the person has reached the limit
-// of perDay games already.
+// ClaimSeat turns the seat of a guest at an open game into that of a person. The game then counts toward the
+// daily limit of the person and no longer toward that of the address. If the person has reached the limit
+// perDay already, it still counts toward that of the address.
 func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
 		over := checkPlayLimit(ctx, tx, personID, tx.now, int64(perDay))
@@ -278,7 +278,7 @@ func (s Plays) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Reco
 	return recordOf(r.Wins, r.Draws, r.Losses), machineError(err)
 }
 
-// ListLive returns at most n live versions, those of the oldest bots first.
+// ListLive returns at most n live versions whose owners are not blocked, those of the oldest bots first.
 func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LiveVersions(ctx, int64(n))
 	if err != nil {
@@ -287,7 +287,7 @@ func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error)
 	return versions(rows)
 }
 
-// FindLive returns the live version of a bot.
+// FindLive returns the live version of a bot. It returns an error if there is none or the owner is blocked.
 func (s Versions) FindLive(ctx context.Context, bot string) (ladder.Version, error) {
 	r, err := s.read.LiveVersionOf(ctx, bot)
 	if err != nil {

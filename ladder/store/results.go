@@ -13,7 +13,7 @@ import (
 // gameIDFactor plus the index of the game in the match.
 const gameIDFactor = 100_000
 
-// games returns the games of a result. An error is a damage.
+// games returns the games of a result. If they cannot be read, the error is a damage.
 func (c *codec) games(r queries.ResultRow) ([]ladder.FinishedGame, error) {
 	games, _, err := c.gamesAndText(r)
 	return games, err
