@@ -90,9 +90,9 @@ func (t Text) String() string {
 	return text
 }
 
-// Translate returns the text in another language, and whether it is complete. translations has a translation
-// for each format. Formats without a translation stay in English; the text is complete if there are none,
-// except for formats without words.
+// Translate returns the text in another language, and whether all of it is translated. translations has a
+// translation for each format. A format without a translation stays in English, which counts as translated
+// only if it has no words. A text without a format is returned as it is and counts as not translated.
 func (t Text) Translate(translations map[string]string) (text string, complete bool) {
 	if t.Format == "" {
 		return t.Plain, false
