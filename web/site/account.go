@@ -10,28 +10,29 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 )
 
-// maxOwnBots is how many bots the page of an account shows. ladder.Limits.Bots is far lower.
+// maxOwnBots is the number of bots that the account page shows. The limit of bots for one person is far
+// lower.
 const maxOwnBots = 100
 
-// messagesPerPage is how many messages a page shows.
+// messagesPerPage is the number of messages on one page.
 const messagesPerPage = 20
 
 type accountPage struct {
 	Bots     []ownBot
-	Limit    int       // of bots
-	Plays    []ownPlay // the last ones
+	Limit    int       // how many bots the person may have
+	Plays    []ownPlay // the latest games of the person
 	Messages []ladder.Message
 	Pager    pager
 	Sessions []ladder.Session
 }
 
-// ownBot is a bot of the person who is signed in, with its last version.
+// ownBot is a bot of the visitor with its latest version.
 type ownBot struct {
 	ladder.Bot
-	Last ladder.Version // ID 0: none
+	Last ladder.Version // the zero Version if there is none
 }
 
-// ownPlay is a game in which a person sat.
+// ownPlay is a game on the site in which a person has a seat.
 type ownPlay struct {
 	ladder.Play
 	OwnSeat   int    // the seat
@@ -39,7 +40,7 @@ type ownPlay struct {
 	SatDownAt time.Time
 }
 
-// playsOf returns games as those of a person.
+// playsOf returns the games of list in which p has a seat.
 func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 	for _, play := range list {
 		for _, seat := range play.Seats {
@@ -52,7 +53,8 @@ func playsOf(p ladder.Person, list []ladder.Play) (out []ownPlay) {
 	return out
 }
 
-// getAccount shows one's own bots, messages and sessions.
+// getAccount shows the visitor's own bots, games, messages and sessions. It marks the messages that it shows
+// as read.
 func (s *Site) getAccount(v *visit) error {
 	page := accountPage{Limit: s.Config.Limits.Bots}
 	bots, err := s.Store.Bots.ListOwn(v.ctx(), v.Person.ID, 0, maxOwnBots)
@@ -95,10 +97,11 @@ func (s *Site) getAccount(v *visit) error {
 	return v.showPage(http.StatusOK, "account", page)
 }
 
-// maxMessages is how many messages a person can page through.
+// maxMessages is the number of messages that a person can page through.
 const maxMessages = 500
 
-// postID does what a button of a list says with the thing whose ID the form has, and shows the list again.
+// postID returns a handler for a button in a list. It calls do with the ID in the form, and returns to the
+// page list.
 func (s *Site) postID(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
 	return func(v *visit) error {
 		id, err := v.number("id")

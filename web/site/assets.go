@@ -29,11 +29,12 @@ import (
 //go:embed pages
 var pageFiles embed.FS
 
-// assetsPath is where the files of pages are: assetsPath + HASH + "/" + NAME. The hash is that of
-// all files, so that modules can import each other by relative names, as in '../board/scene.js'.
+// assetsPath is the path of the files that pages use: assetsPath + HASH + "/" + NAME. The hash is of all
+// files together, so that modules can import each other by relative names, such as '../board/scene.js'.
 const assetsPath = "/assets/"
 
-// assetTypes are the types of files that browsers fetch. Other files are templates.
+// assetTypes has the media types of the files that browsers fetch, by extension. All other files are
+// templates.
 var assetTypes = map[string]string{
 	".css":   "text/css; charset=utf-8",
 	".js":    "text/javascript; charset=utf-8",
@@ -49,15 +50,15 @@ type asset struct {
 	plain, gzip, zstd []byte
 }
 
-// assets are all files of pages: DIR/NAME of pages/, board/NAME of package board, and those of
-// timba.Documents that are no pages.
+// assets has all files that pages use, by name: DIR/NAME for the directory pages, board/NAME for package
+// board, and the files of timba.Documents that are not pages, such as pictures.
 type assets struct {
 	hash    string
 	files   map[string]asset
-	modules map[string][]string // what a module imports, directly or not
+	modules map[string][]string // the modules that a module imports, directly or not
 }
 
-// newAssets returns the files of the program, compressed once in the process.
+// newAssets returns all files of the program. They are compressed once.
 var newAssets = sync.OnceValues(packAssets)
 
 func packAssets() (*assets, error) {
@@ -108,7 +109,8 @@ func packAssets() (*assets, error) {
 	return a, nil
 }
 
-// assetWindow is how far back a compressed file refers, in bytes: more than the files are large.
+// assetWindow is the window of the zstd compression in bytes. It is larger than the files, so that each can
+// refer to its own beginning.
 const assetWindow = 1 << 19
 
 func newAsset(kind string, data []byte, z *gzip.Writer, e *zstd.Encoder) (asset, error) {
@@ -126,10 +128,10 @@ func newAsset(kind string, data []byte, z *gzip.Writer, e *zstd.Encoder) (asset,
 	return a, nil
 }
 
-// importPattern are what a module imports, by relative names.
+// importPattern matches an import of a module by a relative name.
 var importPattern = regexp.MustCompile(`(?m)^import [^;]*?'(\.\.?/[^']+)';`)
 
-// closure returns the names of all modules that a module imports, directly or not, sorted.
+// closure returns the sorted names of all modules that a module imports, directly or not.
 func (a *assets) closure(name string) []string {
 	seen := map[string]bool{}
 	var follow func(name string)
@@ -153,12 +155,11 @@ func (a *assets) importURLs(name string) (urls []string) {
 	return urls
 }
 
-// drawsGames reports whether a module draws games, perhaps by a module that it imports later.
+// drawsGames reports whether a module draws games, either itself or by a module that it imports later.
 func (a *assets) drawsGames(name string) bool {
 	return slices.Contains(a.modules[name], "board/scene.js") || bytes.Contains(a.files[name].plain, []byte("import('../board/"))
 }
 
-// has reports whether there is a file with a name.
 func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }
 
 // url returns the address of a file.
@@ -169,7 +170,7 @@ func (a *assets) url(name string) (string, error) {
 	return assetsPath + a.hash + "/" + name, nil
 }
 
-// serveAsset serves a file. Browsers keep it: another content has another address.
+// serveAsset serves a file. Browsers may cache it forever, because a change of any file changes its address.
 func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	h := w.Header()
 	if err := s.Middleware.Assets.Admit(w, middleware.RequestOf(r).Address); err != nil {
@@ -209,7 +210,7 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// accepts reports whether a header Accept-Encoding names an encoding without refusing it.
+// accepts reports whether header, an Accept-Encoding, allows an encoding.
 func accepts(header, encoding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, params, err := mime.ParseMediaType(part)

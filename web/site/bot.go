@@ -13,17 +13,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// How much the page of a bot shows.
+// The numbers of things on the page of a bot.
 const (
-	botVersions  = 8
-	botMatches   = 10
-	botPlays     = 10 // of people
-	botMessages  = 10
-	botOpponents = 20 // on a page
-	// ratedVersions are the last versions that the chart and the records are of, chartPoints the
-	// points of the chart.
-	ratedVersions = 12
-	chartPoints   = 60
+	botVersions   = 8
+	botMatches    = 10
+	botPlays      = 10 // games against people
+	botMessages   = 10
+	botOpponents  = 20 // rows on one page of the list
+	ratedVersions = 12 // the charts and the records include only so many of the latest versions
+	chartPoints   = 60 // points in the chart of the rating
 )
 
 type botPage struct {
@@ -46,12 +44,12 @@ type botPage struct {
 	Links        links
 }
 
-// Remote reports whether the version that plays is remote.
+// Remote reports whether the live version runs on its owner's machine.
 func (p botPage) Remote() bool {
 	return slices.ContainsFunc(p.Versions, func(v ladder.Version) bool { return v.Number == p.Live() && v.Remote })
 }
 
-// Live returns the number of the version that plays, 0 if there is none.
+// Live returns the number of the live version, or 0 if no version plays on a ladder.
 func (p botPage) Live() int {
 	for _, s := range p.Places {
 		if s.Active {
@@ -64,7 +62,7 @@ func (p botPage) Live() int {
 // getBot shows a bot.
 func (s *Site) getBot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
 
-// showBot shows a bot, and why an action was refused.
+// showBot shows the page of a bot. refused, if not nil, is why an action was refused.
 func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
 	page := botPage{Bot: b, IsOwner: v.Owns(b.PersonID), Links: v.publicLinks(b.Name)}
 	var err error
@@ -98,8 +96,8 @@ func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// addPlaces adds the places of the version that plays, or else of the last one that has played,
-// and chooses a ladder: that of the parameter, or else the first.
+// addPlaces adds the places on the ladders of the live version, or otherwise of the last version that has
+// played. It chooses the ladder for the charts: the one in the query parameter, or otherwise the first.
 func (s *Site) addPlaces(v *visit, page *botPage) error {
 	page.Ladder = v.query().Text("ladder")
 	var err error
@@ -116,7 +114,7 @@ func (s *Site) addPlaces(v *visit, page *botPage) error {
 	return nil
 }
 
-// addRatings draws how the rating went on the chosen ladder.
+// addRatings adds the charts of the rating on the chosen ladder: by matches, and by versions.
 func (s *Site) addRatings(v *visit, page *botPage) error {
 	if page.Ladder == "" {
 		return nil
@@ -150,7 +148,7 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	return err
 }
 
-// addOpponents adds the record against each opponent on the chosen ladder, and that against people.
+// addOpponents adds the record against each opponent on the chosen ladder, and the record against people.
 func (s *Site) addOpponents(v *visit, page *botPage) error {
 	at := v.pageNumber()
 	for total := 0; page.Ladder != ""; at = 1 {
@@ -171,7 +169,7 @@ func (s *Site) addOpponents(v *visit, page *botPage) error {
 	return err
 }
 
-// addGames adds the last matches, and the games that were lost by a fault.
+// addGames adds the latest matches, and the games that the bot forfeited by a fault.
 func (s *Site) addGames(v *visit, page *botPage) (err error) {
 	if page.Matches, err = s.latestMatches(v.ctx(), page.Bot.Name); err != nil {
 		return err
@@ -180,7 +178,7 @@ func (s *Site) addGames(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// botParts returns the data of the parts of a bot's page that move.
+// botParts returns the data of those parts of a bot's page that live updates replace.
 func (s *Site) botParts(ctx context.Context, name string) (page botPage, err error) {
 	if page.Bot, err = s.Store.Bots.Find(ctx, name); err != nil {
 		return page, err
@@ -192,7 +190,7 @@ func (s *Site) botParts(ctx context.Context, name string) (page botPage, err err
 	return page, err
 }
 
-// latestMatches returns the last matches of a bot.
+// latestMatches returns the latest matches of a bot.
 func (s *Site) latestMatches(ctx context.Context, bot string) ([]shownMatch, error) {
 	list, err := s.Store.Matches.List(ctx, store.MatchFilter{Bot: bot, Limit: botMatches})
 	if err != nil {
@@ -201,7 +199,7 @@ func (s *Site) latestMatches(ctx context.Context, bot string) ([]shownMatch, err
 	return s.withOutcomes(ctx, list)
 }
 
-// addMessages adds what only the owner sees.
+// addMessages adds the messages about the bot, if the owner visits.
 func (s *Site) addMessages(v *visit, page *botPage) (err error) {
 	if page.IsOwner {
 		page.Messages, err = s.Store.People.MessagesOf(v.ctx(), page.Bot.ID, botMessages)
@@ -209,7 +207,7 @@ func (s *Site) addMessages(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// postUse makes an earlier version of a bot of one's own live again.
+// postUse makes an earlier version of the visitor's own bot live again.
 func (s *Site) postUse(v *visit) error {
 	number, err := v.number("version")
 	if err != nil {
@@ -220,7 +218,8 @@ func (s *Site) postUse(v *visit) error {
 	})(v)
 }
 
-// postBot changes a bot and returns to its page, which says why if that is refused.
+// postBot returns a handler that applies change to the bot in the path and returns to its page. If the change
+// is refused, the page says why.
 func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
 	return named("bot", s.Store.Bots.Find, func(v *visit, b ladder.Bot) error {
 		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {
@@ -232,7 +231,7 @@ func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladd
 
 const botForfeits = 3 // on the page of a bot
 
-// forfeit is a game that a bot lost by a fault, and why.
+// forfeit is a game that a bot lost by a fault, with an explanation.
 type forfeit struct {
 	store.Forfeit
 	Note faultNote
@@ -254,7 +253,8 @@ func (s *Site) explainForfeits(v *visit, b ladder.Bot) (out []forfeit, err error
 	return out, nil
 }
 
-// explainFirstFault explains the first fault of a seat in a game.
+// explainFirstFault explains the first fault of a seat in a game. It returns the zero faultNote if there is
+// none.
 func (s *Site) explainFirstFault(v *visit, game int64, seat int) (n faultNote, err error) {
 	g, err := s.Store.Matches.Game(v.ctx(), game)
 	if err != nil {

@@ -26,7 +26,7 @@ type botsPage struct {
 	Next      string // address of the next page, "" on the last one
 }
 
-// HasFilter reports whether bots may be left out.
+// HasFilter reports whether the filter may leave out bots.
 func (p botsPage) HasFilter() bool {
 	return p.Query != "" || p.OwnerKind != "" || p.Ladder != "" || p.Language != ""
 }
@@ -40,7 +40,7 @@ func (p botsPage) filter() store.BotFilter {
 	return f
 }
 
-// getBots lists all bots, the newest first.
+// getBots lists the bots that match the filter, the newest first.
 func (s *Site) getBots(v *visit) error {
 	q := v.query()
 	page := botsPage{Query: q.Text("q"), OwnerKind: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}
@@ -60,11 +60,13 @@ func (s *Site) getBots(v *visit) error {
 	return v.showPage(http.StatusOK, "bots", page)
 }
 
-// before returns the parameter of lists that go on below a number: 0 for the first page.
+// before returns the parameter of lists whose pages go on below a number, such as an ID. It is 0 on the first
+// page.
 func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
-// rowsBefore returns the rows of a page out of those read, one more than fit, and the addresses of the first and the next
-// page, for a list that goes on below the parameter with a name.
+// rowsBefore returns the rows of a page and the addresses of the first and the next page ("" if there is
+// none), for a list whose pages go on below the number in a query parameter. The caller has read up to size+1
+// rows below before; key returns the number of a row.
 func rowsBefore[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
 	if before > 0 {
 		first = addressWith(v.r, name, "")

@@ -12,8 +12,8 @@ import (
 // sparkWidth and sparkHeight are the size of a sparkline in units of its view box.
 const sparkWidth, sparkHeight = 96, 24
 
-// sparkline returns values as a small line in SVG, with its ends as text for those who cannot
-// see it; "" for fewer than two.
+// sparkline draws values as a small line in SVG. Its title names the first and the last value for people who
+// cannot see it. For fewer than two values it returns "".
 func sparkline(l *messages.Language, values []float64) template.HTML {
 	if len(values) < 2 {
 		return ""
@@ -29,7 +29,7 @@ func sparkline(l *messages.Language, values []float64) template.HTML {
 	return template.HTML(b.String())
 }
 
-// valueRange returns the least and the largest value, which are never equal.
+// valueRange returns the smallest and the largest value. If they differ by less than 1, it widens the range.
 func valueRange(values []float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, y := range values {
@@ -41,46 +41,47 @@ func valueRange(values []float64) (low, high float64) {
 	return low, high
 }
 
-// point is a value of a chart. Label is what a pointer or the keyboard reads at it.
+// point is a value in a chart. Label is shown when a pointer or the keyboard selects it.
 type point struct {
 	X, Y  float64
 	Label string
-	Err   float64 // half of the interval of Y, in a chart with Bars
+	Err   float64 // half the width of the interval of Y; only in a chart with Bars
 }
 
-// mark is a vertical line in a chart with a text at its top.
+// mark is a vertical line in a chart, with a text at its top.
 type mark struct {
 	X    float64
 	Text string
 }
 
-// chart is values as a line in SVG, drawn on the server. Template "chart" writes it, with the
-// values as a table below. Points must be sorted by X and finite.
+// chart is a line chart that the server draws as SVG. The template "chart" shows it with a table of the
+// values below. Points must be sorted by X, and all values must be finite.
 type chart struct {
 	Title  string // what it shows
 	XTitle string // what X counts
 	Points []point
 	Marks  []mark
-	Bars   bool // single values with their intervals, above the name of each, not a line
+	Bars   bool // draws each value with its interval above its name, instead of a line
 }
 
-// chartHeight is the height of a chart in pixels, and chartTop and chartBaseline are the ends of the area of its values;
-// above the area is the label of the point under the pointer. A chart is as wide as the page allows.
+// chartHeight is the height of a chart in pixels. Values are drawn between chartTop and chartBaseline; the label of
+// the selected point is above chartTop. A chart is as wide as the page allows.
 const chartHeight, chartTop, chartBaseline = 260, 42, 226
 
-// maxNamed are bars that all have their names: of more, every second one has it.
+// maxNamed is the largest number of bars of which each has its name below it. In a chart with more, every
+// second bar has.
 const maxNamed = 6
 
 // Empty reports whether there are too few values to draw.
 func (c chart) Empty() bool { return len(c.Points) < 2 }
 
-// chartText returns a text for a chart, escaped and not longer than fits.
+// chartText returns text for a chart, truncated and escaped.
 func chartText(text string) string { return template.HTMLEscapeString(truncate(120, text)) }
 
-// scale places values in the area of a chart.
+// scale converts values to positions in a chart.
 type scale struct {
-	low, high, step float64 // of Y
-	first, last     float64 // of X
+	low, high, step float64 // the range of Y and the step of its grid lines
+	first, last     float64 // the range of X
 }
 
 func (c chart) scale() scale {
@@ -97,15 +98,15 @@ func (c chart) scale() scale {
 	return s
 }
 
-// x returns where a value is across the area, in percent.
+// x returns the horizontal position of a value in percent of the width.
 func (s scale) x(at float64) float64 { return (at - s.first) / max(s.last-s.first, 1e-9) * 100 }
 
 func (s scale) y(at float64) float64 {
 	return chartTop + (s.high-at)/(s.high-s.low)*(chartBaseline-chartTop)
 }
 
-// SVG draws the chart. Each point shows its label under a pointer or with the focus. The keyboard
-// reaches the last one; the module layout/chart.js lets arrow keys go on from there.
+// SVG draws the chart. A point shows its label when the pointer is over it or it has the focus. The Tab key
+// reaches only the last point; the module layout/chart.js lets arrow keys move from there.
 func (c chart) SVG() template.HTML {
 	if c.Empty() {
 		return ""
@@ -119,7 +120,7 @@ func (c chart) SVG() template.HTML {
 			fmt.Fprintf(&b, `<line class="bar" x1="%.2f%%" x2="%.2f%%" y1="%.1f" y2="%.1f"/><circle class="value" cx="%.2f%%" cy="%.1f" r="5"/>`,
 				s.x(p.X), s.x(p.X), s.y(p.Y-p.Err), s.y(p.Y+p.Err), s.x(p.X), s.y(p.Y))
 		}
-	} else { // points of a line have no percentages: it is stretched instead
+	} else { // a polyline cannot have percentages, so its SVG is stretched
 		fmt.Fprintf(&b, `<svg width="100%%" height="%d" viewBox="0 0 100 %[1]d" preserveAspectRatio="none"><polyline points="`, chartHeight)
 		for _, p := range c.Points {
 			fmt.Fprintf(&b, "%.2f,%.1f ", s.x(p.X), s.y(p.Y))
@@ -156,8 +157,8 @@ func (c chart) writeAxes(b *strings.Builder, s scale) {
 	}
 }
 
-// writePoint draws a point and the part of the area that belongs to it. Its label has a line up to the first comma,
-// and one after it.
+// writePoint draws the i-th point and the area in which a pointer selects it. The part of its label after the
+// first comma is on a second line.
 func (c chart) writePoint(b *strings.Builder, s scale, i int) {
 	p, from, to := c.Points[i], 0.0, 100.0
 	if i > 0 {
@@ -173,7 +174,7 @@ func (c chart) writePoint(b *strings.Builder, s scale, i int) {
 	fmt.Fprintf(b, `<text class="tip" y="14" aria-hidden="true">%s<tspan x="0" dy="17">%s</tspan></text></g>`, chartText(value), chartText(about))
 }
 
-// tickStep returns the step between about four round values in a range.
+// tickStep returns a round step that divides a range into at most five parts.
 func tickStep(span float64) float64 {
 	step := math.Pow(10, math.Floor(math.Log10(span/4)))
 	for _, factor := range []float64{1, 2, 5, 10} {

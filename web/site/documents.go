@@ -24,14 +24,14 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 )
 
-// publication is a document that the site shows.
+// publication is a Markdown document that the site shows as a page.
 type publication struct {
-	file string // of timba.Documents
-	path string // of the page
-	key  string // of the message that says what it is about
+	file string // the file in timba.Documents
+	path string // the path of the page
+	key  string // the key of the text that describes the document
 }
 
-// publications are all of them, in the order of the index.
+// publications are all documents that the site shows, in the order of the index.
 var publications = []publication{
 	{"docs/writing-a-bot.md", "/docs/writing-a-bot", "docs.writing-a-bot"},
 	{"SPEC.md", "/protocol", "docs.protocol"},
@@ -45,27 +45,27 @@ var publications = []publication{
 	{"docs/operating.md", "/docs/operating", "docs.operating"},
 }
 
-// repository is where files are that the site does not show.
+// repository is the address of the project's files that the site does not show.
 const repository = "https://github.com/timba-arena/timba/blob/main/"
 
-// document is a rendered document.
+// document is a document rendered as HTML.
 type document struct {
 	URL      string
-	Key      string // of the message that says what it is about
-	Lang     string // in which it is
+	Key      string // the key of the text that describes the document
+	Lang     string // the language of the document
 	Title    string
-	Headings []heading // its contents
+	Headings []heading // the table of contents
 	Body     template.HTML
 }
 
-// heading is a heading of a document.
+// heading is a heading of level 2 or 3 in a document.
 type heading struct {
 	Level    int // 2 or 3
 	ID, Text string
 }
 
-// newDocuments renders each document when it is asked for the first time. One without a translation
-// is the English one.
+// newDocuments returns functions that render the documents, by language and path. Each document is rendered
+// once, when it is first requested. In a language without a translation it is in English.
 func (s *Site) newDocuments() map[string]func() (*document, error) {
 	all := map[string]func() (*document, error){}
 	for _, p := range publications {
@@ -88,7 +88,7 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 	return all
 }
 
-// documentOf returns the document of a page in the visitor's language, or else in English.
+// documentOf returns the document of a page in the visitor's language, or otherwise in English.
 func (v *visit) documentOf(path string) (*document, error) {
 	render := v.site.documents[v.language.Tag+path]
 	if render == nil {
@@ -97,8 +97,9 @@ func (v *visit) documentOf(path string) (*document, error) {
 	return render()
 }
 
-// render returns a document as HTML. What is in it is the project's own, but no HTML in it is kept.
-// A translation has the names of the headings of the English document, so that links lead to them.
+// render converts the Markdown file of a document to HTML. HTML in the file is dropped. The headings of a
+// translation get the IDs of the headings in the English document, so that links to them work in all
+// languages; english is nil for the English document itself.
 func (s *Site) render(p publication, file, lang string, english *document) (*document, error) {
 	source, err := timba.Documents.ReadFile(file)
 	if err != nil {
@@ -119,12 +120,12 @@ func (s *Site) render(p publication, file, lang string, english *document) (*doc
 	return d, nil
 }
 
-// linker turns the addresses of a document into those of the site, and notes its headings.
+// linker replaces the links of a document by addresses of the site, and collects its headings.
 type linker struct {
 	site    *Site
 	file    string
 	doc     *document
-	english *document // of which it is a translation, nil for none
+	english *document // the document of which doc is a translation; nil if doc is in English
 }
 
 // Transform implements parser.ASTTransformer.
@@ -173,14 +174,14 @@ func (labeller) Transform(tree *ast.Document, r text.Reader, _ parser.Context) {
 	})
 }
 
-// address returns where a link of the document leads on the site.
+// address returns the address on the site to which a link in the document leads.
 func (l *linker) address(link string) string {
 	u, err := url.Parse(link)
 	if err != nil || u.IsAbs() || u.Path == "" {
 		return link
 	}
 	file := path.Join(path.Dir(l.file), u.Path)
-	if l.english != nil { // the page of another translation is that of its document
+	if l.english != nil { // a link to a translation leads to the page of the document in all languages
 		file = strings.Replace(file, "/"+l.doc.Lang+"/", "/", 1)
 	}
 	if asset, err := l.site.assets.url(file); err == nil {
@@ -229,5 +230,6 @@ func (s *Site) getAPIDocs(v *visit) error {
 	return v.showPage(http.StatusOK, "apidocs", page)
 }
 
-// hasTexts reports whether the site has texts about a game. It has none about games of other modules.
+// hasTexts reports whether the site has texts about a game. It has none about games that other Go modules
+// add.
 func (v *visit) hasTexts(game string) bool { return v.language.Texts["play.games."+game] != nil }

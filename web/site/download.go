@@ -21,21 +21,22 @@ type downloadPage struct {
 	Languages []starters.Language
 }
 
-// programInfo is what is said of the program that is running, to those who download it.
+// programInfo describes the running program, which visitors can download.
 type programInfo struct {
-	Platform string // for which it is
+	Platform string // the system and the processor for which it is built
 	Version  string
 	Size     string
-	File     string // its name
+	File     string // the name of the downloaded file
 }
 
-// platforms are the names of systems and processors that people know, by those of Go.
+// platforms maps Go's names of systems and processors to the names that people know.
 var platforms = map[string]string{
 	"linux": "Linux", "darwin": "macOS", "windows": "Windows", "freebsd": "FreeBSD",
 	"amd64": "x86-64 (Intel, AMD)", "arm64": "ARM64 (aarch64)",
 }
 
-// openProgram opens the file of the program that is running, also where a newer one has taken its place.
+// openProgram opens the file of the running program. On Linux this works even if a newer program has replaced
+// the file.
 func openProgram() (*os.File, error) {
 	if f, err := os.Open("/proc/self/exe"); err == nil {
 		return f, nil
@@ -47,7 +48,7 @@ func openProgram() (*os.File, error) {
 	return os.Open(path)
 }
 
-// programInfo returns what is said of the program.
+// programInfo describes the running program.
 func (s *Site) programInfo() programInfo {
 	system := cmp.Or(platforms[runtime.GOOS], runtime.GOOS)
 	processor := cmp.Or(platforms[runtime.GOARCH], runtime.GOARCH)
@@ -90,7 +91,8 @@ func (s *Site) getProgram(v *visit) error {
 	return nil
 }
 
-// getStarterArchive sends the starter of a language as an archive, whose directory has the bot's name.
+// getStarterArchive sends the starter bot of a language as an archive. The directory in it has the name of
+// the bot.
 func (s *Site) getStarterArchive(v *visit) error {
 	word, ok := strings.CutSuffix(v.r.PathValue("file"), ".zip")
 	l, err := starters.Find(word)

@@ -14,7 +14,7 @@ type filesPage struct {
 	bundle.Tree
 }
 
-// getFiles lists what a version was uploaded as, for its owner.
+// getFiles lists the files in the upload of a version, for its owner.
 func (s *Site) getFiles(v *visit) error {
 	number, err := middleware.PathID(v.r, "version")
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Site) getFiles(v *visit) error {
 	return v.showPage(http.StatusOK, "files", page)
 }
 
-// getStderr answers with all that a bot of the visitor wrote to stderr in a game.
+// getStderr sends what a bot of the visitor wrote to standard error in a game.
 func (s *Site) getStderr(v *visit) error {
 	game, err := middleware.PathID(v.r, "game")
 	if err != nil {

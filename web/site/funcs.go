@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 )
 
-// funcs returns the functions of templates in one language. README.md lists them.
+// funcs returns the functions that templates in language l can call.
 func (s *Site) funcs(l *messages.Language) template.FuncMap {
 	return template.FuncMap{
 		"t":          l.Text,
@@ -69,7 +69,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 	}
 }
 
-// ladderTitle returns the title of a ladder; its name once the configuration has none of that name.
+// ladderTitle returns the title of a ladder, or its name if the configuration no longer has it.
 func (s *Site) ladderTitle(l *messages.Language, name string) string {
 	for _, ladder := range s.Config.Ladders {
 		if ladder.Name == name {
@@ -80,7 +80,8 @@ func (s *Site) ladderTitle(l *messages.Language, name string) string {
 	return truncate(60, name)
 }
 
-// dict returns a map of pairs of a key and a value, for templates with several arguments.
+// dict returns a map of pairs of a key and a value. Templates use it to pass several values to another
+// template.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict: %d values are not pairs", len(pairs))
@@ -92,8 +93,8 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// crumbs returns the way to a page for template "crumbs", of pairs of an address and a text. The
-// last address is "".
+// crumbs returns the path from the home page to a page for the template "crumbs". Pairs are an address and a
+// text; the address of the page itself, the last one, is "".
 func crumbs(pairs ...string) (list []map[string]string) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		list = append(list, map[string]string{"URL": pairs[i], "Text": pairs[i+1]})
@@ -101,7 +102,8 @@ func crumbs(pairs ...string) (list []map[string]string) {
 	return list
 }
 
-// botName returns what people call a bot at a table: a level by its name.
+// botName returns the name that people see for a bot at a table. A level, a house bot with a strength for
+// people, has a translated name.
 func botName(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Text("play.level." + level.Name)
@@ -109,7 +111,8 @@ func botName(l *messages.Language, name string) string {
 	return plainName(name)
 }
 
-// botTitle returns the name of a bot in full: with the number of a level, "amateur, level 3".
+// botTitle returns the full name that people see for a bot. For a level it includes the number: "amateur,
+// level 3".
 func botTitle(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Text("table.level", "Name", l.Text("play.level."+level.Name), "Number", level.Number)
@@ -117,8 +120,8 @@ func botTitle(l *messages.Language, name string) string {
 	return plainName(name)
 }
 
-// plainName returns the name of a house bot without what the command line needs, "greedy, noise 20"
-// for "@greedy:noise=20".
+// plainName returns the name of a bot without the syntax of the command line: "greedy, noise 20" for
+// "@greedy:noise=20".
 func plainName(name string) string {
 	house, ok := strings.CutPrefix(name, "@")
 	if !ok {
@@ -133,20 +136,21 @@ func plainName(name string) string {
 	return truncate(60, house)
 }
 
-// minutes returns a time as minutes and seconds: "4:05".
+// minutes returns a duration as minutes and seconds: "4:05".
 func minutes(d time.Duration) string {
 	return fmt.Sprintf("%d:%02d", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// unknownValue stands for a value that is not known.
+// unknownValue is what pages show for an unknown value.
 const unknownValue = "–"
 
-// wholeNumber returns a rating as a whole number; nil and infinite ones are not known.
+// wholeNumber returns x, a float64 or *float64 such as a rating, as a whole number. A value that is nil,
+// infinite or NaN is unknownValue.
 func wholeNumber(x any) string {
 	switch x := x.(type) {
 	case float64:
 		if !math.IsInf(x, 0) && !math.IsNaN(x) {
-			return fmt.Sprintf("%.0f", math.Round(x)+0) // which is not -0
+			return fmt.Sprintf("%.0f", math.Round(x)+0) // adding 0 turns -0 into 0
 		}
 	case *float64:
 		if x != nil {
@@ -156,8 +160,8 @@ func wholeNumber(x any) string {
 	return unknownValue
 }
 
-// plusMinus returns half the width of an interval, such as "±35"; "" where it is not known. One below 100, with which
-// a rating is not provisional, is not rounded to 100.
+// plusMinus returns half the width of an interval, such as "±35", or "" if it is unknown. A value below 100
+// is never shown as 100, because a rating with 100 or more is provisional.
 func plusMinus(x *float64) string {
 	switch {
 	case wholeNumber(x) == unknownValue:
@@ -168,10 +172,11 @@ func plusMinus(x *float64) string {
 	return "±" + wholeNumber(*x)
 }
 
-// deviation returns that of a person's rating, such as "±73", rounded up: above 110 the rating is provisional.
+// deviation returns the deviation of a person's rating, such as "±73". It is rounded up, because a rating
+// with a deviation above 110 is provisional.
 func deviation(x float64) string { return "±" + wholeNumber(math.Ceil(x)) }
 
-// percent returns a share, such as "62 %".
+// percent returns a share as a percentage, such as "62 %".
 func percent(part, of float64) string {
 	if of == 0 {
 		return unknownValue
@@ -179,7 +184,8 @@ func percent(part, of float64) string {
 	return fmt.Sprintf("%.0f %%", 100*part/of)
 }
 
-// timeTag returns a time as an element with the time for machines and, as its title, for people.
+// timeTag returns a time element with text as its content. Its attributes have the time for machines and, as
+// the title, for people.
 func timeTag(at time.Time, text string) template.HTML {
 	if at.IsZero() {
 		return unknownValue
@@ -189,7 +195,7 @@ func timeTag(at time.Time, text string) template.HTML {
 		at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05 UTC"), template.HTMLEscapeString(text)))
 }
 
-// ageText returns how long ago something was, in its largest unit.
+// ageText returns how long ago something was, in the largest unit that fits.
 func ageText(l *messages.Language, d time.Duration) string {
 	for _, unit := range []struct {
 		key  string
@@ -204,7 +210,7 @@ func ageText(l *messages.Language, d time.Duration) string {
 	return l.Text("site.age.now")
 }
 
-// durationText returns a duration as people read it: "26 ms", "7.8 s", "2 min 5 s".
+// durationText returns a duration such as "26 ms", "7.8 s" or "2 min 5 s".
 func durationText(l *messages.Language, d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -216,18 +222,19 @@ func durationText(l *messages.Language, d time.Duration) string {
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// decimal returns text with a number, with the decimal mark of the language and without marks between thousands.
+// decimal formats a number with the decimal mark of the language and without separators between thousands.
 func decimal(l *messages.Language, format string, args ...any) string {
 	mark := strings.Trim(l.Numbers.Sprint(0.5), "05")
 	return strings.Replace(fmt.Sprintf(format, args...), ".", mark, 1)
 }
 
-// truncate returns what a bot or a person wrote, for a page: control characters, among them those
-// that change the direction of text, are visible, and what is longer than n runes ends in an ellipsis.
+// truncate returns text that a bot or a person wrote, made safe to show. Control characters, such as those
+// that change the direction of text, become visible, and a text longer than n runes is cut and ends in an
+// ellipsis.
 func truncate(n int, text string) string {
 	long := len(text) > n*utf8.UTFMax
 	if long {
-		text = text[:n*utf8.UTFMax] // the n runes that are shown, and perhaps a part of another one
+		text = text[:n*utf8.UTFMax] // at least n runes; the last one may be incomplete
 	}
 	text = ladder.Plain(text)
 	count := 0
@@ -244,7 +251,8 @@ func truncate(n int, text string) string {
 
 var backticks = regexp.MustCompile("`([^`]*)`")
 
-// phraseHTML returns at most n runes of a text in the language of the page, marked as English if it has no translation.
+// phraseHTML returns up to n runes of text in the language of the page. A text without a translation is
+// marked as English.
 func phraseHTML(l *messages.Language, n int, text phrase.Text) template.HTML {
 	translated, ok := l.Phrase(text)
 	if translated = template.HTMLEscapeString(truncate(n, translated)); !ok {
@@ -253,7 +261,7 @@ func phraseHTML(l *messages.Language, n int, text phrase.Text) template.HTML {
 	return template.HTML(translated)
 }
 
-// optionName returns what the value of an option of a game means, in a few words.
+// optionName returns a short description of the value of a game's option.
 func optionName(l *messages.Language, name, value string) string {
 	for _, key := range []string{name + "." + value, name} {
 		if key = "board.option." + key; l.Texts[key] != nil {
@@ -263,15 +271,16 @@ func optionName(l *messages.Language, name, value string) string {
 	return name + " " + value
 }
 
-// codeSpans returns a text of the API's document, whose code is between backticks.
+// codeSpans returns text as HTML, in which the parts between backticks are code.
 func codeSpans(text string) template.HTML {
 	return template.HTML(backticks.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
 }
 
-// maxLog is how much of a log a page shows, in bytes.
+// maxLog is the number of bytes of a log that a page shows.
 const maxLog = 24 << 10
 
-// logLines returns the end of a log, for a page: all control characters but tabs and ends of lines are visible.
+// logLines returns the end of a log, made safe to show: control characters other than tabs and line ends
+// become visible.
 func logLines(text string) string {
 	head := ""
 	if len(text) > maxLog {
@@ -283,8 +292,9 @@ func logLines(text string) string {
 	return head + ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// addressWith returns the address of a request with parameters changed, pairs of a name and a value; "" removes one. A
-// change of anything but the page leads to the first page.
+// addressWith returns the address of r with query parameters changed. Pairs are a name and a value; the value
+// "" removes a parameter. It removes the parameter page too, unless pairs sets it, so that the address leads
+// to the first page.
 func addressWith(r *http.Request, pairs ...string) string {
 	query := r.URL.Query()
 	query.Del("page")

@@ -21,14 +21,14 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// seatLog is what a bot of the visitor wrote to stderr in a game.
+// seatLog is what a bot of the visitor wrote to standard error in a game.
 type seatLog struct {
 	Seat int
 	Bot  string
 	Log  []byte
 }
 
-// ownLogs returns those of the seats whose bots the visitor owns.
+// ownLogs returns the logs of the seats whose bots the visitor owns.
 func (s *Site) ownLogs(v *visit, m ladder.Match, g ladder.FinishedGame) (list []seatLog, err error) {
 	for _, seat := range g.Seats {
 		version, err := s.Store.Versions.Find(v.ctx(), m.Versions[seat.Slot])
@@ -53,13 +53,14 @@ type gamePage struct {
 	Match    ladder.Match
 	Faults   []faultNote
 	Logs     []seatLog
-	SameDeal []ladder.FinishedGame // of the same deal, by rotation, this game among them
-	Embedded bool                  // the page is in a frame of another
-	Embed    string                // the address for frames of other sites, "" if the operator allows none
-	Full     string                // the address of the page from another site
+	SameDeal []ladder.FinishedGame // the games of the same deal by rotation, including this one
+	Embedded bool                  // the page is shown in a frame of another site
+	Embed    string                // the address for frames of other sites; "" if the operator allows none
+	Full     string                // the absolute address of the page
 }
 
-// getMatchGame leads to a game of a match by its deal and rotation, as those who have watched it know it.
+// getMatchGame redirects to a game of a match. People who have watched the game know only its deal and
+// rotation.
 func (s *Site) getMatchGame(v *visit) error {
 	match, err := middleware.PathID(v.r, "match")
 	if err != nil {
@@ -85,25 +86,26 @@ func (s *Site) getMatchGame(v *visit) error {
 	return ladder.Errorf(ladder.NotFound, "", "match %d has no game of deal %d and rotation %d", match, deal, rotation)
 }
 
-// gameView is a replay, for the page and its player.
+// gameView is the data of a replay for a page and its player, the module that plays the replay back.
 type gameView struct {
-	Title     string // of the game
+	Title     string // the name of the game
 	BoardGame *board.Recording
-	Data      template.JS // Played as JSON
+	Data      template.JS // BoardGame as JSON
 	Notation  string      // as "timba replay export --format text" writes it
 	Winners   []string    // the bots with rank 1
 	Drawn     bool
 }
 
-// How much of what bots wrote a page of a game has.
+// The limits of texts from bots and visitors. A longer text is truncated.
 const (
 	maxName      = 40  // runes of a name or a version
-	maxInfo      = 400 // of an info line
-	maxHost      = 255
-	maxInfoLines = 8 // info lines of a move, the last ones
+	maxInfo      = 400 // runes of an info line
+	maxHost      = 255 // runes of the header Host
+	maxInfoLines = 8   // info lines of a move; the page has the last ones
 )
 
-// newGameView returns what a page shows of a replay: what bots wrote is cut.
+// newGameView returns what a page shows of the replay r. It truncates texts that bots wrote. game identifies
+// the game in errors.
 func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 	played, err := board.NewGame(r, g)
 	if err != nil {
@@ -121,18 +123,19 @@ func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 		}
 	}
 	v.Drawn = len(v.Winners) == len(played.Seats)
-	text, err := json.Marshal(played) // which writes <, > and & as escapes
+	text, err := json.Marshal(played) // it escapes <, > and &
 	v.Data = template.JS(text)
 	return v, err
 }
 
-// faultsOfPeople are the faults of a seat without a process, with the ends of the messages that name them.
+// faultsOfPeople maps the kinds of faults of a seat without a process, such as a person's, to the codes under
+// which the boards have their texts.
 var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fault.ConnectionLost: "lost"}
 
-// maxFaultText is how many runes of a text about a fault the player gets.
+// maxFaultText is the number of runes of a text about a fault that the player gets.
 const maxFaultText = 600
 
-// truncateTexts cuts what bots wrote.
+// truncateTexts truncates the texts in g that bots wrote.
 func truncateTexts(g *board.Recording) {
 	for i := range g.Seats {
 		g.Seats[i].Name, g.Seats[i].Version = truncate(maxName, g.Seats[i].Name), truncate(maxName, g.Seats[i].Version)
@@ -142,7 +145,7 @@ func truncateTexts(g *board.Recording) {
 		if code, ok := faultsOfPeople[g.Faults[i].Reason.Kind]; ok {
 			g.Faults[i].Code = code
 		}
-		g.Faults[i].Reason = fault.Reason{} // which the player does not show
+		g.Faults[i].Reason = fault.Reason{} // the player does not show it
 	}
 	for i := range g.Moves {
 		info := g.Moves[i].Info
@@ -158,7 +161,7 @@ func truncateTexts(g *board.Recording) {
 	}
 }
 
-// loadReplay reads the replay of a game, and finds the rules of that.
+// loadReplay returns the replay of a game and the rules of that game.
 func (s *Site) loadReplay(v *visit, game int64) (*referee.Replay, *rules.Game, error) {
 	data, err := s.Store.Matches.Replay(v.ctx(), game)
 	if err != nil {
@@ -167,7 +170,7 @@ func (s *Site) loadReplay(v *visit, game int64) (*referee.Replay, *rules.Game, e
 	return decodeReplay(game, data)
 }
 
-// decodeReplay returns the replay of a game, whose ID is for errors, and its rules.
+// decodeReplay decodes a replay and finds the rules of its game. game identifies the game in errors.
 func decodeReplay(game any, data []byte) (*referee.Replay, *rules.Game, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
@@ -177,7 +180,7 @@ func decodeReplay(game any, data []byte) (*referee.Replay, *rules.Game, error) {
 	return r, g, err
 }
 
-// getGame shows a game and plays it back.
+// getGame serves the page of a game, which plays it back.
 func (s *Site) getGame(v *visit) error {
 	page, r, err := s.gamePage(v)
 	if err != nil {
@@ -223,8 +226,8 @@ func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) 
 	return page, r, err
 }
 
-// getEmbed shows a game in a frame of any other page, if the operator allows it. It has no forms, and
-// nothing of who is signed in.
+// getEmbed serves the page of a game for a frame of any other site, if the operator allows it. It has no
+// forms and shows nothing about the visitor.
 func (s *Site) getEmbed(v *visit) error {
 	if !s.Config.Site.Embed {
 		return ladder.Errorf(ladder.NotFound, "the operator has switched them off", "this competition has no replays for frames")
@@ -240,7 +243,7 @@ func (s *Site) getEmbed(v *visit) error {
 	return v.showTemplate("bare", http.StatusOK, "game", page, nil)
 }
 
-// getReplayJSON answers with the document byte for byte.
+// getReplayJSON sends the stored replay, byte for byte.
 func (s *Site) getReplayJSON(v *visit) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
@@ -253,7 +256,7 @@ func (s *Site) getReplayJSON(v *visit) error {
 	return v.sendFile("application/json", fmt.Sprintf("game-%d.json", id), data)
 }
 
-// getReplayHTML answers with the page of "timba replay export".
+// getReplayHTML sends the page that "timba replay export" makes.
 func (s *Site) getReplayHTML(v *visit) error {
 	return s.sendExport(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
 		played, err := board.NewGame(r, g)
@@ -264,14 +267,14 @@ func (s *Site) getReplayHTML(v *visit) error {
 	})
 }
 
-// getReplayCSV answers with the rows of "timba replay export --format csv".
+// getReplayCSV sends the rows that "timba replay export --format csv" makes.
 func (s *Site) getReplayCSV(v *visit) error {
 	return s.sendExport(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
 		return board.WriteCSV(w, board.Rows(r, g))
 	})
 }
 
-// sendExport answers with what write makes of the replay in the path.
+// sendExport sends the file that write makes of the replay in the path.
 func (s *Site) sendExport(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
@@ -288,15 +291,15 @@ func (s *Site) sendExport(v *visit, kind, ext string, write func(io.Writer, *ref
 	return v.sendFile(kind, fmt.Sprintf("game-%d.%s", id, ext), b.Bytes())
 }
 
-// sendFile sends a file that a browser keeps.
+// sendFile answers with a file that the browser saves.
 func (v *visit) sendFile(kind, name string, data []byte) error {
 	v.setDownloadHeader(kind, name)
-	v.w.Write(data) // a client that is gone gets no other answer
+	v.w.Write(data) // after an error the client is gone: there is no other answer
 	return nil
 }
 
-// setDownloadHeader sends the header of a file that a browser keeps. A replay never changes, but its
-// exports may.
+// setDownloadHeader sets the headers of a file that the browser saves. Caching stays as setHeaders has set
+// it: a replay never changes, but its exports may.
 func (v *visit) setDownloadHeader(kind, name string) {
 	h := v.w.Header()
 	h.Set("Content-Type", kind)

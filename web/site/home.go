@@ -8,21 +8,20 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// How much the home page shows.
 const (
-	homeMatches = 12
-	homeBots    = 6
+	homeMatches = 12 // matches on the home page
+	homeBots    = 6  // bots on the home page
 )
 
 type homePage struct {
 	Games         []gameLadders
 	LatestMatches []shownMatch
 	Bots          []store.ListedBot
-	Open          bool // anybody may open an account
+	Open          bool // anybody may open an account without an invite
 }
 
-// getHome shows a game that is being played, the games with the best bot of each ladder, the latest
-// matches, the newest bots and what to do first.
+// getHome serves the home page: a game in progress, the games with the best bot of each ladder, the latest
+// matches and the newest bots.
 func (s *Site) getHome(v *visit) error {
 	page, err := s.homeData(v.ctx())
 	if err != nil {

@@ -10,11 +10,11 @@ type invitesPage struct {
 	List []ladder.Invite
 	Name string
 	Days string
-	Code string // of a new invite, shown this once
-	Link string // to the page to join with the new invite
+	Code string // the code of a new invite; it is shown only once
+	Link string // the address at which the new invite is used
 }
 
-// getInvites lists the invites that can be used.
+// getInvites lists the invites that can still be used.
 func (s *Site) getInvites(v *visit) error {
 	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"}, nil)
 }
@@ -30,7 +30,7 @@ func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error
 	return v.showForm(status, "invites", page, refused)
 }
 
-// postInvite makes an invite, and shows its code.
+// postInvite creates an invite and shows its code.
 func (s *Site) postInvite(v *visit) error {
 	page := invitesPage{Name: v.field("name"), Days: v.field("days")}
 	expires, err := v.expiry(page.Days)

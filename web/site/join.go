@@ -8,16 +8,16 @@ import (
 )
 
 type joinPage struct {
-	Open      bool   // an invite is not needed
-	Next      string // where the visitor came from; "" for nowhere
+	Open      bool   // no invite is needed
+	Next      string // the address from which the visitor came; "" if it is unknown
 	Name      string
 	Code      string
 	NewPerson ladder.Person
-	Token     string // of who has joined, shown this once
+	Token     string // the first token of NewPerson; it is shown only once
 }
 
-// getJoin shows the form to open an account. A link of an invite has its code behind "#", which
-// browsers do not send; the page's module writes it into the form.
+// getJoin shows the form to open an account. The link of an invite has its code after "#", which browsers do
+// not send; the page's module writes the code into the form.
 func (s *Site) getJoin(v *visit) error {
 	next := cameFrom(v.next())
 	if v.Person.ID != 0 {
@@ -26,7 +26,8 @@ func (s *Site) getJoin(v *visit) error {
 	return v.showPage(http.StatusOK, "join", joinPage{Open: s.Config.HasOpenRegistration(), Next: next})
 }
 
-// cameFrom returns an address of this site from which somebody came to open an account, "" for the home page.
+// cameFrom returns the address of this site from which a visitor came to open an account. It returns "" for
+// the home page and for other sites.
 func cameFrom(next string) string {
 	if next = localPath(next); next == "/" {
 		return ""
@@ -34,7 +35,7 @@ func cameFrom(next string) string {
 	return next
 }
 
-// postJoin opens an account, and shows its token.
+// postJoin opens an account and shows its token.
 func (s *Site) postJoin(v *visit) error {
 	page := joinPage{Open: s.Config.HasOpenRegistration(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
 	err := s.Middleware.Joining.Admit(v.w, v.Address)

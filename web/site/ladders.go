@@ -10,17 +10,17 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// ladderPlaces is how many places of each ladder are shown at a glance.
+// ladderPlaces is the number of top places that a summary of a ladder shows.
 const ladderPlaces = 3
 
-// gameLadders is a game with its ladders.
+// gameLadders is a game with the summaries of its ladders.
 type gameLadders struct {
 	Name, Title string
-	Picture     string // the name of a file
+	Picture     string // the name of the file of its picture
 	Ladders     []shownLadder
 }
 
-// picture returns the name of the file with the picture of a game. Games of other modules share one.
+// picture returns the file name of the picture of a game. Games that other Go modules add share one.
 func (s *Site) picture(game string) string {
 	if name := "home/" + game + ".svg"; s.assets.has(name) {
 		return name
@@ -28,15 +28,15 @@ func (s *Site) picture(game string) string {
 	return "home/other.svg"
 }
 
-// shownLadder is a ladder at a glance.
+// shownLadder is the summary of a ladder.
 type shownLadder struct {
 	store.LadderSummary
-	Rules string // the rest of its title after that of the game; "" for none
+	Rules string // the rest of its title after the name of the game; "" if there is none
 }
 
 type laddersPage struct{ Games []gameLadders }
 
-// getLadders shows all ladders that are played, by game.
+// getLadders shows all active ladders, grouped by game.
 func (s *Site) getLadders(v *visit) error {
 	list, err := s.gameLadders(v.ctx())
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *Site) getLadders(v *visit) error {
 	return v.showPage(http.StatusOK, "ladders", laddersPage{list})
 }
 
-// gameLadders returns the games that have ladders.
+// gameLadders returns the games that have active ladders.
 func (s *Site) gameLadders(ctx context.Context) (list []gameLadders, err error) {
 	summaries, err := s.Store.Ladders.Summaries(ctx, ladderPlaces)
 	if err != nil {
@@ -70,7 +70,7 @@ func (s *Site) gameLadders(ctx context.Context) (list []gameLadders, err error) 
 	return list, nil
 }
 
-// activeLadders returns the ladders that play.
+// activeLadders returns the ladders on which matches are played.
 func (s *Site) activeLadders(ctx context.Context) ([]store.LadderInfo, error) {
 	all, err := s.Store.Ladders.List(ctx)
 	return slices.DeleteFunc(all, func(l store.LadderInfo) bool { return !l.Active }), err

@@ -17,7 +17,7 @@ import (
 
 type livePage struct{ Games []live.ListedGame }
 
-// getLive shows all matches in progress, and games of people.
+// getLive lists all matches in progress and all games of people that can be watched.
 func (s *Site) getLive(v *visit) error {
 	page := livePage{s.Live.Games()}
 	for i, g := range page.Games {
@@ -28,7 +28,7 @@ func (s *Site) getLive(v *visit) error {
 	return v.showPage(http.StatusOK, "live", page)
 }
 
-// sideNames returns who plays at a table, partners together.
+// sideNames returns the players of each side at a table; partners are joined by "+".
 func sideNames(v *visit, t *play.Table) []string {
 	list := make([]string, t.Variant.Sides)
 	for i, seat := range t.SeatViews() {
@@ -41,18 +41,18 @@ func sideNames(v *visit, t *play.Table) []string {
 	return list
 }
 
-// isLive reports whether a match can be watched now: the server's own machine plays it.
+// isLive reports whether a match can be watched now. Only matches on the server's own machine can.
 func (s *Site) isLive(match int64) bool {
 	return slices.ContainsFunc(s.Live.Games(), func(g live.ListedGame) bool { return g.ID == match })
 }
 
-// getWatchSocket makes the request a socket that watches.
+// getWatchSocket opens the WebSocket through which a page watches games and gets updates.
 func (s *Site) getWatchSocket(v *visit) error {
 	return s.Live.Serve(v.Visitor(), v.upgrade)
 }
 
-// liveParts returns the parts of a page that move; see live.Hub.Render. Templates mark each part by
-// the attribute data-part.
+// liveParts renders the parts of a page that live updates replace; see live.Hub.Render. In a template, the
+// attribute data-part marks a part. topic names the page.
 func (s *Site) liveParts(ctx context.Context, topic, lang string) (live.Parts, error) {
 	p := live.Parts{HTML: map[string]string{}}
 	if !slices.Contains(messages.Languages, lang) {

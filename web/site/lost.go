@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-const lostMatches = 20 // on a page
+const lostMatches = 20 // matches whose games one page lists
 
 type lostPage struct {
 	Bot         ladder.Bot
@@ -20,14 +20,14 @@ type lostPage struct {
 type lostGame struct {
 	ladder.FinishedGame
 	Match        ladder.Match
-	Version      int // of the bot's version
+	Version      int // the version of the bot
 	Seat         ladder.GameSeat
-	Winners      []string // the bots that were ahead
-	WinnerPoints float64  // the points of the best of them
-	MoreGames    int      // later games of the match from which it was disqualified, too
+	Winners      []string // the bots with rank 1
+	WinnerPoints float64  // the points of the last of Winners
+	MoreGames    int      // the number of later games in the match from which the bot was disqualified, too
 }
 
-// getLost lists the games that a bot has lost, those of the last match first.
+// getLost lists the games that a bot has lost, those of the latest match first.
 func (s *Site) getLost(v *visit, b ladder.Bot) error {
 	page, before := lostPage{Bot: b, IsOwner: v.Owns(b.PersonID)}, v.before()
 	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, BeforeID: before, Limit: lostMatches + 1})
@@ -49,14 +49,14 @@ func (s *Site) getLost(v *visit, b ladder.Bot) error {
 	return v.showPage(http.StatusOK, "lost", page)
 }
 
-// IsDisqualified reports whether the bot was not started, for its faults before.
+// IsDisqualified reports whether the bot was not started because of its earlier faults.
 func (g lostGame) IsDisqualified() bool { return g.Seat.Fault == disqualified }
 
-// lostGamesOfMatch returns the games of a match that a bot lost. The first from which a version was disqualified stands for all
-// of those.
+// lostGamesOfMatch returns the games of a match that a bot lost. For each version, only the first game from
+// which it was disqualified is included; its MoreGames counts the others.
 func lostGamesOfMatch(m ladder.Match, games []ladder.FinishedGame, bot string) (list []lostGame) {
 	markDisqualified(games)
-	out := map[int]int{} // by version, its place in the list
+	out := map[int]int{} // by version, the index of its first disqualification in the list
 	for _, g := range games {
 		for _, lost := range lostInGame(m, g, bot) {
 			if lost.IsDisqualified() {
@@ -72,7 +72,7 @@ func lostGamesOfMatch(m ladder.Match, games []ladder.FinishedGame, bot string) (
 	return list
 }
 
-// lostInGame returns what versions of a bot lost in a game: one entry for each slot.
+// lostInGame returns an entry for each slot of the bot that lost g.
 func lostInGame(m ladder.Match, g ladder.FinishedGame, bot string) (list []lostGame) {
 	for slot, name := range m.Bots {
 		if name != bot {

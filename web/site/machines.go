@@ -8,26 +8,26 @@ import (
 )
 
 const (
-	machineRows    = 50 // on a page
-	machineMatches = 4  // of a machine that are named
+	machineRows    = 50 // machines on one page
+	machineMatches = 4  // matches listed for each machine
 )
 
 type machinesPage struct {
 	Machines []machineRow
 	Pager    pager
-	// Of all machines:
-	Cores    int // that get matches
-	Playing  int // matches
-	LastHour int
+	// Totals of all machines:
+	Cores    int // cores of machines that get matches
+	Playing  int // matches in progress
+	LastHour int // matches finished in the last hour
 }
 
-// machineRow is a machine in the table.
+// machineRow is a machine in the table. Its field Playing has only the matches that are listed.
 type machineRow struct {
 	ladder.Machine
-	More int // matches that it plays and that are not named
+	More int // the number of its matches in progress that are not listed
 }
 
-// getMachines lists the machines that are there, and what they play.
+// getMachines lists the connected machines and what they play.
 func (s *Site) getMachines(v *visit) error {
 	all, err := s.Machines()
 	if err != nil {

@@ -18,56 +18,57 @@ import (
 )
 
 const (
-	matchDeals  = 20 // on a page
-	matchFaults = 5  // on a page are explained in full, and the others of the same game
+	matchDeals  = 20 // deals on one page
+	matchFaults = 5  // after so many faults, a page explains no further games
 )
 
 type matchPage struct {
 	shownMatch
 	Ladder            *store.LadderInfo // nil for an unrated match
-	Options           [][2]string       // those that are not the usual ones, in the game's order
-	State             string            // of the message: "waiting", "interrupted", "running", "finished", "cancelled"
-	LastAttempt       ladder.Attempt    // the one that counts; zero before the first
+	Options           [][2]string       // the names and values of options that are not the defaults, in the game's order
+	State             string            // the state as in the keys of texts; see matchState
+	LastAttempt       ladder.Attempt    // the latest attempt; zero if there is none
 	IsLive            bool              // it can be watched now
-	Seed              string            // its seed, "" while it is secret
+	Seed              string            // the seed of LastAttempt; "" while it is secret
 	DealRows          []dealRow
 	Faults            []faultNote
-	HasMoreFaults     bool // there are more faults on the page than are explained
+	HasMoreFaults     bool // the page has more faults than it explains
 	Disqualifications []disqualification
 	Pager             pager
 }
 
-// dealRow is a deal in the table of a match, with its games by rotation.
+// dealRow is a row in the table of a match: a deal with its games by rotation, or several equal deals in a
+// row.
 type dealRow struct {
 	FirstDeal int
-	LastDeal  int // deal that the row stands for
+	LastDeal  int // equal to FirstDeal if the row is a single deal
 	Games     []dealGame
 }
 
-// dealGame is a game of a deal.
+// dealGame is one game in a dealRow.
 type dealGame struct {
 	ladder.FinishedGame
-	Slots [][]ladder.GameSeat // the seats of each bot
+	Slots [][]ladder.GameSeat // the seats of each slot
 }
 
-// disqualification is a bot and in how many games of the match it was not started, for its faults before them.
+// disqualification counts the games of a match in which a bot was not started because of its earlier faults.
 type disqualification struct {
 	Bot   string
 	Games int
 }
 
-// faultNote is a fault of a game with what is to be said of it.
+// faultNote is a fault in a game with an explanation.
 type faultNote struct {
-	Game                      int64
+	Game                      int64 // the ID of the game; 0 for a test game
 	Deal, Rotation, Seat, Ply int
 	Bot                       string
 	Code                      string
 	Text                      phrase.Text
-	Advice                    []phrase.Text // what to change, the most likely first
-	Log                       string        // the end of what the bot wrote to stderr, for its owner
+	Advice                    []phrase.Text // what the author can change, the most likely remedy first
+	Log                       string        // the end of the bot's standard error, which only the owner sees
 }
 
-// getMatch shows all that is known of a match.
+// getMatch serves the page of a match.
 func (s *Site) getMatch(v *visit) error {
 	id, err := middleware.PathID(v.r, "match")
 	if err != nil {
@@ -113,7 +114,8 @@ func (s *Site) getMatch(v *visit) error {
 	return v.showPage(http.StatusOK, "match", page)
 }
 
-// matchState returns what a match is for people.
+// matchState returns the state of a match as in the keys of texts: "waiting", "interrupted", "running",
+// "finished" or "cancelled".
 func matchState(m ladder.Match) string {
 	switch {
 	case m.State == ladder.Waiting && len(m.Attempts) > 0:
@@ -124,7 +126,7 @@ func matchState(m ladder.Match) string {
 	return string(m.State)
 }
 
-// addDeals adds the games of the deals that the parameter page names, and their faults.
+// addDeals adds the deals of the page that the parameter page asks for, and the faults in them.
 func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error {
 	deals := make([]int, page.Deals)
 	for i := range deals {
@@ -157,7 +159,8 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.FinishedGame) bool { return !hasFault(g) }))
 }
 
-// joinAlikeDeals joins deals that follow each other if their games ended alike without a move, as when a bot was disqualified.
+// joinAlikeDeals joins consecutive deals whose games ended in the same way without a move, as when a bot is
+// disqualified.
 func joinAlikeDeals(rows []dealRow) (out []dealRow) {
 	alike := func(a, b dealGame) bool {
 		return a.Plies == 0 && b.Plies == 0 && reflect.DeepEqual(a.Slots, b.Slots)
@@ -172,10 +175,12 @@ func joinAlikeDeals(rows []dealRow) (out []dealRow) {
 	return out
 }
 
-// disqualified is the code of a fault for pages: the bot was not started, for its faults in deals before.
+// disqualified replaces the code of a fault on pages if the bot was not started because of its faults in
+// earlier deals.
 const disqualified = "disqualified"
 
-// markDisqualified gives that code to the seats in all games of a match, in their order, whose bots were not started.
+// markDisqualified sets the code disqualified for all seats whose bots were not started. games are all games
+// of a match, in order.
 func markDisqualified(games []ladder.FinishedGame) {
 	faults := map[int][]int{} // the deals of the faults, by slot
 	for i, g := range games {
@@ -199,7 +204,7 @@ func markDisqualified(games []ladder.FinishedGame) {
 	}
 }
 
-// countDisqualifications counts the games of a match in which bots were disqualified.
+// countDisqualifications counts for each bot the games of the match from which it was disqualified.
 func (p *matchPage) countDisqualifications(games []ladder.FinishedGame) {
 	left := make([]int, len(p.Bots))
 	for _, g := range games {
@@ -216,12 +221,12 @@ func (p *matchPage) countDisqualifications(games []ladder.FinishedGame) {
 	}
 }
 
-// hasFault reports whether a bot that was started has a fault in a game.
+// hasFault reports whether a bot that was started has a fault in g.
 func hasFault(g ladder.FinishedGame) bool {
 	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
 
-// addFaults explains the faults of the first games.
+// addFaults explains the faults in the first games of list.
 func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.FinishedGame) error {
 	for _, g := range list {
 		if len(page.Faults) >= matchFaults {
@@ -241,7 +246,7 @@ func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.FinishedGame) 
 	return nil
 }
 
-// explainFaults returns the faults of a game with advice to the authors.
+// explainFaults explains all faults in a game.
 func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay) (list []faultNote, err error) {
 	for _, f := range r.Faults {
 		n, err := s.explainFault(v, m, g, r, f)
@@ -253,11 +258,11 @@ func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r 
 	return list, nil
 }
 
-// faultLog is how many lines of what a bot wrote in a game a page shows.
+// faultLog is the number of lines of a bot's standard error that the explanation of a fault contains.
 const faultLog = 12
 
-// explainFault returns a fault of a game with its text and advice. All pages that tell of a fault have it from here.
-// Only the owner of the bot sees what it wrote to stderr, and what follows from that.
+// explainFault returns a fault with its text and advice. All pages get their explanations here. Only the
+// owner of the bot gets its standard error, and advice that follows from it.
 func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}
@@ -286,7 +291,7 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *
 	return n, nil
 }
 
-// titleOf returns the name of a game for people.
+// titleOf returns the name of a game that people see.
 func titleOf(name string) string {
 	if g, err := games.Find(name); err == nil {
 		return g.Display.Title

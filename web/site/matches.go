@@ -13,27 +13,27 @@ import (
 )
 
 const (
-	matchesRows    = 50   // on a page
-	maxMatchesRead = 1000 // at most, to find the rows of a page
+	matchesRows    = 50   // matches on one page
+	maxMatchesRead = 1000 // matches that are read to find the rows of one page
 )
 
 type matchesPage struct {
 	Filter  matchesFilter
 	Ladders []store.LadderInfo
 	Matches []shownMatch
-	Older   string // the address of the next page, "" at the end
-	Newest  string // that of the first page, "" on it
+	Older   string // the address of the next page; "" on the last one
+	Newest  string // the address of the first page; "" on that page
 }
 
-// matchesFilter is what the parameters choose.
+// matchesFilter is the selection of matches that the query parameters make.
 type matchesFilter struct {
 	Ladder, Bot string
-	RatedChoice string // "yes", "no", "" for both
+	RatedChoice string // "yes", "no", or "" for both
 	State       string
-	before      int64 // the cursor: only matches with a smaller ID
+	before      int64 // only matches with smaller IDs; 0 means all
 }
 
-// HasFilter reports whether the filter leaves something out.
+// HasFilter reports whether the filter may leave out matches.
 func (f matchesFilter) HasFilter() bool { return f.Ladder+f.Bot+f.RatedChoice+f.State != "" }
 
 func (v *visit) matchesFilter() matchesFilter {
@@ -53,7 +53,7 @@ func (s *Site) getMatches(v *visit) error {
 		return err
 	}
 	found, next, err := s.findMatches(v, page.Filter)
-	if code := ladder.CodeOf(err); err != nil && code != ladder.NotFound { // no such bot or ladder: no matches
+	if code := ladder.CodeOf(err); err != nil && code != ladder.NotFound { // an unknown bot or ladder has no matches
 		return err
 	}
 	if page.Matches, err = s.withOutcomes(v.ctx(), found); err != nil {
@@ -68,8 +68,9 @@ func (s *Site) getMatches(v *visit) error {
 	return v.showPage(http.StatusOK, "matches", page)
 }
 
-// findMatches returns the matches of a page, and the cursor of the next one, 0 at the end. It
-// reads at most matchesRead of them: where few fit, a page has fewer rows, and there is another.
+// findMatches returns the matches of a page and the cursor of the next page, which is 0 at the end. It reads
+// at most maxMatchesRead matches: if few of them pass the filter, the page has fewer rows and another page
+// follows.
 func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, next int64, err error) {
 	if f.Ladder != "" && f.RatedChoice == "no" {
 		return nil, 0, nil
@@ -100,23 +101,24 @@ func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, nex
 	return found, look.BeforeID, nil
 }
 
-// shownMatch is a match with how it ended.
+// shownMatch is a match with its outcome.
 type shownMatch struct {
 	ladder.Match
-	Outcome *outcome // nil: it is not finished
+	Outcome *outcome // nil if the match has not finished
 }
 
-// outcome says who won a match, from its games. A side is a bot, or the partners of a team.
+// outcome says who won a match. A side is a bot, or the partners of a team.
 type outcome struct {
 	Sides       [][]int   // the slots of each side, the best side first
-	score       []float64 // of two sides: games won, and half of those drawn
-	FirstPlaces int       // games in which the best side was first, alone or not
+	score       []float64 // the games that each side has won, plus half of those that it has drawn, in the order of Sides
+	FirstPlaces int       // the games in which the best side had rank 1, alone or not
 	Games       int
-	Tied        bool // the best two are equal
+	Tied        bool // the best two sides have the same score
 }
 
-// outcomeOf returns who won a match of so many bots on so many sides. In each game a side gets the
-// share of its opponents that it beat, and half of those with the same rank.
+// outcomeOf computes the outcome of a match from its games. In each game, a side scores the fraction of its
+// opponents that it beat, plus half of the fraction with the same rank. bots is the number of bots, sides the
+// number of sides in the game.
 func outcomeOf(bots, sides int, games []ladder.FinishedGame) *outcome {
 	n := min(bots, sides) // one bot may play for all seats of a side
 	score, first := make([]float64, n), make([]int, n)
@@ -156,7 +158,7 @@ func outcomeOf(bots, sides int, games []ladder.FinishedGame) *outcome {
 	return o
 }
 
-// Text returns the result of two sides in figures: "3½ – ½". That of more sides is "".
+// Text returns the score of two sides, such as "3½ – ½". For more sides it returns "".
 func (o *outcome) Text() string {
 	if len(o.Sides) != 2 {
 		return ""
@@ -164,7 +166,7 @@ func (o *outcome) Text() string {
 	return points(o.score[0]) + " – " + points(o.score[1])
 }
 
-// points returns wins and halves: "3½".
+// points formats a multiple of one half, such as "3½".
 func points(x float64) string {
 	half := int(x*2 + 0.5)
 	text := strconv.Itoa(half / 2)
@@ -177,7 +179,7 @@ func points(x float64) string {
 	return text + "½"
 }
 
-// withOutcomes returns matches with how they ended.
+// withOutcomes adds the outcomes to matches.
 func (s *Site) withOutcomes(ctx context.Context, list []ladder.Match) ([]shownMatch, error) {
 	var ids []int64
 	for _, m := range list {

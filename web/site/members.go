@@ -8,15 +8,15 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// peoplePerPage is how many people a page shows.
+// peoplePerPage is the number of people on one page.
 const peoplePerPage = 50
 
 type membersPage struct {
 	List     []ladder.Person
 	Query    string
 	Pager    pager
-	Name     string // of the person with a new token
-	NewToken string // its text, shown this once
+	Name     string // the person who gets NewToken
+	NewToken string // the text of a new token; it is shown only once
 }
 
 // getMembers lists all people, for admins.
@@ -33,7 +33,7 @@ func (s *Site) showMembers(v *visit, page membersPage) error {
 	return v.showPage(http.StatusOK, "members", page)
 }
 
-// postReset makes a token for a person who has lost theirs, and shows it.
+// postReset revokes the tokens of a person who has lost theirs, and shows a new one.
 func (s *Site) postReset(v *visit) (err error) {
 	page := membersPage{Name: v.field("name")}
 	if page.NewToken, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {

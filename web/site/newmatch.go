@@ -14,12 +14,12 @@ import (
 type newMatchPage struct {
 	Ladders []store.LadderInfo
 	Ladder  string
-	Bots    string // their names, with spaces between them
-	Deals   string // "": as on the ladder
-	Limit   int    // of unfinished unrated matches
+	Bots    string // the names of the bots, separated by spaces
+	Deals   string // "" means as many as on the ladder
+	Limit   int    // how many unfinished unrated matches a person may have
 }
 
-// getNewMatch shows the form to ask for an unrated match.
+// getNewMatch shows the form to request an unrated match.
 func (s *Site) getNewMatch(v *visit) error {
 	q := v.query()
 	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")}, nil)
@@ -33,7 +33,7 @@ func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err err
 	return v.showForm(http.StatusOK, "newmatch", page, refused)
 }
 
-// postNewMatch asks for an unrated match, and shows it.
+// postNewMatch requests an unrated match and redirects to its page.
 func (s *Site) postNewMatch(v *visit) error {
 	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))

@@ -19,25 +19,25 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// resultCard is the card of a game of people and bots that has ended.
+// resultCard is the result of a finished game on the site, as the page of the game shows it.
 type resultCard struct {
-	Result    string      // of the seat that it tells of: one of ladder's results
+	Result    string      // the result of the seat that the card is about: one of the results of package ladder
 	Headline  string      // who has won, and the score
-	Ending    string      // what decided the game besides the score, "" for nothing
-	FaultText phrase.Text // about a fault
+	Ending    string      // what ended the game, if not its score; "" otherwise
+	FaultText phrase.Text // the text of a fault that Ending does not explain
 	Sides     []cardSide
-	Tricks    []cardTrick // of a game whose tricks have points
-	NextLevel *house.ChampionLevel
+	Tricks    []cardTrick          // the tricks of a game in which tricks have points
+	NextLevel *house.ChampionLevel // the level that the visitor can play next; nil if there is none
 }
 
-// cardSide is a seat, or a team, with its result.
+// cardSide is the result of a side: a seat or a team.
 type cardSide struct {
 	Rank   int
 	Seats  []cardSeat
-	Points string // "" where they say no more than the rank
-	Share  int    // of the most points, in percent
-	Colour string // of the pieces on a board: "b" or "w"
-	Note   string // the colour and the corners that it wanted, captures, or bids that were kept
+	Points string // "" if the game has no points beyond the rank
+	Share  int    // the points in percent of the best side's points
+	Colour string // the color of its pieces on a board: "b" or "w"
+	Note   string // such as its color and its corners, its captures, or the bids that it fulfilled
 }
 
 // cardSeat is a seat of a side.
@@ -47,11 +47,11 @@ type cardSeat struct {
 	Rating string // see ratingOf
 }
 
-// cardTrick is what a trick was worth, and the seat that took it.
+// cardTrick has the points of a trick and the seat that took it.
 type cardTrick struct{ Seat, Points int }
 
-// newResultCard returns the card of a finished game for a visitor. It tells of a seat; own is that of the visitor, -1 for
-// none.
+// newResultCard returns the card of a finished game. The card is about seat; own is the visitor's seat, or -1
+// if the visitor did not play.
 func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Recording) (*resultCard, error) {
 	frames := played.Frames
 	variant, err := r.Resolve(g)
@@ -78,7 +78,7 @@ func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g 
 	return o, nil
 }
 
-// voices are the keys of a text in the second and the third person.
+// voices are the keys of a text about the visitor and of the same text about somebody else.
 type voices struct{ you, they string }
 
 var (
@@ -102,7 +102,7 @@ func ordinal(v *visit, rank int) string {
 	return v.t("board.ordinal.any", "rank", rank)
 }
 
-// visitorSeat returns the seat at which a visitor played, -1 if there is none.
+// visitorSeat returns the seat at which the visitor played, or -1.
 func visitorSeat(v *visit, p ladder.Play) int {
 	for _, s := range p.People() {
 		if (service.Actor{Person: ladder.Person{ID: s.PersonID}, Session: s.Session}).IsSame(v.Actor) {
@@ -112,8 +112,8 @@ func visitorSeat(v *visit, p ladder.Play) int {
 	return -1
 }
 
-// seatOfResult returns the seat that the result of a finished game tells of: the visitor's own, else that of the person who
-// was best.
+// seatOfResult returns the seat that the result of a finished game is about: the visitor's own seat, or
+// otherwise that of the best person.
 func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	best := p.Opener
 	for _, s := range p.People() {
@@ -127,7 +127,8 @@ func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	return best
 }
 
-// nextLevel returns the level above that of all bots of a game of one person, nil if there is none.
+// nextLevel returns the level above the highest level in the game. It returns nil if several people played,
+// if a bot is not a level, or if there is no higher level.
 func nextLevel(p ladder.Play) *house.ChampionLevel {
 	var next *house.ChampionLevel
 	if len(p.People()) > 1 {
@@ -145,7 +146,7 @@ func nextLevel(p ladder.Play) *house.ChampionLevel {
 	return next
 }
 
-// addSides fills in the sides, the best first.
+// addSides adds the sides, the best first.
 func (o *resultCard) addSides(p ladder.Play, variant *rules.Variant, r *referee.Replay, names []string, scored bool) {
 	points := make([]float64, variant.Sides)
 	for side := range variant.Sides {
@@ -167,7 +168,8 @@ func (o *resultCard) addSides(p ladder.Play, variant *rules.Variant, r *referee.
 	slices.SortStableFunc(o.Sides, func(a, b cardSide) int { return a.Rank - b.Rank })
 }
 
-// ratingOf returns the rating of the person at a seat after the game and what it has moved: "1662 (+162)"; "" for none.
+// ratingOf returns the new rating of the person at a seat and its change, such as "1662 (+162)". It returns
+// "" if the game did not change it.
 func ratingOf(p ladder.Play, seat int) string {
 	i := slices.IndexFunc(p.Seats, func(s ladder.PlaySeat) bool { return s.Seat == seat && s.RatingAfter != 0 })
 	if i < 0 {
@@ -177,7 +179,7 @@ func ratingOf(p ladder.Play, seat int) string {
 	return fmt.Sprintf("%.0f (%+.0f)", after, after-before)
 }
 
-// scores returns the points of a side, and those of the best other one.
+// scores returns the points of a side and the points of the best other side.
 func (o *resultCard) scores(side int, variant *rules.Variant) (own, other string) {
 	for _, s := range o.Sides {
 		if variant.Side(s.Seats[0].Seat) == side {
@@ -189,8 +191,8 @@ func (o *resultCard) scores(side int, variant *rules.Variant) (own, other string
 	return own, other
 }
 
-// addEvents fills in what the events tell: the tricks with points, captures, and bids that were kept; and the sides of a
-// board.
+// addEvents adds what follows from the events of the game: the tricks, and the notes about captures and bids.
+// It also adds the colors of the sides on a board.
 func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	seats, b, columns := len(g.Seats), g.Display.Board, g.Columns()
 	captures, kept := make([]int, seats), make([]int, seats)
@@ -236,13 +238,13 @@ func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 			notes = append(notes, v.t("over.kept", "Kept", kept[seat], "Rounds", rounds))
 		}
 		for k, note := range notes {
-			notes[k] = strings.ReplaceAll(note, " ", "\u00a0") // lines break between them
+			notes[k] = strings.ReplaceAll(note, " ", "\u00a0") // lines break only between notes
 		}
 		s.Note = strings.Join(notes, " · ")
 	}
 }
 
-// cornersOf returns the corners that are the goals of a side.
+// cornersOf returns the corners that a side has to reach.
 func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	for i, square := range cornerSquares(columns) {
 		if b.Corners != "" && b.Corners[i:i+1] == side {
@@ -252,12 +254,12 @@ func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	return list
 }
 
-// cornerSquares returns the corners in the order of rules.Board.
+// cornerSquares returns the squares of the corners in the order of rules.Board.Corners.
 func cornerSquares(columns int) [4]int {
 	return [4]int{0, columns - 1, columns * (columns - 1), columns*columns - 1}
 }
 
-// numbers returns the words of a text if all of them are numbers.
+// numbers returns the words of text as numbers, or nil if one of them is not a number.
 func numbers(text string) (list []int) {
 	for word := range strings.FieldsSeq(text) {
 		n, err := strconv.Atoi(word)
@@ -269,7 +271,7 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// setEnding fills in what ended the game other than its last move: a fault, or a win at once.
+// setEnding sets what ended the game if it was not the score: a fault, or an instant win.
 func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, frames []board.Frame) {
 	if len(r.Faults) > 0 {
 		f := r.Faults[0]
@@ -281,7 +283,7 @@ func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, fr
 		return
 	}
 	if b := g.Display.Board; b != nil {
-		if who.hasTexts(g.Name) { // others may end in other ways
+		if who.hasTexts(g.Name) { // games of other modules may end in other ways
 			o.Ending = who.t(endingOf(b, lastView(frames), r.Ranks))
 		}
 		return
@@ -295,7 +297,8 @@ func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, fr
 	}
 }
 
-// endingOf returns the message of how a game for two on a board has ended with a view.
+// endingOf returns the key of the text that says how a board game for two sides ended. view is the last view
+// of the board.
 func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	first, last := slices.Index(ranks, 1), slices.Index(ranks, 2)
 	if last < 0 {
@@ -318,7 +321,7 @@ func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	return "over.end.stuck"
 }
 
-// lastView returns what all see of the last position.
+// lastView returns the part of the last position that all seats see.
 func lastView(frames []board.Frame) map[string]string {
 	view := map[string]string{}
 	for _, f := range frames {
@@ -327,10 +330,11 @@ func lastView(frames []board.Frame) map[string]string {
 	return view
 }
 
-// speaker says what a seat did, in the second person to who sat there.
+// speaker says what a seat did. It addresses the visitor in the second person and calls others by their
+// names.
 type speaker struct {
 	*visit
-	ownSeat int // the seat of the visitor, -1 for none
+	ownSeat int // the visitor's seat, or -1
 	names   []string
 }
 
@@ -342,7 +346,7 @@ func (s speaker) say(text voices, seat int, args ...any) string {
 	return s.t(text.they, append(args, "Name", s.names[seat])...)
 }
 
-// event returns an event of the boards in words.
+// event describes an event of a game, with the texts of the boards.
 func (s speaker) event(key string, seat int) string {
 	if seat == s.ownSeat {
 		return s.t("board.you." + key)
@@ -350,10 +354,10 @@ func (s speaker) event(key string, seat int) string {
 	return s.t("board.event."+key, "who", s.names[seat])
 }
 
-// trickWidth and trickHeight are those of the chart of tricks, in its own units.
+// trickWidth and trickHeight are the size of a bar in the chart of tricks, in units of its view box.
 const trickWidth, trickHeight = 10, 44
 
-// Chart returns the points of the tricks as bars in the colours of the seats that took them.
+// Chart draws the points of the tricks as bars in the colors of the seats that took them.
 func (o *resultCard) Chart() template.HTML {
 	most := 1
 	for _, t := range o.Tricks {

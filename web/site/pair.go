@@ -9,19 +9,19 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-const pairMatches = 20 // on a page
+const pairMatches = 20 // matches on one page
 
 type pairPage struct {
 	Ladder      store.LadderInfo
 	One, Other  ladder.Version
 	Meeting     store.Meeting
-	Difference  stats.Estimate // of the Elo of One over that of Other, by these deals alone
-	Bounded     bool           // the difference has an interval
+	Difference  stats.Estimate // the Elo of One minus that of Other, estimated from their deals against each other alone
+	Bounded     bool           // Difference has an interval
 	Matches     []shownMatch
 	First, Next string
 }
 
-// getPair shows all that two versions have played against each other on a ladder.
+// getPair shows the results of two versions against each other on a ladder.
 func (s *Site) getPair(v *visit, l store.LadderInfo) error {
 	page := pairPage{Ladder: l}
 	var err error
@@ -57,7 +57,7 @@ func (s *Site) getPair(v *visit, l store.LadderInfo) error {
 	return v.showPage(http.StatusOK, "pair", page)
 }
 
-// pathVersion returns the version that a part of the path names: "lola@2".
+// pathVersion returns the version that a path parameter names, such as "lola@2".
 func (s *Site) pathVersion(v *visit, part string) (ladder.Version, error) {
 	bot, number, err := service.SplitRef(v.r.PathValue(part))
 	if err != nil {

@@ -9,18 +9,18 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// pairsRows is the number of versions on a page: their pairs are its square.
+// pairsRows is the number of versions on one page, which shows all pairs of them.
 const pairsRows = 16
 
-// cell is what the version of a row has scored against that of a column.
+// cell is the score of a row's version against a column's version.
 type cell struct {
 	store.Meeting
 	Self bool
 	Tone string // "win", "loss" or "even"
-	URL  string // of the page of both
+	URL  string // the page about the two versions
 }
 
-// pairsRow is a version with its scores against those of the page, in their order.
+// pairsRow is a version with its scores against the versions of the page, in their order.
 type pairsRow struct {
 	ladder.Standing
 	Cells []cell
@@ -32,7 +32,7 @@ type pairsPage struct {
 	Pager  pager
 }
 
-// getPairs shows who beats whom on a ladder.
+// getPairs shows the score of each version of a ladder against each other version.
 func (s *Site) getPairs(v *visit, l store.LadderInfo) error {
 	page := pairsPage{Ladder: l}
 	list, err := s.Store.Ladders.Standings(v.ctx(), l.Name)
@@ -74,7 +74,7 @@ func cellOf(t store.Meeting, self bool) cell {
 	return c
 }
 
-// pairPath returns the address of the page of two versions on a ladder.
+// pairPath returns the address of the page about two versions on a ladder.
 func pairPath(on, one string, oneNumber int, other string, otherNumber int) string {
 	part := func(bot string, number int) string { return url.PathEscape(bot + "@" + strconv.Itoa(number)) }
 	return "/ladders/" + url.PathEscape(on) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)

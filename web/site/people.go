@@ -9,19 +9,19 @@ import (
 )
 
 const (
-	personBots    = 10 // on a page
-	playsOfPerson = 15
-	ratedPeople   = 50
+	personBots    = 10 // bots on one page of a person
+	playsOfPerson = 15 // games on one page of a person
+	ratedPeople   = 50 // people on one page of ratings
 )
 
 type peoplePage struct {
 	Game  string
-	Games []ratedGame // in which people have ratings
+	Games []ratedGame // the games in which people have ratings
 	List  []ladder.PersonRating
 	Pager pager
 }
 
-// ratedGame is a game and the address of its ratings.
+// ratedGame is a game and the address of the page with its ratings.
 type ratedGame struct{ Name, URL string }
 
 // getPeople shows the ratings of people in a game.
@@ -50,7 +50,7 @@ func (s *Site) getPeople(v *visit) error {
 	return v.showPage(http.StatusOK, "people", page)
 }
 
-// Rank returns the rank of a row of the list, 0 of one that is provisional.
+// Rank returns the rank in a row of the list, or 0 if the rating is provisional.
 func (p peoplePage) Rank(row int) int {
 	if p.List[row].Provisional {
 		return 0

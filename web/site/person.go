@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// personBot is a bot of a person with its places.
+// personBot is a bot of a person with its places on the ladders.
 type personBot struct {
 	store.ListedBot
 	Places []ladder.Standing
@@ -19,16 +19,16 @@ type personPage struct {
 	Person      ladder.Person
 	Self        bool
 	Bots        []personBot
-	First, Next string // addresses of pages of bots, "" at the ends
+	First, Next string // the addresses of the first and the next page of bots; "" if there is none
 	Ratings     []ladder.PersonRating
 	Records     []ladder.PlayRecord
 	Plays       personPlays
 }
 
-// personPlays are finished games of a person.
+// personPlays is a page of a person's finished games.
 type personPlays struct {
 	List        []ownPlay
-	First, Next string // addresses of pages, "" at the ends
+	First, Next string // the addresses of the first and the next page; "" if there is none
 }
 
 // getPerson shows a person's ratings, games and bots.
@@ -53,7 +53,8 @@ func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	return v.showPage(http.StatusOK, "person", page)
 }
 
-// addPlays adds a person's ratings, records and finished games, of those in which they sat down before a time.
+// addPlays adds the ratings, records and finished games of a person. If before is not 0, it adds only games
+// at which the person sat down before that time, in microseconds since 1970.
 func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	id := page.Person.ID
 	if page.Ratings, err = s.Store.People.RatingsOf(v.ctx(), id); err != nil {

@@ -20,27 +20,28 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// maxPlayBots is how many bots can be chosen from, beside one that an address names.
+// maxPlayBots is the number of bots that the form offers, in addition to those that an address names.
 const maxPlayBots = 500
 
-// The names of fields of a playForm, and a value.
+// The names of form fields, and a special value.
 const (
-	optionField  = "set-" // and the name of an option of the game
+	optionField  = "set-" // the prefix of the field of a game's option
 	playersField = "players"
-	otherBot     = "other" // of the field bot: that of the field other
+	otherBot     = "other" // the value of the field bot that refers to the field other
 )
 
-// playForm is what somebody chooses to play: the fields of the form, which an address of the page may have, too.
+// playForm is the choice of a game to play on the site. It has the fields of the form, which are also query
+// parameters of the page.
 type playForm struct {
 	Game       string
 	Bot, Other string
-	Bot2, Bot3 string            // at further seats; "": the same again
-	Seat       string            // "": any
-	Bank       string            // minutes of each person; "": no clock
-	Options    map[string]string // of the game; others have their defaults
+	Bot2, Bot3 string            // the bots at further seats; "" means the same as Bot
+	Seat       string            // "" means a random seat
+	Bank       string            // the minutes that each person has for the game; "" means no clock
+	Options    map[string]string // the chosen options of the game; others have their defaults
 }
 
-// readPlayForm reads a form by its fields.
+// readPlayForm reads a form. field returns the value of a field.
 func readPlayForm(field func(name string) string) playForm {
 	f := playForm{
 		Game: field("game"), Bot: field("bot"), Other: field("other"), Bot2: field("bot2"), Bot3: field("bot3"), Seat: field("seat"), Bank: field("bank"),
@@ -56,7 +57,7 @@ func readPlayForm(field func(name string) string) playForm {
 	return f
 }
 
-// formOf returns the form in which a game was chosen.
+// formOf returns the form by which the game p was chosen.
 func formOf(p ladder.Play) playForm {
 	f := playForm{Game: p.Game, Seat: strconv.Itoa(p.Opener), Options: map[string]string{}}
 	if g, err := games.Find(p.Game); err == nil {
@@ -78,10 +79,10 @@ func formOf(p ladder.Play) playForm {
 	return f
 }
 
-// occupants returns the bots of a game by seat, and play.Invited for people.
+// occupants returns the name of the bot at each seat of a game, or play.Invited for a person.
 func occupants(p ladder.Play) []string {
 	n := len(p.Seats)
-	if v, err := (ladder.Ladder{Game: p.Game, Options: p.Options}).Variant(); err == nil { // some may not have come
+	if v, err := (ladder.Ladder{Game: p.Game, Options: p.Options}).Variant(); err == nil { // some people may not have come
 		n = v.Players
 	}
 	list := slices.Repeat([]string{play.Invited}, n)
@@ -91,7 +92,7 @@ func occupants(p ladder.Play) []string {
 	return list
 }
 
-// address returns the address of the page with this form.
+// address returns the address of the page with this form filled in.
 func (f playForm) address() string {
 	q := url.Values{}
 	for name, value := range map[string]string{"game": f.Game, "bot": f.Bot, "other": f.Other, "bot2": f.Bot2, "bot3": f.Bot3, "seat": f.Seat, "bank": f.Bank} {
@@ -105,7 +106,7 @@ func (f playForm) address() string {
 	return "/play?" + q.Encode()
 }
 
-// choice returns what the form asks for. A seat that it does not name is drawn.
+// choice returns the game that the form asks for. If the form names no seat, it draws one.
 func (f playForm) choice() (c play.Choice, err error) {
 	c = play.Choice{Game: f.Game, Options: f.Options}
 	first := f.Bot
@@ -143,19 +144,19 @@ func (f playForm) choice() (c play.Choice, err error) {
 type playPage struct {
 	Form      playForm
 	Games     []playLink
-	HasTexts  bool // see visit.knows
+	HasTexts  bool // see visit.hasTexts
 	Rules     template.HTML
-	Presets   []playLink // options together: the usual ones, and those of ladders
-	Counts    []int      // of players; nil: the game has no choice of them
-	Players   int        // those that are chosen
+	Presets   []playLink // combinations of options: the defaults, and those of ladders
+	Counts    []int      // the possible numbers of players; nil if the game has only one
+	Players   int        // the chosen number of players
 	Options   []playOption
 	Levels    []playBot // house bots, the weakest first
-	House     []playBot // others
+	House     []playBot // the house bots that are not levels
 	Bots      []playBot
-	Refusal   string        // why the visitor cannot play at all; see Site.refused
-	Banks     []string      // minutes
-	OwnTables []*play.Table // games of the visitor that are not over
-	MoveTime  int           // seconds
+	Refusal   string        // why the visitor cannot play; see Site.playRefusal
+	Banks     []string      // the choices for playForm.Bank
+	OwnTables []*play.Table // the visitor's games in progress
+	MoveTime  int           // the limit for a move without a clock, in seconds
 }
 
 // playLink is a link to the page with another game or other options.
@@ -165,23 +166,23 @@ type playLink struct {
 	Current              bool
 }
 
-// playOption is an option of a game: a box or one of several buttons with a value, or a number.
+// playOption is an input for an option of a game: a number, or one value as a checkbox or a radio button.
 type playOption struct {
 	Name, Kind, Value string
 	Checked           bool
 	Min, Max          int
 	Text              string
-	Players           string // the numbers of players that it goes with; "": any
+	Players           string // the numbers of players with which the value can be chosen, separated by spaces; "" means any
 }
 
-// playBot is a bot to play against.
+// playBot is a bot that the form offers.
 type playBot struct {
 	Name   string
-	Number int    // of a level, else 0
-	Level  string // its name in English
+	Number int    // the number of a level; 0 for other bots
+	Level  string // the English name of a level
 }
 
-// Bars returns the outlines of the picture of a level: so many bars as its number, each higher than the last.
+// Bars returns an SVG path with as many bars as the number of the level, each higher than the one before.
 func (b playBot) Bars() string {
 	var path strings.Builder
 	for i := range b.Number {
@@ -191,10 +192,10 @@ func (b playBot) Bars() string {
 	return path.String()
 }
 
-// Bars returns the outlines of all bars of the pictures of levels.
+// Bars returns the SVG path of the highest level's bars.
 func (p playPage) Bars() string { return playBot{Number: len(house.Levels())}.Bars() }
 
-// levelOf returns the level that a house bot is, nil if none.
+// levelOf returns the level that a bot is, or nil.
 func levelOf(bot string) *house.ChampionLevel {
 	for _, l := range house.Levels() {
 		if bot == "@"+l.Spec {
@@ -224,7 +225,7 @@ func (s *Site) postPlay(v *visit) error {
 	return s.leadToTable(v, t, key, nil)
 }
 
-// showPlayForm answers with the form as it was filled in. An unknown game is the first one.
+// showPlayForm shows the form as it was filled in. An unknown game is replaced by the first game.
 func (s *Site) showPlayForm(v *visit, form playForm, refused error) error {
 	g, err := games.Find(form.Game)
 	if err != nil {
@@ -252,7 +253,8 @@ func (s *Site) showPlayForm(v *visit, form playForm, refused error) error {
 	return v.showForm(http.StatusOK, "play", page, refused)
 }
 
-// playRefusal returns why a visitor cannot play at all: "guests" may not, or there are "none"; "" if they can.
+// playRefusal returns why the visitor cannot play at all: "guests" if guests may not, "none" if nobody may,
+// or "" if the visitor can play.
 func (s *Site) playRefusal(v *visit) string {
 	switch ladder.CodeOf(s.Play.CheckPlayer(v.Actor)) {
 	case ladder.Forbidden:
@@ -263,8 +265,8 @@ func (s *Site) playRefusal(v *visit) string {
 	return ""
 }
 
-// listBots lists the bots that play the game. Where the form names none of them, it gets the middle level, or @random
-// if the game has no levels.
+// listBots adds the bots that play the game to page, except for remote ones. If form does not name one of
+// them, it chooses the middle level, or @random if the game has no levels.
 func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	versions, err := s.Store.Versions.ListLive(v.ctx(), maxPlayBots)
 	if err != nil {
@@ -274,7 +276,7 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	if form.Bot == otherBot {
 		form.Bot = form.Other
 	}
-	if len(versions) == maxPlayBots { // there are more, and these are needed
+	if len(versions) == maxPlayBots { // some bots may be missing; these must not
 		needed := []string{form.Bot, form.Bot2, form.Bot3, ladder.Anchor}
 		for _, l := range house.Levels() {
 			needed = append(needed, "@"+l.Spec)
@@ -323,7 +325,7 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	return nil
 }
 
-// settingsOf returns the options of a game as a table would have them, nil if they do not go together.
+// settingsOf returns the settings that a table with these options has, or nil if the options are invalid.
 func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	variant, err := g.Resolve(play.WithOpening(g.Name, options))
 	if err != nil {
@@ -332,7 +334,8 @@ func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	return variant.Settings
 }
 
-// presets returns the usual options and the different ones of ladders; nil if there are only the usual ones.
+// presets returns the default options and the different options of ladders. It returns nil if there are only
+// the defaults.
 func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	now, seen := settingsOf(g, form.Options).String(), []string{}
 	var list []playLink
@@ -357,16 +360,16 @@ func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	return list
 }
 
-// optionText returns what a value of an option means, in a sentence; value is "" for a number.
+// optionText describes the value of an option in a sentence. For a number, value is "".
 func optionText(l *messages.Language, o rules.Option, value string) string {
 	key := strings.TrimSuffix("play.option."+o.Name+"."+value, ".")
 	if l.Texts[key] == nil {
-		return strings.TrimSuffix(o.Help+": "+value, ": ") // of a game whose options have no texts
+		return strings.TrimSuffix(o.Help+": "+value, ": ") // the options of games of other modules have no texts
 	}
 	return l.Text(key)
 }
 
-// listOptions lists the options of the game.
+// listOptions adds the options of the game.
 func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 	settings := settingsOf(g, p.Form.Options)
 	for _, o := range g.Options {
@@ -394,7 +397,8 @@ func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 	}
 }
 
-// playersWith returns the numbers of players that a value of an option goes with; "" if it goes with any.
+// playersWith returns the numbers of players, separated by spaces, with which a value of an option can be
+// chosen. It returns "" if all can.
 func (p *playPage) playersWith(g *rules.Game, option, value string) string {
 	var fit []string
 	for _, n := range p.Counts {

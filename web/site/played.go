@@ -13,22 +13,23 @@ import (
 type playedPage struct {
 	ladder.Play
 	gameView
-	OwnSeat  int         // the seat of the visitor, -1 for none
-	Seat     int         // of which the card tells
-	Rematch  *play.Table // a rematch that waits for people
-	Card     *resultCard // nil: the game is broken
+	OwnSeat  int         // the visitor's seat, or -1
+	Seat     int         // the seat that Card is about
+	Rematch  *play.Table // a rematch that waits for people, or nil
+	Card     *resultCard // nil if the game ended without a result
 	Cause    ladder.BreakReason
-	Culprit  string // the bot that was the cause
-	IsReview bool   // the address has a position: the card would be in the way
+	Culprit  string // the bot that broke the game
+	IsReview bool   // the address names a position to show, so the page hides the card
 }
 
-// OtherGameURL returns the address at which another game is chosen, with the choices of this one.
+// OtherGameURL returns the address of the form to choose another game, filled in with the choices of this
+// one.
 func (p playedPage) OtherGameURL() string { return formOf(p.Play).address() }
 
-// OffersRematch reports whether the visitor is told of a rematch.
+// OffersRematch reports whether the page offers the visitor a rematch that others open.
 func (p playedPage) OffersRematch() bool { return p.OwnSeat >= 0 && len(p.People()) > 1 }
 
-// showPlayedGame shows a game that is over.
+// showPlayedGame serves the page of a game that is over.
 func (s *Site) showPlayedGame(v *visit, id string) error {
 	page := playedPage{IsReview: v.query().Text("ply") != ""}
 	var err error
@@ -37,7 +38,7 @@ func (s *Site) showPlayedGame(v *visit, id string) error {
 	}
 	page.gameView.Title, page.OwnSeat, page.Rematch = titleOf(page.Game), visitorSeat(v, page.Play), s.Play.Rematch(id)
 	if page.State != ladder.PlayFinished {
-		page.Cause, page.Culprit = cmp.Or(page.BreakReason, ladder.BrokenByFailure).Cause() // one that is open could not be ended
+		page.Cause, page.Culprit = cmp.Or(page.BreakReason, ladder.BrokenByFailure).Cause() // a game that is still open here could not be finished
 		page.Culprit = botTitle(v.language, page.Culprit)
 		return v.showPage(http.StatusOK, "played", page)
 	}
@@ -60,19 +61,19 @@ func (s *Site) showPlayedGame(v *visit, id string) error {
 	return v.showPage(http.StatusOK, "played", page)
 }
 
-// nameSeats gives the seats of a replay the names that the visitor reads.
+// nameSeats sets the names of the seats in r that the visitor reads.
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	for _, x := range p.Seats {
 		if r.Seats[x.Seat].Name = seatName(v.language, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.OwnSeat {
 			r.Seats[x.Seat].Name = v.t("person.you")
 		}
 		if strings.HasPrefix(x.Bot, "@") {
-			r.Seats[x.Seat].Version = "" // that of the program
+			r.Seats[x.Seat].Version = "" // a house bot has the version of the program
 		}
 	}
 }
 
-// names returns who sat at each seat.
+// names returns the name at each seat.
 func (p *playedPage) names() (list []string) {
 	for _, s := range p.BoardGame.Seats {
 		list = append(list, s.Name)

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// links are addresses for use elsewhere.
+// links are the absolute addresses of a bot that other sites can use.
 type links struct{ Page, Badge, Feed string }
 
 // publicLinks returns the public addresses of a bot.
@@ -28,8 +28,8 @@ func (v *visit) publicLinks(bot string) links {
 	return links{page, page + "/badge.svg", page + "/feed.atom"}
 }
 
-// origin returns the public address of this server: as configured, else as whoever visits has
-// written it.
+// origin returns the public address of this server: the configured one, or otherwise the one that the visitor
+// used.
 func (v *visit) origin() string {
 	if configured := v.site.Config.Site.URL; configured != "" {
 		return configured
@@ -41,17 +41,17 @@ func (v *visit) origin() string {
 	return u.String()
 }
 
-// badgeAge is how long caches keep badges and feeds.
+// badgeAge is how long caches may keep badges and feeds.
 const badgeAge = 5 * time.Minute
 
-// sendEmbedded answers with a document for other sites, which caches may keep for everybody whose
-// headers named by vary, "" for none, are the same.
+// sendEmbedded answers with a document for other sites. Caches may keep it for all visitors. If the document
+// depends on headers of the request, vary names them; otherwise it is "".
 func (v *visit) sendEmbedded(kind, vary string, data []byte) {
 	sum := sha256.Sum256(data)
 	h := v.w.Header()
 	h.Set("Content-Type", kind)
 	h.Set("Cache-Control", fmt.Sprintf("public, max-age=%d", int(badgeAge.Seconds())))
-	h.Del("Set-Cookie") // such as one that ends a session that is not valid any more
+	h.Del("Set-Cookie") // such as the one that deletes the cookie of an ended session
 	h.Del("Vary")
 	if vary != "" {
 		h.Set("Vary", vary)
@@ -61,8 +61,8 @@ func (v *visit) sendEmbedded(kind, vary string, data []byte) {
 	http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// getBadge answers with the rating and the rank of a bot on a ladder as a picture: that of the
-// parameter ladder, or else the first.
+// getBadge draws the rating and the rank of a bot as a small picture: on the ladder in the query parameter,
+// or otherwise on the bot's first ladder.
 func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 	on := v.query().Text("ladder")
 	if err := v.query().Err(); err != nil {
@@ -85,15 +85,15 @@ func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 	return nil
 }
 
-// The sizes of a badge in pixels.
+// The sizes of a badge, in pixels unless noted.
 const (
 	badgeHeight = 20
 	badgePad    = 7
-	badgeGlyph  = 6.4 // mean width of a character, to which textLength fits the text
-	badgeText   = 40  // characters of each half
+	badgeGlyph  = 6.4 // the mean width of a character; textLength stretches the text to it
+	badgeText   = 40  // the number of characters in each half
 )
 
-// badgeOf draws a badge. It is English, as what it is embedded in is anybody's.
+// badgeOf draws a badge. Its text is English, because the site that embeds it may be in any language.
 func badgeOf(p ladder.Standing) []byte {
 	left, right := truncate(badgeText, cmp.Or(p.Ladder, "timba")), "not rated"
 	rating := "rating " + wholeNumber(p.Rating())
@@ -123,9 +123,9 @@ func badgeOf(p ladder.Standing) []byte {
 	return b.Bytes()
 }
 
-const maxFeedEntries = 30 // matches and versions in a feed, at most so many of each
+const maxFeedEntries = 30 // matches and versions in a feed
 
-// atom is a feed as RFC 4287 has it.
+// atom is an Atom feed (RFC 4287).
 type atom struct {
 	XMLName   xml.Name    `xml:"http://www.w3.org/2005/Atom feed"`
 	Lang      string      `xml:"http://www.w3.org/XML/1998/namespace lang,attr"`
@@ -152,7 +152,7 @@ type atomEntry struct {
 	timestamp time.Time
 }
 
-// getFeed answers with the finished matches and the versions of a bot, the last ones first.
+// getFeed answers with a feed of the finished matches and the versions of a bot, the latest first.
 func (s *Site) getFeed(v *visit, b ladder.Bot) error {
 	owner, err := s.ownerName(v, b)
 	if err != nil {
@@ -170,7 +170,7 @@ func (s *Site) getFeed(v *visit, b ladder.Bot) error {
 	if err != nil {
 		return err
 	}
-	v.sendEmbedded("application/atom+xml; charset=utf-8", "Accept-Language, Cookie", data) // it is in the visitor's language
+	v.sendEmbedded("application/atom+xml; charset=utf-8", "Accept-Language, Cookie", data) // the feed is in the visitor's language
 	return nil
 }
 
@@ -184,7 +184,7 @@ func (v *visit) feedOf(b ladder.Bot, owner string, matches []ladder.Match, versi
 		f.Entries = append(f.Entries, v.matchEntry(b, m))
 	}
 	for _, x := range versions {
-		if !x.LiveAt.IsZero() { // what never went live is its owner's
+		if !x.LiveAt.IsZero() { // only the owner sees versions that never went live
 			f.Entries = append(f.Entries, v.versionEntry(x))
 		}
 	}
@@ -202,7 +202,7 @@ func (v *visit) feedOf(b ladder.Bot, owner string, matches []ladder.Match, versi
 
 func formatTimestamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// matchEntry tells of a match with what it moved.
+// matchEntry returns the entry of a match, with the change of the bot's rating.
 func (v *visit) matchEntry(b ladder.Bot, m ladder.Match) atomEntry {
 	var names []string
 	for _, name := range m.Bots {

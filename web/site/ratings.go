@@ -11,18 +11,18 @@ import (
 
 type ratingsPage struct {
 	Document  *document
-	Ladders   []store.LadderInfo // that play
+	Ladders   []store.LadderInfo // the active ladders
 	Constants []constant
 }
 
-// constant is a constant of the ladder; its message is ratings.constant.KEY.
+// constant is a constant of ratings or pairing. Its text has the key "ratings.constant." + Key.
 type constant struct {
 	Key   string
 	Value any
 }
 
-// getRatings explains how the ladder rates and pairs bots: the constants of the program and of this
-// server, and the document.
+// getRatings explains how bots are rated and paired: the document about it, with the constants of this
+// server.
 func (s *Site) getRatings(v *visit) error {
 	d, err := v.documentOf("/ratings")
 	if err != nil {

@@ -22,30 +22,31 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// policy is the content security policy of all pages.
+// policy is the Content-Security-Policy of all pages.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
 
-// setHeaders sets the headers of all pages. The API's middleware has set some stricter ones.
+// setHeaders sets the headers of all pages. The middleware has already set stricter ones, some of which it
+// replaces.
 func (s *Site) setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
-	h.Set("Referrer-Policy", "same-origin") // without any, browsers send forms with the origin "null"
+	h.Set("Referrer-Policy", "same-origin") // with "no-referrer", browsers send forms with the origin "null"
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "private, no-cache")
 	h.Set("Vary", "Accept-Encoding, Accept-Language, Cookie")
 }
 
-// pages are the templates of all pages in all languages. A page is a directory in pages with
-// NAME.html, which defines the templates "title" and "main", and perhaps NAME.js.
+// pages has the templates of all pages in all languages. A page is a directory of the directory pages:
+// NAME.html defines its templates "title" and "main", and NAME.js, if it exists, is its JavaScript module.
 type pages struct {
 	languages []*messages.Language
-	// templates are parsed when they are first needed, by language and page: "en/home". All of them
-	// together take 25 MB.
+	// templates parse a page's template at the first call. Keys are language and page, such as "en/home". All
+	// templates together take 25 MB.
 	templates map[string]func() *template.Template
 	compress  func(http.Handler) http.HandlerFunc
 }
 
-// layoutDir is the directory with the templates of all pages.
+// layoutDir is the directory of the templates that all pages share.
 const layoutDir = "pages/layout"
 
 func newPages(s *Site) (*pages, error) {
@@ -79,30 +80,29 @@ func newPages(s *Site) (*pages, error) {
 	return p, nil
 }
 
-// frame is what the templates of a page are given. Data is that of the page.
+// frame is the dot of a page's templates: the visit, and the page's own data.
 type frame struct {
 	*visit
-	Name string // of the page
-	Data any
+	Name string // the name of the page
+	Data any    // the data of the page
 }
 
-// Lang returns the language of the page.
+// Lang returns the tag of the page's language.
 func (f frame) Lang() string { return f.language.Tag }
 
-// Preference returns what the visitor has chosen; see preferences.
+// Preference returns the visitor's choice for a preference, or "".
 func (f frame) Preference(name string) string { return f.preference(name) }
 
-// Path returns the path of the page's address.
 func (f frame) Path() string { return f.r.URL.Path }
 
-// Origin returns the address of the site.
+// Origin returns the public address of the site.
 func (f frame) Origin() string { return f.origin() }
 
-// With returns the page's address with a parameter changed; "" removes it.
+// With returns the address of the page with a query parameter changed. The value "" removes the parameter.
 func (f frame) With(name, value string) string { return addressWith(f.r, name, value) }
 
-// Names returns what people call the house bots of the ladders, levels and guests, as JSON by their names, and
-// the titles of the ladders, by "/" and their names, for modules that learn of a match after the page.
+// Names returns names as JSON for modules that hear of a match after the page is loaded. It has the titles of
+// the house bots and of guests by their names, and the titles of the ladders by "/" and their names.
 func (f frame) Names() (template.JS, error) {
 	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest")}
 	for _, level := range house.Levels() {
@@ -114,11 +114,11 @@ func (f frame) Names() (template.JS, error) {
 			names[bot] = botTitle(f.language, bot)
 		}
 	}
-	text, err := json.Marshal(names) // which writes <, > and & as escapes
+	text, err := json.Marshal(names) // it escapes <, > and &
 	return template.JS(text), err
 }
 
-// Unread returns how many messages the visitor has not read.
+// Unread returns the number of messages that the visitor has not read.
 func (f frame) Unread() (int, error) {
 	if f.Person.ID == 0 {
 		return 0, nil
@@ -126,7 +126,7 @@ func (f frame) Unread() (int, error) {
 	return f.site.Store.People.CountUnseen(f.ctx(), f.Person.ID)
 }
 
-// Script returns the address of the page's module, "" without one.
+// Script returns the address of the page's module, or "" if it has none.
 func (f frame) Script() (string, error) {
 	name := f.Name + "/" + f.Name + ".js"
 	if !f.site.assets.has(name) {
@@ -135,8 +135,8 @@ func (f frame) Script() (string, error) {
 	return f.site.assets.url(name)
 }
 
-// Texts returns the texts for the page's module, as JSON: the messages NAME.js.*, and those of
-// package board if it draws.
+// Texts returns the texts of the page's module as JSON: those below PAGE.js, and those of the boards if the
+// module draws games.
 func (f frame) Texts() (template.JS, error) {
 	heads := []string{f.Name + ".js."}
 	if f.site.assets.drawsGames(f.Name + "/" + f.Name + ".js") {
@@ -146,8 +146,8 @@ func (f frame) Texts() (template.JS, error) {
 	return template.JS(texts), err
 }
 
-// Modules returns the addresses of the modules that the page's module imports, so that the browser
-// fetches them at once.
+// Modules returns the addresses of the modules that the page's module imports, so that the browser can fetch
+// all of them at once.
 func (f frame) Modules() []string { return f.site.assets.importURLs(f.Name + "/" + f.Name + ".js") }
 
 // showPage answers with a page.
@@ -155,13 +155,15 @@ func (v *visit) showPage(status int, name string, data any) error {
 	return v.showTemplate("layout", status, name, data, nil)
 }
 
-// showForm answers with the page of a form, which says why that was refused if err is not nil.
+// showForm answers with the page of a form. If err is not nil, the page shows it, with its status instead of
+// status.
 func (v *visit) showForm(status int, name string, data any, err error) error {
 	return v.showTemplate("layout", status, name, data, err)
 }
 
-// showTemplate answers with a template of a page: "layout" is the whole page. It returns the error of a parameter, and one
-// that is no fault of the form but a failure of the server.
+// showTemplate answers with the named template of a page; "layout" is the whole page. refused, if not nil, is
+// why a form was refused, which the template shows. showTemplate returns an error instead of answering if a
+// query parameter was invalid, or if refused is a failure of the server.
 func (v *visit) showTemplate(template string, status int, name string, data any, refused error) error {
 	if v.parameters != nil && v.parameters.Err() != nil {
 		return v.parameters.Err()
@@ -188,18 +190,18 @@ func (v *visit) writeTemplate(template string, status int, name string, data any
 	v.site.pages.compress(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.WriteHeader(status)
-		w.Write(b.Bytes()) // a client that is gone gets no other answer
+		w.Write(b.Bytes()) // after an error the client is gone: there is no other answer
 	}))(v.w, v.r)
 	return nil
 }
 
 type problemPage struct {
 	middleware.Problem
-	Kind  string // of the message: one of kindsOf, or "invalid"
-	Retry int    // seconds after which to try again; 0: no use
+	Kind  string // selects the texts: a value of problemKinds, or "invalid"
+	Retry int    // the seconds after which to try again; 0 if that does not help
 }
 
-// problemKinds are the kinds of problem pages by status.
+// problemKinds maps a status to the kind of its error page.
 var problemKinds = map[int]string{
 	http.StatusNotFound:           "notfound",
 	http.StatusUnauthorized:       "forbidden",
@@ -210,7 +212,7 @@ var problemKinds = map[int]string{
 	http.StatusInternalServerError: "failed",
 }
 
-// fail answers with a page that says what is wrong.
+// fail answers with an error page. If the answer has already begun, it aborts the connection.
 func (v *visit) fail(err error) {
 	p := v.site.Middleware.Problem(v.r, err)
 	if v.HasAnswerBegun() {
@@ -223,12 +225,12 @@ func (v *visit) fail(err error) {
 	}
 	v.w.Header().Set("Cache-Control", "no-store")
 	if err := v.writeTemplate("layout", p.Status, "problem", data); err != nil {
-		v.site.Middleware.Problem(v.r, err) // which logs it
+		v.site.Middleware.Problem(v.r, err) // it logs the error
 		http.Error(v.w, p.Error(), p.Status)
 	}
 }
 
-// recoverPanic answers for a handler that panics.
+// recoverPanic answers with an error page if the handler has panicked. It must be deferred.
 func (v *visit) recoverPanic() {
 	switch failure := recover(); {
 	case failure == nil:

@@ -21,17 +21,17 @@ import (
 
 var headingTags = regexp.MustCompile(`<(h[2-6]) id="([^"]*)">(.*?)</h[2-6]>`)
 
-// decorateHTML makes headings links to themselves, and what can be wider than the page scroll by keyboard, too.
+// decorateHTML makes each heading a link to itself, and makes code blocks and tables scrollable by keyboard.
 func decorateHTML(page string) string {
 	page = headingTags.ReplaceAllString(page, `<$1 id="$2"><a class="anchor" href="#$2">$3</a></$1>`)
 	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table class="cards">`, "</table>", "</table></div>").Replace(page)
 }
 
-// labeller notes in the cells of tables with more than two columns what their columns are called, which small
-// windows show.
+// labeller is a goldmark transformer. In tables with more than two columns it adds the name of the column to
+// each cell but the first, which pages show in small windows.
 type labeller struct{}
 
-// plainText returns the text of a heading or a cell.
+// plainText returns the text of a heading or a table cell.
 func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -45,12 +45,12 @@ func plainText(n ast.Node, source []byte) string {
 
 type rulesPage struct {
 	Title    string
-	Name     string // of the game
-	HasTexts bool   // see visit.knows
+	Name     string // the name of the game
+	HasTexts bool   // see visit.hasTexts
 	Text     template.HTML
 }
 
-// getRules shows the rules of a game for people.
+// getRules serves the page with the rules of a game.
 func (s *Site) getRules(v *visit) error {
 	g, err := games.Find(v.r.PathValue("game"))
 	if err != nil {
@@ -68,8 +68,8 @@ var (
 	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>`)
 )
 
-// rulesText returns the rules of a game in the language of a visitor, or else in English, as HTML. With settings, the
-// items about options that they have are marked.
+// rulesText returns the rules of a game as HTML, in the visitor's language or otherwise in English. If
+// settings is not nil, list items about options that are set are marked.
 func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
 	var b bytes.Buffer
 	source, english := g.Text(v.language.Tag), false
@@ -83,7 +83,7 @@ func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML,
 		m := optionItem.FindStringSubmatch(item)
 		name, value := m[1], settings.Get(m[1])
 		used := value != "" && value == m[2]
-		if m[2] == "" && value != "" { // one that says what any value does
+		if m[2] == "" && value != "" { // the item describes all values of the option
 			used = value != "0"
 			item = "<li><code>" + name + "=" + value + "</code>"
 		}

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	searchRows       = 25 // names of bots, and of people
-	minDocumentQuery = 3  // bytes: what is shorter is in every document
+	searchRows       = 25 // names of bots, and names of people
+	minDocumentQuery = 3  // bytes; every document contains most shorter texts
 )
 
 type searchPage struct {
 	Query        string
-	Match        int64 // that has the number asked for, 0: none
+	Match        int64 // the ID of the match whose number was searched; 0 if there is none
 	Ladders      []store.LadderInfo
 	Bots, People []string
 	Documents    []foundDocument
-	RowLimit     int // as many may be shown of each
+	RowLimit     int // the largest number of bots, and of people
 }
 
 // HasResults reports whether anything was found.
@@ -31,8 +31,8 @@ func (p searchPage) HasResults() bool {
 	return p.Match > 0 || len(p.Ladders)+len(p.Bots)+len(p.People)+len(p.Documents) > 0
 }
 
-// getSearch finds bots, people and ladders by a part of their name, matches by their number, and
-// documents by what is in them.
+// getSearch finds bots, people and ladders by a part of their names, matches by their numbers, and documents
+// by their contents.
 func (s *Site) getSearch(v *visit) error {
 	page := searchPage{Query: v.query().Text("q"), RowLimit: searchRows}
 	var err error
@@ -63,13 +63,14 @@ func (s *Site) getSearch(v *visit) error {
 	return v.showPage(http.StatusOK, "search", page)
 }
 
-// foundDocument is a document with the parts of it that have a text.
+// foundDocument is a document that contains the searched text. Headings are those of the first parts that
+// contain it.
 type foundDocument struct {
 	URL, Title, Lang string
 	Headings         []heading
 }
 
-// findDocuments returns the documents that have a text, each with the first parts that do.
+// findDocuments returns the documents that contain text, ignoring case.
 func (v *visit) findDocuments(text string) (list []foundDocument, err error) {
 	text = strings.ToLower(text)
 	for _, p := range publications {
@@ -98,7 +99,7 @@ func (v *visit) findDocuments(text string) (list []foundDocument, err error) {
 	return list, nil
 }
 
-const maxFoundHeadings = 3 // of a document
+const maxFoundHeadings = 3 // headings of a document in the results of a search
 
 var (
 	tags      = regexp.MustCompile(`<[^>]*>`)

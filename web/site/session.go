@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// localPath returns an address of this site, "/" for any other.
+// localPath returns next if it is an address of this site, otherwise "/".
 func localPath(next string) string {
 	if !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\r\n\t") {
 		return "/"
@@ -16,11 +16,12 @@ func localPath(next string) string {
 	return next
 }
 
-// next returns the parameter with the address from which the visitor came; one that is too long is none.
+// next returns the parameter next, the address from which the visitor came. It returns "" if the parameter is
+// invalid.
 func (v *visit) next() string { return middleware.NewQuery(v.r).Text("next") }
 
-// postSignOut ends the session of a person, whose token stays valid, and deletes the cookie. Of a guest, who has no form
-// to sign out, only the cookie is deleted: the session ends after store.SessionTime.
+// postSignOut signs a person out and deletes the cookie. Their token stays valid. The session of a guest, to
+// whom no page offers this form, is not ended here: it expires after store.SessionTime.
 func (s *Site) postSignOut(v *visit) error {
 	if v.Person.ID != 0 {
 		if err := s.Service.EndSession(v.ctx(), v.Actor, v.Session); err != nil {
@@ -31,7 +32,7 @@ func (s *Site) postSignOut(v *visit) error {
 	return v.redirect("/")
 }
 
-// postEndOthers ends all sessions of the person but this one.
+// postEndOthers ends all sessions of the person except for the current one.
 func (s *Site) postEndOthers(v *visit) error {
 	if err := s.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {
 		return err
@@ -39,10 +40,10 @@ func (s *Site) postEndOthers(v *visit) error {
 	return v.redirect("/account")
 }
 
-// field returns a field of the form, without space around it.
+// field returns a field of the form without surrounding space.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
 
-// number returns a field of the form that is the ID or the number of something.
+// number returns a field of the form that is a positive number, such as an ID.
 func (v *visit) number(name string) (int64, error) {
 	n, err := strconv.ParseInt(v.field(name), 10, 64)
 	if err != nil || n < 1 {

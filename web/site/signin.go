@@ -17,7 +17,8 @@ func (s *Site) getSignIn(v *visit) error {
 	return v.showPage(http.StatusOK, "signin", signInPage{next})
 }
 
-// postSignIn signs a person in by their token.
+// postSignIn signs a person in by a token. If the visitor was a guest, the guest's games become those of the
+// person.
 func (s *Site) postSignIn(v *visit) error {
 	next, token := localPath(v.field("next")), v.field("token")
 	key, err := "", error(ladder.Errorf(ladder.Unauthorized, "", "the token is missing"))
@@ -27,7 +28,7 @@ func (s *Site) postSignIn(v *visit) error {
 	if err != nil {
 		return v.showForm(http.StatusOK, "signin", signInPage{next}, err)
 	}
-	v.setCookie(sessionCookie, key, sessionAge) // the one before has ended
+	v.setCookie(sessionCookie, key, sessionAge) // SignIn has ended the session before
 	if v.Session != 0 && v.Person.ID == 0 {     // a guest, whose games are theirs
 		who, err := s.Service.SessionActor(v.ctx(), key)
 		if err != nil {

@@ -1,6 +1,7 @@
-// Package site is the competition's site: pages that the server renders, for people. Reads go to
-// the store; what changes something goes through package service, as for the API. README.md says
-// how to add a page.
+// Package site serves the web pages of a competition, which the server renders from templates. Handlers read
+// the store directly and make changes through package service, as the API does.
+//
+// Begin with Site.routes. README.md explains how to add a page.
 package site
 
 import (
@@ -24,20 +25,20 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// Options are the parts of a site. All but Version and Machines are required, Play and Tryouts only by their pages.
+// Options are the options of New. All but Version and Machines are required; Play and Tryouts only if their pages
+// are requested.
 type Options struct {
-	// Middleware is what the requests have passed.
-	Middleware *middleware.Middleware
-	Document   []byte       // the OpenAPI document of the API, as JSON
-	Live       *live.Hub    // shows the parts of pages that move, once the site is made
-	Play       *play.Tables // games of people
-	Tryouts    *tryout.Tryouts
-	Version    string // of this program, for people
-	// Machines returns the machines that play matches; nil: there are none.
+	Middleware *middleware.Middleware // the middleware that wraps the site
+	Document   []byte                 // the OpenAPI document of the API, as JSON
+	Live       *live.Hub              // updates open pages; New sets its Render
+	Play       *play.Tables           // the games of people on the site
+	Tryouts    *tryout.Tryouts        // the test games of the editor
+	Version    string                 // the version of this program, as pages show it
+	// Machines returns the machines that play matches. If it is nil, there are none.
 	Machines func() ([]ladder.Machine, error)
 }
 
-// Site serves the pages. It is to be wrapped by Middleware.Wrap.
+// Site is the http.Handler of all pages and of their files. The caller wraps it with Middleware.Wrap.
 type Site struct {
 	Options
 	Service     *service.Service
@@ -46,19 +47,19 @@ type Site struct {
 	mux         *http.ServeMux
 	assets      *assets
 	pages       *pages
-	documents   map[string]func() (*document, error) // by languages and the paths of their pages: "en/docs/api"
+	documents   map[string]func() (*document, error) // by language and path of the page: "en/docs/api"
 	apiPage     func() (*apidocs.Page, error)
 	crossOrigin *http.CrossOriginProtection
 }
 
-// route is one address of the site.
+// route is one route of the site.
 type route struct {
-	pattern string // of net/http, the method first
-	member  bool   // for people who are signed in; others are sent to the form for it
+	pattern string // the method and the path, as http.ServeMux has them
+	member  bool   // only for people who are signed in; others are redirected to the sign-in form
 	serve   func(*visit) error
 }
 
-// routes returns all routes.
+// routes returns all routes of the site.
 func (s *Site) routes() []route {
 	return []route{
 		{"GET /{$}", false, s.getHome},
@@ -155,7 +156,8 @@ func (s *Site) routes() []route {
 	}
 }
 
-// named serves what the path names in a part.
+// named returns a handler that finds the thing whose name is the path parameter part, and calls serve with
+// it.
 func named[T any](part string, find func(context.Context, string) (T, error), serve func(*visit, T) error) func(*visit) error {
 	return func(v *visit) error {
 		found, err := find(v.ctx(), v.r.PathValue(part))
@@ -166,7 +168,8 @@ func named[T any](part string, find func(context.Context, string) (T, error), se
 	}
 }
 
-// navLinks returns the links at the top of each page, or at the bottom of a telephone: an address and a message.
+// navLinks returns the links at the top of each page, or at the bottom on a phone. Each is an address and the
+// key of its text.
 func navLinks() [][2]string {
 	return [][2]string{
 		{"/play", "play.begin"},
@@ -176,7 +179,7 @@ func navLinks() [][2]string {
 	}
 }
 
-// footerLinks returns the links at the foot of each page, likewise.
+// footerLinks returns the links at the foot of each page, in the same form as navLinks.
 func footerLinks() [][2]string {
 	return [][2]string{
 		{"/matches", "word.matches"},
@@ -189,8 +192,7 @@ func footerLinks() [][2]string {
 	}
 }
 
-// New returns a site. Its templates and messages are part of the program: an error is a fault of
-// the program.
+// New returns a site. It fails only if the templates or texts of the program itself are broken.
 func New(o Options) (*Site, error) {
 	if o.Machines == nil {
 		o.Machines = func() ([]ladder.Machine, error) { return nil, nil }
@@ -221,7 +223,7 @@ func New(o Options) (*Site, error) {
 	return s, nil
 }
 
-// ServeHTTP serves a page, a file of the pages, or a page that says what is wrong.
+// ServeHTTP serves a page, a file that pages use, or an error page.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if name, ok := strings.CutPrefix(r.URL.Path, assetsPath); ok {
 		middleware.RequestOf(r).Route = "GET " + assetsPath
@@ -235,7 +237,8 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mux.ServeHTTP(w, r)
 }
 
-// unknownAddressError returns the error for an address without a route, or for one that has other methods.
+// unknownAddressError returns the error for an address without a route: either nothing is there, or the
+// method is not allowed.
 func (s *Site) unknownAddressError(v *visit) error {
 	_, methods := middleware.FindRoute(s.mux, v.r)
 	if methods == "" {
@@ -245,7 +248,7 @@ func (s *Site) unknownAddressError(v *visit) error {
 	return middleware.NotAllowed(v.r, methods)
 }
 
-// run serves a visit to a route.
+// run checks the form and the session of a visit, and calls the handler of rt.
 func (v *visit) run(rt route) error {
 	if err := v.readForm(); err != nil {
 		return err
@@ -262,11 +265,11 @@ func (v *visit) run(rt route) error {
 	return rt.serve(v)
 }
 
-// maxForm is the largest size of a form without files in bytes.
+// maxForm is the largest size of a form without files, in bytes.
 const maxForm = 64 << 10
 
-// readForm reads the form of a request that changes something, which has to be on a page of this site. A form
-// with a file is left to its handler.
+// readForm parses the form of a request that changes something. It refuses a form that another site sent. A
+// form with files is only limited in size; its handler reads it.
 func (v *visit) readForm() error {
 	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
 		return nil
@@ -282,8 +285,8 @@ func (v *visit) readForm() error {
 	return formError(v.r.ParseForm(), nil)
 }
 
-// isForeign reports whether a request may come from a form of another site. Browsers send Sec-Fetch-Site or Origin with
-// every form, except some text browsers: for these Referer must name this site.
+// isForeign reports whether a form may come from another site. Browsers send Sec-Fetch-Site or Origin with
+// every form, except for some text browsers, whose Referer must name this site.
 func (v *visit) isForeign() bool {
 	r := v.r
 	if r.Header.Get("Sec-Fetch-Site") == "" && r.Header.Get("Origin") == "" {

@@ -6,25 +6,25 @@ import (
 	"strconv"
 )
 
-// column is the head of a table's column. Template "heads" writes them.
+// column is the head of a table column, for the template "heads".
 type column struct {
-	Key   string // of its message and of the parameter sort
-	Class string // "number" for figures
-	URL   string // the table sorted by it; "" if it cannot be
-	Sort  string // "ascending", "descending", or "" if it is not sorted by it
+	Key   string // part of the key of its text, and the value of the parameter sort
+	Class string // the CSS class; "number" for numbers
+	URL   string // the address of the table sorted by this column; "" if it cannot be sorted
+	Sort  string // "ascending" or "descending"; "" if the table is not sorted by this column
 }
 
-// sortColumn is a column by which rows of a table can be sorted.
+// sortColumn is a column of a table with rows of type T.
 type sortColumn[T any] struct {
 	key        string
 	class      string
-	descending bool // the first click sorts downwards
-	compare    func(a, b T) int
+	descending bool             // the first click sorts in descending order
+	compare    func(a, b T) int // nil if the table cannot be sorted by this column
 }
 
-// sortRows sorts rows by the parameters sort and order, equals in the order that they have; the first column is the
-// default. It returns the heads of the columns, with addresses that sort by them: a click on the one that sorts
-// already turns the order round.
+// sortRows sorts rows by the query parameters sort and order; the default is the first column that sorts.
+// Equal rows keep their order. It returns the heads of the columns with the addresses that sort by them. The
+// address of the current column reverses the order.
 func sortRows[T any](v *visit, rows []T, columns []sortColumn[T]) (heads []column) {
 	var keys []string
 	for _, c := range columns {
@@ -60,27 +60,28 @@ func sortRows[T any](v *visit, rows []T, columns []sortColumn[T]) (heads []colum
 	return heads
 }
 
-// pager is one page of a list. Template "pager" writes its links.
+// pager describes one page of a list, for the template "pager".
 type pager struct {
 	Page, Pages       int
 	FirstRow, LastRow int // the rows of the page, counted from 1
 	Total             int
-	Prev, Next        string // addresses, "" at the ends
+	Prev, Next        string // the addresses of the pages before and after; "" if there is none
 }
 
-// maxPage is the last page that can be asked for.
+// maxPage is the largest page number that a visitor can request.
 const maxPage = 100_000
 
-// pageNumber returns the parameter page.
+// pageNumber returns the query parameter page, or 1.
 func (v *visit) pageNumber() int { return int(v.query().Number("page", 1, maxPage, 1)) }
 
-// rowsOfPage returns the rows of the page that the parameter page names.
+// rowsOfPage returns the rows of the page that the query parameter page names. size is the number of rows on
+// a page.
 func rowsOfPage[T any](v *visit, rows []T, size int) ([]T, pager) {
 	p := newPager(v, v.pageNumber(), len(rows), size)
 	return rows[(p.Page-1)*size : p.LastRow], p
 }
 
-// newPager returns a page of a list with so many rows in total, the last one if it has fewer.
+// newPager returns a pager for a list of total rows. If page is too large, it returns the last page.
 func newPager(v *visit, page, total, size int) pager {
 	p := pager{Total: total, Pages: max(1, (total+size-1)/size)}
 	p.Page = min(page, p.Pages)

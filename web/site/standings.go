@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	standingsRows = 50 // on a page
-	trendPoints   = 12 // of a trend line
+	standingsRows = 50 // versions on one page
+	trendPoints   = 12 // points of a trend line
 )
 
-// standingsRow is a row of the standings.
+// standingsRow is a row of the standings. Trend has the recent ratings of the version.
 type standingsRow struct {
 	ladder.Standing
 	Trend []float64
@@ -29,15 +29,15 @@ type standingsPage struct {
 	Columns       []column
 	Places        []standingsRow
 	Pager         pager
-	TotalPlaces   int  // places without the filter
-	IsDefaultView bool // the places are the first ones of all, by rank
+	TotalPlaces   int  // the number of places without the filter
+	IsDefaultView bool // the page shows the top places by rank, so live updates can replace its rows
 }
 
-// standingsFilter is what the parameters choose.
+// standingsFilter is the selection of places that the query parameters make.
 type standingsFilter struct {
-	Query     string // part of a bot's or an owner's name
-	OwnerKind string // "people", "house", "" for both
-	Past      bool   // versions that do not play any more, in place of those that do
+	Query     string // a part of a bot's or an owner's name
+	OwnerKind string // "people", "house", or "" for both
+	Past      bool   // shows the versions that no longer play instead of the active ones
 }
 
 func (v *visit) standingsFilter() standingsFilter {
@@ -45,7 +45,7 @@ func (v *visit) standingsFilter() standingsFilter {
 	return standingsFilter{Query: q.Text("q"), OwnerKind: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
 }
 
-// matches reports whether the filter keeps a place.
+// matches reports whether a place passes the filter, except for Past.
 func (f standingsFilter) matches(p ladder.Standing) bool {
 	text := strings.ToLower(f.Query)
 	return (strings.Contains(strings.ToLower(p.Bot), text) || strings.Contains(strings.ToLower(p.Owner), text)) &&
@@ -67,7 +67,7 @@ var standingsColumns = []sortColumn[ladder.Standing]{
 
 func share(part, of int) float64 { return float64(part) / float64(max(of, 1)) }
 
-// fitOf returns the fit of a place, below all others if it is unknown.
+// fitOf returns the estimated rating of a place, or minus infinity if it is unknown.
 func fitOf(p ladder.Standing) float64 {
 	if p.Fit == nil {
 		return math.Inf(-1)
@@ -75,7 +75,7 @@ func fitOf(p ladder.Standing) float64 {
 	return *p.Fit
 }
 
-// getStandings shows who is where on a ladder.
+// getStandings serves the page of a ladder with its standings.
 func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 	page := standingsPage{Ladder: l, Filter: v.standingsFilter()}
 	read := s.Store.Ladders.Standings
@@ -87,7 +87,7 @@ func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 		return err
 	}
 	page.TotalPlaces = len(list)
-	list = slices.DeleteFunc(slices.Clone(list), func(p ladder.Standing) bool { return !page.Filter.matches(p) }) // it is shared
+	list = slices.DeleteFunc(slices.Clone(list), func(p ladder.Standing) bool { return !page.Filter.matches(p) }) // the store shares the list
 	page.Columns = sortRows(v, list, standingsColumns)
 	list, page.Pager = rowsOfPage(v, list, standingsRows)
 	page.IsDefaultView = page.Filter == standingsFilter{} && v.r.URL.RawQuery == ""
@@ -97,7 +97,7 @@ func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 	return v.showPage(http.StatusOK, "standings", page)
 }
 
-// withTrends returns places on a ladder as rows.
+// withTrends adds trend lines to places.
 func (s *Site) withTrends(ctx context.Context, name string, places []ladder.Standing) (rows []standingsRow, err error) {
 	trends, err := s.Store.Ladders.Trends(ctx, name, places, trendPoints)
 	for _, p := range places {

@@ -16,22 +16,22 @@ import (
 
 type submissionPage struct {
 	service.SubmissionProgress
-	Tag     string // of this state
+	Tag     string // identifies the state that the page shows; see progressTag
 	Steps   []step
-	Ladders []string // on which the bot plays, once it is live
+	Ladders []string // the ladders on which the bot plays, once it is live
 }
 
-// step is a stage of a submission, also one that is still to come.
+// step is a stage of a submission, which may not have started.
 type step struct {
 	ladder.Stage
-	State string // "waiting", "running", "ok", "failed" or "left"
+	State string // "waiting", "running", "ok", "failed", or "left" if the submission ended before it
 }
 
-// getSubmission shows the stages of a submission, to its owner.
+// getSubmission shows the stages of a submission to its owner.
 func (s *Site) getSubmission(v *visit) error { return s.showSubmission(v, "layout", "") }
 
-// getProgress waits until a submission is no longer as a tag says, and answers with the part of the
-// page that shows it, for the page's module.
+// getProgress waits until the state of a submission differs from the tag in the query, for at most
+// progressWait. It answers with the part of the page that shows the state, for the page's module.
 func (s *Site) getProgress(v *visit) error {
 	return s.showSubmission(v, "progress", v.query().Text("tag"))
 }
@@ -64,10 +64,10 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	return v.showTemplate(template, http.StatusOK, "submission", page, nil)
 }
 
-// progressWait is how long a page waits for something to change before it asks again.
+// progressWait is how long a request of a page waits for a change.
 const progressWait = 60 * time.Second
 
-// progressTag returns a text that is another one when anything of a submission has changed.
+// progressTag returns a hash of everything that the page of a submission shows.
 func progressTag(p service.SubmissionProgress) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s %q %d", p.Version.State, p.Version.Reason, p.Place)
@@ -77,7 +77,7 @@ func progressTag(p service.SubmissionProgress) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
-// steps returns all stages of a submission.
+// steps returns all stages of a submission in order.
 func steps(doc service.SubmissionProgress) (list []step) {
 	for _, name := range ladder.StageNames {
 		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}
@@ -102,7 +102,7 @@ func steps(doc service.SubmissionProgress) (list []step) {
 	return list
 }
 
-// postSubmissionCancel ends a submission that waits for its turn.
+// postSubmissionCancel cancels a submission that no stage has started.
 func (s *Site) postSubmissionCancel(v *visit) error {
 	id, err := middleware.PathID(v.r, "submission")
 	if err != nil {

@@ -17,15 +17,16 @@ import (
 type submitPage struct {
 	Limits    ladder.Limits
 	Archive   bundle.Limits
-	Upload    string // the limits for people
+	Upload    string // this and the next two are limits in words, such as "16 MB"
 	Files     string
 	Memory    string
 	Processes int
-	Platform  string // of the program that can be downloaded
+	Platform  string // the platform of the program that can be downloaded
 	Name      string
 }
 
-// getSubmit shows the form to upload a bot, to everybody what an upload may have.
+// getSubmit shows the form to upload a bot. Visitors who are not signed in see only what an upload may
+// contain.
 func (s *Site) getSubmit(v *visit) error {
 	return v.showPage(http.StatusOK, "submit", s.submitForm(v.query().Text("bot")))
 }
@@ -38,14 +39,13 @@ func (s *Site) submitForm(name string) submitPage {
 	}
 }
 
-// maxField is the largest size of a field of a form with a file, but the file.
+// maxField is the largest size of a text field in a form with a file, in bytes.
 const maxField = 1 << 10
 
-// errNoFile is the error of a form without a file.
+// errNoFile is the error for a form without a file.
 var errNoFile = ladder.Errorf(ladder.Invalid, "choose one, such as bot.py, or an archive", "the form has no file")
 
-// postSubmit receives an upload, as a form that browsers send with or without scripts: the name of the bot,
-// and the file.
+// postSubmit receives an upload from the form. The form must have the bot's name before the file.
 func (s *Site) postSubmit(v *visit) error {
 	name, made, err := v.receiveUpload()
 	if err == nil {
@@ -55,7 +55,7 @@ func (s *Site) postSubmit(v *visit) error {
 	return v.showForm(http.StatusOK, "submit", s.submitForm(name), err)
 }
 
-// receiveUpload reads the form, and takes its file in as it comes.
+// receiveUpload reads the form and submits its file while it arrives.
 func (v *visit) receiveUpload() (name string, made ladder.Version, err error) {
 	parts, err := v.r.MultipartReader()
 	if err != nil {
@@ -78,7 +78,7 @@ func (v *visit) receiveUpload() (name string, made ladder.Version, err error) {
 	}
 }
 
-// readField reads a field of a form with a file.
+// readField reads a text field of a form with a file.
 func readField(p *multipart.Part) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(p, maxField+1))
 	if len(data) > maxField {
@@ -87,7 +87,8 @@ func readField(p *multipart.Part) (string, error) {
 	return string(data), formError(err, nil)
 }
 
-// formError returns the error for a form that cannot be read; at is that for its end.
+// formError converts the error of reading a form. A form that is too large keeps its error. If the form has
+// ended and at is not nil, the result is at.
 func formError(err, at error) error {
 	var large *http.MaxBytesError
 	switch {
@@ -99,15 +100,15 @@ func formError(err, at error) error {
 	return ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
 }
 
-// drainTime is how long drain reads on.
+// drainTime is how long drain reads.
 const drainTime = 10 * time.Second
 
-// drain reads the rest of an upload that is refused, at most so many bytes: browsers show the
-// answer only after they have sent everything.
+// drain reads up to most bytes of an upload that was refused. Browsers show an answer only after they have
+// sent the whole form.
 func drain(w http.ResponseWriter, body io.Reader, most int64) {
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(drainTime))
 	if _, err := io.CopyN(io.Discard, body, most); err != nil && err != io.EOF {
-		rc.SetReadDeadline(time.Now()) // the server would wait for the rest before it answers
+		rc.SetReadDeadline(time.Now()) // otherwise the server would wait for the rest before it answers
 	}
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// leadToTable leads the visitor to a table at which they have sat down, perhaps with the key of a new session. If they could
-// not, t is the table at which there is no seat for them, or nil.
+// leadToTable redirects the visitor to the table t. key is the key of a new session, or "". If err is not
+// nil, the visitor got no seat: then t, which may be nil, is the table that was full or closed.
 func (s *Site) leadToTable(v *visit, t *play.Table, key string, err error) error {
 	switch {
 	case err == nil:
@@ -36,16 +36,17 @@ func (s *Site) leadToTable(v *visit, t *play.Table, key string, err error) error
 
 type tablePage struct {
 	*play.Table
-	OwnSeat    int    // the seat of the visitor
-	OtherNames string // who else plays
-	HasBoard   bool   // the game has no tricks
-	Several    bool   // people, or one with a bank
+	OwnSeat    int    // the visitor's seat
+	OtherNames string // the names of the other players
+	HasBoard   bool   // the game has a board, and so no tricks
+	Several    bool   // several people play, or one person with a clock
 	Rules      template.HTML
 	Commitment referee.Hex
-	Data       template.JS // for the script
+	Data       template.JS // JSON for the page's module
 }
 
-// getTable shows a game: one that waits for people, one that is played, to play or to watch it, or one that is over.
+// getTable serves the page of a game on the site: while it waits for people, while it is played or watched,
+// and when it is over.
 func (s *Site) getTable(v *visit) error {
 	id := v.r.PathValue("id")
 	t := s.Play.Table(id)
@@ -98,7 +99,7 @@ func (s *Site) getTable(v *visit) error {
 	return v.showPage(http.StatusOK, "table", page)
 }
 
-// seatName returns what a bot or a person is called; a person without a name is a guest.
+// seatName returns the name that people see for a bot or a person. A person without a name is a guest.
 func seatName(l *messages.Language, name string, bot bool) string {
 	switch {
 	case bot:
@@ -109,7 +110,7 @@ func seatName(l *messages.Language, name string, bot bool) string {
 	return name
 }
 
-// seatOf returns the seat of the visitor at a table, or an error.
+// seatOf returns the visitor's seat at a table, or an error if the visitor has none.
 func seatOf(v *visit, t *play.Table) (int, error) {
 	if seat := t.Seat(v.Actor); seat >= 0 {
 		return seat, nil
@@ -117,7 +118,7 @@ func seatOf(v *visit, t *play.Table) (int, error) {
 	return -1, ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
 }
 
-// getTableReplay sends the document of a game that is over.
+// getTableReplay sends the replay of a game that is over.
 func (s *Site) getTableReplay(v *visit) error {
 	data, err := s.Store.Plays.Replay(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
@@ -126,10 +127,11 @@ func (s *Site) getTableReplay(v *visit) error {
 	return v.sendFile("application/json", "replay.json", data)
 }
 
-// resignWait is how long somebody who has resigned waits for the end of the game: their answer comes in time.
+// resignWait is how long the answer to a resignation waits for the end of the game.
 const resignWait = 10 * time.Second
 
-// postResign gives a game up. Where no other people play it answers when it is over, unless that takes long.
+// postResign resigns the visitor's game. If no other people play on, it answers when the game is over, but
+// waits no longer than resignWait.
 func (s *Site) postResign(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
@@ -151,9 +153,9 @@ func (s *Site) postResign(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// postRematch opens a table with the same game and bots, at the next seat. The others who have played find their seats
-// kept there, and sit down there if one of them has opened it before. With the value "next" of the form the bots are
-// those of the next level.
+// postRematch opens a table with the same game and bots, in which everybody sits one seat further. It
+// reserves seats for the other people; if one of them has already opened the rematch, the visitor sits down
+// there. If the form field level is "next", the bots are those of the next level.
 func (s *Site) postRematch(v *visit) error {
 	p, err := s.Store.Plays.Find(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
@@ -180,7 +182,7 @@ func (s *Site) postRematch(v *visit) error {
 	return s.leadToTable(v, t, key, err)
 }
 
-// getTableSocket carries the lines of a person's seat.
+// getTableSocket connects the page of a player to the game by a WebSocket.
 func (s *Site) getTableSocket(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {
@@ -197,6 +199,6 @@ func (s *Site) getTableSocket(v *visit) error {
 	if err != nil {
 		return err
 	}
-	t.Attach(seat, c) // whatever ends it, the person may come back
+	t.Attach(seat, c) // however the connection ends, the person may come back
 	return nil
 }

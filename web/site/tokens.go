@@ -10,20 +10,20 @@ import (
 )
 
 type tokensPage struct {
-	Valid    []ladder.Token
-	Label    string // asked for
+	Valid    []ladder.Token // the tokens that are neither revoked nor expired
+	Label    string         // the chosen label of a new token
 	Scope    ladder.Scope
-	Days     string // as it was chosen
-	NewToken string // the text of a new token, shown this once
+	Days     string // the chosen number of days until it expires
+	NewToken string // the text of a new token; it is shown only once
 }
 
-// scopes are those that a new token can have.
+// scopes are the scopes that a new token can have.
 var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAll}
 
-// expiries are the numbers of days after which a new token or invite can expire.
+// expiries are the numbers of days that visitors can choose for the expiry of a token or an invite.
 var expiries = []int{1, 7, 30, 90, 365}
 
-// getTokens lists one's own tokens.
+// getTokens lists the visitor's valid tokens.
 func (s *Site) getTokens(v *visit) error {
 	return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}, nil)
 }
@@ -43,7 +43,7 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) 
 	return v.showForm(status, "tokens", page, refused)
 }
 
-// postToken makes a token, and shows it.
+// postToken creates a token and shows it.
 func (s *Site) postToken(v *visit) error {
 	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
 	expires, err := v.expiry(page.Days)
@@ -53,7 +53,8 @@ func (s *Site) postToken(v *visit) error {
 	return s.showTokens(v, http.StatusCreated, page, err)
 }
 
-// expiry returns the time after so many days, as a form has them; "" is never.
+// expiry returns the time after a number of days, which a form field names. For "" it returns the zero time,
+// which means never.
 func (v *visit) expiry(days string) (time.Time, error) {
 	if days == "" {
 		return time.Time{}, nil

@@ -7,7 +7,8 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// versionPage is the data of the page "version". Stages, their logs and the reason are for the owner.
+// versionPage is the data of the page "version". It shows the stages, their logs and the reason of a failure
+// only to the owner.
 type versionPage struct {
 	Bot     ladder.Bot
 	Owner   string
@@ -17,20 +18,21 @@ type versionPage struct {
 	Stages  []ladder.Stage
 }
 
-// CanSeeUpload reports whether the owner can see the upload.
+// CanSeeUpload reports whether the visitor can see the upload: the visitor owns the bot, and the server has
+// kept the upload.
 func (p versionPage) CanSeeUpload() bool {
 	return p.IsOwner && p.Version.Bundle != "" && (p.Version.State != ladder.Failed || p.Version.Hash != "")
 }
 
-// Usable reports whether the owner can make the version live again.
+// Usable reports whether the visitor can make the version live again.
 func (p versionPage) Usable() bool {
 	return p.IsOwner && usable(p.Version) && p.Bot.WithdrawnAt.IsZero()
 }
 
-// usable reports whether a version has played and does not play now.
+// usable reports whether a version has been live before and could be live again.
 func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.IsHouse() }
 
-// getVersion shows one version of a bot.
+// getVersion serves the page of one version of a bot.
 func (s *Site) getVersion(v *visit, b ladder.Bot) error {
 	page := versionPage{Bot: b, IsOwner: v.Owns(b.PersonID)}
 	number, err := middleware.PathID(v.r, "version")

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-const versionsRows = 50 // on a page
+const versionsRows = 50 // versions on one page
 
 type versionsPage struct {
 	Bot         ladder.Bot
@@ -15,7 +15,7 @@ type versionsPage struct {
 	First, Next string // addresses of pages, "" at the ends
 }
 
-// getVersions lists the versions of a bot, the last one first.
+// getVersions lists the versions of a bot, the latest first.
 func (s *Site) getVersions(v *visit, b ladder.Bot) error {
 	page, before := versionsPage{Bot: b, IsOwner: v.Owns(b.PersonID)}, v.before()
 	list, err := s.Store.Versions.List(v.ctx(), b.ID, int(before), versionsRows+1)

@@ -15,20 +15,20 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// visit is one request to a page and what is known of who makes it.
+// visit is one request to a page, with what is known about the visitor.
 type visit struct {
 	*middleware.Request
 	site         *Site
 	w            http.ResponseWriter
 	r            *http.Request
-	language     *messages.Language // that of the page
-	sessionEnded bool               // the browser came with a session that has ended
+	language     *messages.Language // the language of the page
+	sessionEnded bool               // the request has the cookie of a session that has ended
 
-	parameters *middleware.Query   // nil: none was read
-	Problem    *middleware.Problem // why a form was refused; nil: it was not
+	parameters *middleware.Query   // the query parameters; nil until query is called
+	Problem    *middleware.Problem // why a form was refused; nil if it was not
 }
 
-// sessionCookie is the name of the cookie with the key of a session.
+// sessionCookie is the name of the cookie that holds the key of a session.
 const sessionCookie = "timba_session"
 
 func cookie(r *http.Request, name string) string {
@@ -38,7 +38,7 @@ func cookie(r *http.Request, name string) string {
 	return ""
 }
 
-// serveVisit serves a request to a route, or to the zero route if there is none.
+// serveVisit serves a request to rt, or to the zero route if no route matches.
 func (s *Site) serveVisit(w http.ResponseWriter, r *http.Request, rt route) {
 	v := &visit{Request: middleware.RequestOf(r), site: s, r: r}
 	v.w = v.RecordAnswer(w)
@@ -54,7 +54,7 @@ func (s *Site) serveVisit(w http.ResponseWriter, r *http.Request, rt route) {
 	}
 	switch {
 	case err != nil:
-	case v.applyPreferences(): // has answered
+	case v.applyPreferences(): // it has answered
 	case rt.serve == nil:
 		err = s.unknownAddressError(v)
 	default:
@@ -68,29 +68,32 @@ func (s *Site) serveVisit(w http.ResponseWriter, r *http.Request, rt route) {
 	}
 }
 
-// fragmentRoutes are the routes that modules ask for, to show the answer in their page: what is wrong is a part, too.
+// fragmentRoutes are the routes whose answers a page's JavaScript module inserts into the page. Their errors
+// are parts of a page, too, instead of whole error pages.
 var fragmentRoutes = []string{
 	"POST /write", "POST /write/tests",
 	"GET /write/tests/{test}", "GET /write/tests/{test}/games/{game}", "POST /write/tests/{test}/cancel",
 	"GET /submissions/{submission}/progress",
 }
 
-// costlyRoutes are the pages that cost as much as a call of the API: they search, or are downloads.
+// costlyRoutes are the GET routes that count as much as a call of the API for the rate limit, because they
+// search or send downloads. Other pages are cheap.
 var costlyRoutes = []string{
 	"GET /search", "GET /games/{game}/replay.json", "GET /games/{game}/replay.html", "GET /games/{game}/replay.csv", "GET /play/{id}/replay.json",
 }
 
-// preferences are what a visitor may choose for all pages: by a parameter of any address, whose
-// choice a cookie keeps. Any other value, such as "auto", takes the choice back, but for a language.
+// preferences has the allowed values of what visitors can choose for all pages. A query parameter of any
+// address makes the choice, and a cookie stores it. Any other value, such as "auto", removes the choice; a
+// choice of language is never removed.
 var preferences = map[string][]string{
 	"lang":  messages.Languages,
-	"theme": {"light", "dark"},     // else as the browser prefers
-	"deck":  {"colours", "french"}, // of cards; else the Spanish one
+	"theme": {"light", "dark"},     // without a choice, the theme that the browser prefers
+	"deck":  {"colours", "french"}, // the drawings of cards; without a choice, the Spanish deck
 }
 
 func preferenceCookie(name string) string { return "timba_" + name }
 
-// preference returns what the visitor has chosen, "" if nothing.
+// preference returns the visitor's choice for a preference, or "".
 func (v *visit) preference(name string) string {
 	if value := cookie(v.r, preferenceCookie(name)); slices.Contains(preferences[name], value) {
 		return value
@@ -98,7 +101,8 @@ func (v *visit) preference(name string) string {
 	return ""
 }
 
-// applyPreferences keeps the preferences that the address asks for, and redirects to the address without them.
+// applyPreferences stores the preferences in the query parameters and redirects to the address without them.
+// It reports whether it has answered.
 func (v *visit) applyPreferences() bool {
 	if v.r.Method != http.MethodGet {
 		return false
@@ -122,15 +126,14 @@ func (v *visit) applyPreferences() bool {
 	return asked
 }
 
-// preferenceAge and sessionAge are how long browsers keep the cookies, in seconds. A session may end before its cookie
-// does, for example because its token expires or is revoked: then the key in the cookie is refused, and visit deletes
-// the cookie.
+// preferenceAge and sessionAge are the ages at which the cookies expire, in seconds. A session may end before its
+// cookie, for example because its token is revoked. serveVisit then deletes the cookie.
 const (
 	preferenceAge = 365 * 24 * 3600
 	sessionAge    = int(store.SessionTime / time.Second)
 )
 
-// setCookie sets a cookie; an age below 0 deletes it.
+// setCookie sets a cookie that expires after age seconds. A negative age deletes the cookie.
 func (v *visit) setCookie(name, value string, age int) {
 	http.SetCookie(v.w, &http.Cookie{
 		Name: name, Value: value, Path: "/", MaxAge: age,
@@ -138,11 +141,11 @@ func (v *visit) setCookie(name, value string, age int) {
 	})
 }
 
-// clearSession makes the browser forget its session.
+// clearSession deletes the cookie of the session.
 func (v *visit) clearSession() { v.setCookie(sessionCookie, "", -1) }
 
-// redirect answers with another address, to be fetched by GET. As all that answers it is the last thing that a handler
-// returns.
+// redirect answers with a redirect to another address, which the browser fetches with GET. Like all methods
+// that answer, it must be the last call of a handler.
 func (v *visit) redirect(to string) error {
 	v.w.Header().Set("Cache-Control", "no-store")
 	v.w.Header().Set("Location", to)
@@ -150,13 +153,13 @@ func (v *visit) redirect(to string) error {
 	return nil
 }
 
-// upgrade makes the request a WebSocket; see middleware.Middleware.Upgrade.
+// upgrade turns the request into a WebSocket connection; see middleware.Middleware.Upgrade.
 func (v *visit) upgrade(l socket.Limits) (*socket.Conn, error) {
 	return v.site.Middleware.Upgrade(v.w, v.r, l)
 }
 
-// refuseSocket tells the page of a WebSocket that its session has ended, which its last connection may not have heard.
-// The browser then comes back without one.
+// refuseSocket tells the page that opened a WebSocket that its session has ended, and closes the connection.
+// The browser then connects again without a session.
 func (v *visit) refuseSocket() error {
 	c, err := v.upgrade(socket.Limits{})
 	if err == nil {
@@ -165,13 +168,13 @@ func (v *visit) refuseSocket() error {
 	return err
 }
 
-// ctx returns the context of the request.
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
-// t returns a text of a message; see messages.Language.Say.
+// t returns the text with a key in the language of the page; see messages.Language.Text.
 func (v *visit) t(key string, args ...any) string { return v.language.Text(key, args...) }
 
-// query returns the parameters of the address. If one that was read is wrong, the visit ends with that: see answer.
+// query returns the query parameters of the address. If a handler reads an invalid one, showTemplate answers
+// with the error page instead of the template.
 func (v *visit) query() *middleware.Query {
 	if v.parameters == nil {
 		v.parameters = middleware.NewQuery(v.r)

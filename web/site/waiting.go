@@ -12,17 +12,18 @@ import (
 
 type waitingPage struct {
 	*play.Table
-	Link      string // of the page, for others
-	OwnSeat   int    // the seat of the visitor, -1 for none
+	Link      string // the absolute address of the page, to invite others
+	OwnSeat   int    // the visitor's seat, or -1
 	IsOpener  bool   // the visitor has opened the table
-	Host      string // who has opened the table, "" for a guest
-	OfferedTo string // to whom, if the game is a rematch
+	Host      string // the name of the person who has opened the table; "" for a guest
+	OfferedTo string // the names of the people for whom a rematch reserves seats
 	Rules     template.HTML
-	Options   []string // in words
-	Refusal   string   // why the visitor cannot sit down; see playPage
+	Options   []string // descriptions of the options
+	Refusal   string   // why the visitor cannot play; see Site.playRefusal
 }
 
-// showWaitingTable shows a table that waits for people, and why the visitor has not got a seat if refused is not nil.
+// showWaitingTable serves the page of a table that waits for people. refused, if not nil, is why the visitor
+// did not get a seat.
 func (s *Site) showWaitingTable(v *visit, t *play.Table, refused error) error {
 	page := waitingPage{
 		Table: t, Link: v.origin() + "/play/" + t.ID, OwnSeat: t.Seat(v.Actor), Refusal: s.playRefusal(v),
@@ -42,7 +43,7 @@ func (s *Site) showWaitingTable(v *visit, t *play.Table, refused error) error {
 	return v.showForm(http.StatusOK, "waiting", page, refused)
 }
 
-// optionsInWords returns what is chosen at a table.
+// optionsInWords describes the options, the clock and the rating of the game at a table.
 func optionsInWords(v *visit, t *play.Table) (list []string) {
 	chosen := playPage{Form: playForm{Options: t.Variant.Settings.Map()}}
 	chosen.listOptions(v.language, t.Variant.Game)
@@ -71,14 +72,14 @@ func optionsInWords(v *visit, t *play.Table) (list []string) {
 // postSit gives the visitor a seat at a table.
 func (s *Site) postSit(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
-	if t == nil { // its page says what became of it
+	if t == nil { // the page says what happened to it
 		return v.redirect("/play/" + v.r.PathValue("id"))
 	}
 	key, err := s.Play.ClaimSeat(v.ctx(), t, v.Actor)
 	return s.leadToTable(v, t, key, err)
 }
 
-// postCancel gives up a table that the visitor has opened.
+// postCancel closes a table that the visitor has opened.
 func (s *Site) postCancel(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
@@ -89,10 +90,11 @@ func (s *Site) postCancel(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// playTopic is the topic of the parts of pages about a table, before its ID.
+// playTopic is the prefix of the topics of pages about a table; the ID of the table follows.
 const playTopic = "play/"
 
-// playParts renders the parts of the pages about a game that move: who waits and plays, and the rematch that is offered.
+// playParts renders the parts of the pages about a table that live updates replace: who waits or plays, and
+// the offer of a rematch.
 func (s *Site) playParts(id string, part func(page, name, key string, data any)) {
 	if t := s.Play.Table(id); t != nil {
 		part("waiting", "waiting-seats", "waiting", t)

@@ -11,13 +11,14 @@ import (
 
 type watchPage struct {
 	Topic string
-	Names []string     // who plays
-	Match ladder.Match // of a match
-	Table *play.Table  // of a game of people; nil: it is a match
-	Now   int64        // milliseconds since 1970
+	Names []string     // the names of the players, partners together
+	Match ladder.Match // the match; zero for a game of people
+	Table *play.Table  // the table of a game of people; nil for a match
+	Now   int64        // the server's time in milliseconds since 1970
 }
 
-// getLiveMatch shows one match in progress. The page of the match has what is known of another one.
+// getLiveMatch serves the page that shows a match in progress. For any other match it redirects to the page
+// of the match.
 func (s *Site) getLiveMatch(v *visit) error {
 	id, err := middleware.PathID(v.r, "match")
 	if err != nil {
@@ -34,7 +35,7 @@ func (s *Site) getLiveMatch(v *visit) error {
 	return v.showPage(http.StatusOK, "watch", page)
 }
 
-// watchTable shows a game of people to somebody who does not play.
+// watchTable serves the page that shows a game of people to a visitor who does not play.
 func (s *Site) watchTable(v *visit, t *play.Table) error {
 	page := watchPage{Topic: "table/" + t.ID, Table: t, Names: sideNames(v, t), Now: time.Now().UnixMilli()}
 	return v.showPage(http.StatusOK, "watch", page)

@@ -24,16 +24,16 @@ import (
 type writePage struct {
 	Games     []*rules.Game
 	Languages []starters.Language
-	Game      string   // that is chosen
-	Language  string   // likewise
-	Bots      []string // to test against
-	Limit     int      // of a text in bytes
+	Game      string   // the game that is selected
+	Language  string   // the language that is selected
+	Bots      []string // the bots to test against
+	Limit     int      // the largest size of a text in bytes
 }
 
-// maxOpponents is how many bots the editor names.
+// maxOpponents is the number of bots that the editor offers as opponents.
 const maxOpponents = 200
 
-// getWrite shows the editor.
+// getWrite serves the page of the editor.
 func (s *Site) getWrite(v *visit) error {
 	q := v.query()
 	page := writePage{Games: games.All(), Languages: starters.Languages, Limit: tryout.MaxText}
@@ -48,7 +48,7 @@ func (s *Site) getWrite(v *visit) error {
 	return v.showPage(http.StatusOK, "write", page)
 }
 
-// getStarter sends the text with which a language begins in the editor.
+// getStarter sends the starter bot of a language, with which the editor begins.
 func (s *Site) getStarter(v *visit) error {
 	l, err := starters.Find(v.r.PathValue("language"))
 	if err != nil || l.Name != v.r.PathValue("language") {
@@ -59,18 +59,18 @@ func (s *Site) getStarter(v *visit) error {
 		return err
 	}
 	v.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	v.w.Write([]byte(files[l.Source])) // a client that is gone gets no other answer
+	v.w.Write([]byte(files[l.Source])) // after an error the client is gone: there is no other answer
 	return nil
 }
 
-// editorForm is what the editor sends: its fields are those of a form with a bot's text.
+// editorForm is what the editor sends: the text of a bot and its game.
 type editorForm struct {
 	game   *rules.Game
 	source string // the name of the file
 	text   string
 }
 
-// readEditorForm reads what the editor sends.
+// readEditorForm reads the form that the editor sends.
 func (v *visit) readEditorForm() (w editorForm, err error) {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, tryout.MaxText+maxForm)
 	var large *http.MaxBytesError
@@ -93,7 +93,8 @@ func (v *visit) readEditorForm() (w editorForm, err error) {
 	return w, nil
 }
 
-// postWrite submits what is in the editor as a bot of one file, which plays the game for which it was written.
+// postWrite submits the text in the editor as a bot of one file. The bot plays only the game that is
+// selected.
 func (s *Site) postWrite(v *visit) error {
 	w, err := v.readEditorForm()
 	if err != nil {
@@ -110,7 +111,7 @@ func (s *Site) postWrite(v *visit) error {
 	return v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 }
 
-// tryoutPart is the data of the part of the page "write" that shows a test.
+// tryoutPart is the data of the part of the page "write" that shows a test game's progress and results.
 type tryoutPart struct {
 	tryout.TryoutProgress
 	ID     string
@@ -120,14 +121,14 @@ type tryoutPart struct {
 	Rows   []testGameRow
 }
 
-// testGameRow is a game of a test as it is listed.
+// testGameRow is a game in the list of a test's games.
 type testGameRow struct {
 	tryout.TryoutGame
-	Number int    // from 1
+	Number int    // counted from 1
 	Result string // "won", "drawn" or "lost"
 }
 
-// postTest begins a test of what is in the editor.
+// postTest starts a test of the text in the editor.
 func (s *Site) postTest(v *visit) error {
 	w, err := v.readEditorForm()
 	if err != nil {
@@ -147,10 +148,11 @@ func (s *Site) postTest(v *visit) error {
 	return v.redirect("/write/tests/" + id)
 }
 
-// tryoutWait is how long the editor waits for something to change before it asks again.
+// tryoutWait is how long a request of the editor waits for a change.
 const tryoutWait = 30 * time.Second
 
-// getTest shows how far a test is. With the parameter "change" it waits until that is another one.
+// getTest shows the progress of a test. The query parameter change is the state that the editor already
+// shows: getTest waits until there is another one, for at most tryoutWait.
 func (s *Site) getTest(v *visit) error {
 	change := int(v.query().Number("change", 0, 1<<30, -1))
 	ctx := v.ctx()
@@ -187,7 +189,7 @@ func (s *Site) getTest(v *visit) error {
 	return v.showTemplate("tryout", http.StatusOK, "write", part, nil)
 }
 
-// postTestCancel ends a test.
+// postTestCancel cancels a test.
 func (s *Site) postTestCancel(v *visit) error {
 	if err := s.Tryouts.Cancel(v.Actor, v.r.PathValue("test")); err != nil {
 		return err
@@ -203,7 +205,7 @@ type tryoutGamePart struct {
 	Faults []faultNote
 }
 
-// getTestGame shows a game of a test: its result, its replay, and what the bot wrote to stderr.
+// getTestGame shows a game of a test: its result, its replay, and the bot's standard error.
 func (s *Site) getTestGame(v *visit) error {
 	number, err := middleware.PathID(v.r, "game")
 	if err != nil {
