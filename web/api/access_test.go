@@ -19,12 +19,12 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// accessCase is an operation on something of ada's. make gives the request for
-// somebody; a case that changes things makes new ones.
+// accessCase is an operation on something that belongs to ada. make returns the request that somebody sends.
+// If the operation changes something, make first creates a new thing to change.
 type accessCase struct {
 	good int // the status for those who may
 	make func(w *world, who string) call
-	// mine: only the owner sees it; for all others, also admins, it does not exist.
+	// mine means that the thing does not exist for anybody but the owner, not even for admins.
 	mine bool
 }
 
@@ -44,7 +44,7 @@ func archive(tb testing.TB, files ...string) string {
 	return b.String()
 }
 
-// fresh gives names that were not there.
+// fresh returns a name that no call has returned before.
 var fresh = func() func(string) string {
 	var n atomic.Int64
 	return func(prefix string) string { return prefix + strconv.FormatInt(n.Add(1), 10) }
@@ -149,7 +149,7 @@ func accessCases() map[string]accessCase {
 	}
 }
 
-// asked returns a match that somebody has asked for and that waits.
+// asked returns a waiting match that somebody has requested.
 func (w *world) asked(by string) ladder.Match {
 	w.tb.Helper()
 	m := kit.Get[ladder.Match](w.tb)(w.Store.Matches.Add(bg, store.NewMatch{
@@ -165,7 +165,7 @@ func (w *world) adasLive() string {
 	return v.Bot
 }
 
-// keep writes what was uploaded under a hash.
+// keep stores data as the upload with a hash.
 func (w *world) keep(sum, data string) {
 	path := kit.Get[string](w.tb)(w.Store.Dir().Bundle(sum))
 	kit.Must(w.tb, os.WriteFile(path, []byte(data), 0o600))
@@ -179,7 +179,7 @@ func (w *world) stranger() string {
 	return name
 }
 
-// wanted returns the status that a route should answer somebody.
+// wanted returns the status with which a route should answer somebody.
 func (rt route) wanted(c accessCase, who, scope string) int {
 	enough := service.Actor{Token: ladder.Token{Scope: ladder.Scope(scope)}}.HasScope(rt.scope)
 	switch {
@@ -199,8 +199,7 @@ func (rt route) wanted(c accessCase, who, scope string) int {
 	return c.good
 }
 
-// TestAccess: every route by nobody, the owner, another person
-// and an admin, with tokens of every scope.
+// TestAccess calls every route as nobody, the owner, another person and an admin, with tokens of every scope.
 func TestAccess(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -255,7 +254,7 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// TestTokens: the errors for tokens that do not work.
+// TestTokens checks the errors for invalid tokens.
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

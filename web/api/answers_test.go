@@ -25,10 +25,10 @@ func at(format string, args ...any) call {
 
 func (c call) by(who string) call { c.who = who; return c }
 
-// anew are members that are others each time.
+// anew matches members whose values differ in every run.
 var anew = regexp.MustCompile(`"(instance|took_ms)": [^,\n]*`)
 
-// TestAnswers sends the requests of testdata/answers.txt.
+// TestAnswers sends the requests in testdata/answers.txt and compares the answers.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -62,7 +62,7 @@ func TestAnswers(t *testing.T) {
 	kit.Golden(t, "answers.txt", got.String())
 }
 
-// pagesOf returns all items of a list, some at a time.
+// pagesOf returns all items of a list, read in pages of limit items.
 func pagesOf[T any](w *world, c call, limit int) (all []T) {
 	w.tb.Helper()
 	sep := "?"
@@ -85,7 +85,7 @@ func pagesOf[T any](w *world, c call, limit int) (all []T) {
 	return nil
 }
 
-// TestPages: however large the pages, they have all items once and in order.
+// Pages of any size contain all items once and in order.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -119,7 +119,7 @@ func same[T any](t *testing.T, w *world, _ T, c call) {
 	})
 }
 
-// Who has read messages says so, of their own alone.
+// A person can mark their own messages as read, and no others.
 func TestSeeMessages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -142,7 +142,7 @@ func TestSeeMessages(t *testing.T) {
 	}
 }
 
-// Matches can be chosen in many ways.
+// The parameters of the list select matches.
 func TestMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -156,7 +156,7 @@ func TestMatches(t *testing.T) {
 	}
 }
 
-// Matches that are asked for wake the server, until there are too many.
+// A requested match wakes the runner. Above the limit, requests are refused.
 func TestAskedMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -217,7 +217,7 @@ func TestJoining(t *testing.T) {
 	}
 }
 
-// A game contains the reason of a forfeit.
+// The document of a game contains the reason of a forfeit.
 func TestFaultReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -234,7 +234,7 @@ func TestFaultReason(t *testing.T) {
 	}
 }
 
-// TestReplays: byte for byte, once, compressed, as lines and as an archive.
+// Replays are the stored bytes: alone, compressed, as lines and in an archive.
 func TestReplays(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -266,7 +266,7 @@ func TestReplays(t *testing.T) {
 	if all[0].Game != w.gameID || all[0].Ladder != "teeko" || !bytes.Equal(all[0].Replay, compact.Bytes()) {
 		t.Errorf("the first line is of game %d of ladder %q", all[0].Game, all[0].Ladder)
 	}
-	// After the cursor of any line come the rest, some at a time.
+	// The cursor of each line leads to the lines after it.
 	for i, line := range all {
 		var rest []wire.ReplayLine
 		for cursor := line.Cursor; ; {
@@ -285,7 +285,7 @@ func TestReplays(t *testing.T) {
 	}
 }
 
-// An answer of no bytes is logged as a success, as any other.
+// An answer without bytes is logged as a success.
 func TestEmptyAnswerIsLogged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

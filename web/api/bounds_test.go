@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// A match that may take too long by its rules is refused with the numbers and with what
-// to change, and what it says to try is taken.
+// A match that may take too long is refused. The error has the numbers and a suggestion, which is then
+// accepted.
 func TestAskForTooMuchTime(t *testing.T) {
 	// limit: limits.time
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestAskForTooMuchTime(t *testing.T) {
 	}
 }
 
-// A match whose bots never fit into the memory is refused with the numbers.
+// A match whose bots cannot fit into the memory of a machine is refused with the numbers.
 func TestAskForTooMuchMemory(t *testing.T) {
 	// limit: limits.memory
 	t.Parallel()
@@ -72,8 +72,8 @@ func TestAskForTooMuchMemory(t *testing.T) {
 	}
 }
 
-// A match is cancelled by who asked for it and by an admin, while it waits and while it
-// runs, and by nobody else; whoever asked for it is told when it was somebody else.
+// Only the person who requested a match and admins can cancel it, while it waits and while it runs. An
+// admin's cancellation is reported to that person.
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -125,7 +125,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Blocking somebody ends what they have going on, and nothing of others.
+// Blocking a person ends their requested matches and submissions, and nothing of others.
 func TestBlockEndsAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -157,7 +157,7 @@ func TestBlockEndsAll(t *testing.T) {
 	}
 }
 
-// houseMatch returns a match between house bots that somebody asks for.
+// houseMatch returns a match between house bots that somebody requests.
 func (w *world) houseMatch(by int64) store.NewMatch {
 	return store.NewMatch{
 		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.houseVersion("@first")}, Clock: w.Config.Ladders[0].Clock, Deals: 1, RequestedBy: by,

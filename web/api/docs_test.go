@@ -18,13 +18,13 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// example is a block of commands of docs/api.md, and the answer to the last one.
+// example is a block of commands in docs/api.md, and the answer to the last one.
 type example struct {
 	commands []string
 	answer   string // "" where none is shown
 }
 
-// examples reads the blocks of a page.
+// examples returns the examples of a page.
 func examples(t *testing.T, path string) (list []example) {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(path))
@@ -47,7 +47,7 @@ func examples(t *testing.T, path string) (list []example) {
 	return list
 }
 
-// curl does what a curl command with the few flags of the page does.
+// curl does what a curl command does, for the few flags that the page uses.
 func curl(t *testing.T, command, dir string) (status int, header http.Header, body []byte) {
 	t.Helper()
 	words, err := shellwords.Parse(command)
@@ -88,8 +88,8 @@ func curl(t *testing.T, command, dir string) (status int, header http.Header, bo
 	return resp.StatusCode, resp.Header, body
 }
 
-// TestDocumentation runs the examples of docs/api.md against a server: each answer
-// has the members that the page shows, with values of the same kind.
+// TestDocumentation runs the examples of docs/api.md against a server. Each answer has the members that the
+// page shows, with values of the same type.
 func TestDocumentation(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -132,8 +132,8 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// unlike reports where an answer lacks what the page shows. Texts that are the same
-// in every competition, such as types and states, are words without digits.
+// unlike returns the differences between an answer and the page. Texts without digits, such as types and
+// states, must be equal; all others need only the same type.
 func unlike(at string, shown, got any) (out []string) {
 	switch s := shown.(type) {
 	case map[string]any:

@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// strictDocument returns the document with schemas that allow only the members that they name: a handler may answer with
-// another type than its route says.
+// strictDocument returns the OpenAPI document with schemas that forbid all members that they do not name. So
+// tests notice a handler that answers with another type than its route has.
 var strictDocument = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 	var tree any
 	if err := json.Unmarshal(Document(), &tree); err != nil {
@@ -43,7 +43,7 @@ var strictDocument = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 	return doc, router
 })
 
-// seal closes every schema of an object that does not say whether it is open.
+// seal makes the schema of every object forbid further members, unless the schema says otherwise.
 func seal(v any) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -66,7 +66,7 @@ func init() {
 	}
 }
 
-// conforms checks an answer, and a request that succeeded, against the document.
+// conforms checks that an answer, and a successful request, conform to the document.
 func (w *world) conforms(r *http.Request, c call, rec *httptest.ResponseRecorder) {
 	w.tb.Helper()
 	if rec.Header().Get("X-Content-Type-Options") != "nosniff" || rec.Header().Get("X-Request-Id") == "" {
@@ -103,7 +103,7 @@ func (w *world) conforms(r *http.Request, c call, rec *httptest.ResponseRecorder
 	}
 }
 
-// The document is valid OpenAPI. Each operation has a description of its success and a group.
+// The document is valid OpenAPI. Each operation has a tag and a description of its success.
 func TestDocumentIsOpenAPI(t *testing.T) {
 	doc := kit.Get[*openapi3.T](t)(openapi3.NewLoader().LoadFromData(Document()))
 	kit.Must(t, doc.Validate(context.Background(), openapi3.IsOpenAPI31OrLater(), openapi3.EnableExamplesValidation()))

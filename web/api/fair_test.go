@@ -22,14 +22,14 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// serve serves the world over connections in a bubble, as a proxy's X-Forwarded-For says where
-// each comes from.
+// serve serves the world over connections within a bubble. The header X-Forwarded-For gives the address of a
+// client.
 func (w *world) serve(t *testing.T, routes ...route) *bubble.Listener {
 	w.api.Middleware.Proxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	return bubble.Serve(t, middleware.NewServer(w.api.apiHandler(append(w.api.routes(), routes...)), slog.New(slog.DiscardHandler)))
 }
 
-// send sends an archive of a new bot of somebody's from an address; body gives it.
+// send uploads an archive of a new bot from an address. body is the content of the upload.
 func (w *world) send(to *bubble.Listener, who, from string, body io.Reader) (*http.Response, error) {
 	r, err := http.NewRequest("POST", bubble.URL+"/api/v1/submissions?bot="+fresh("sent"), body)
 	kit.Must(w.tb, err)
@@ -39,8 +39,8 @@ func (w *world) send(to *bubble.Listener, who, from string, body io.Reader) (*ht
 	return to.Client().Do(r)
 }
 
-// TestSlowUploads: two people and their addresses hold all the uploads that they may,
-// and send next to nothing. Others' uploads are taken all the while.
+// Two people hold all the simultaneous uploads that they and their addresses may have, and send almost
+// nothing. Uploads of others are accepted all the while.
 func TestSlowUploads(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -90,7 +90,7 @@ func TestSlowUploads(t *testing.T) {
 	})
 }
 
-// TestSlowReaders: who takes an answer too slowly is ended, and gives its slot back.
+// A client that reads an answer too slowly is disconnected and releases its slot.
 func TestSlowReaders(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -124,8 +124,7 @@ func TestSlowReaders(t *testing.T) {
 	})
 }
 
-// TestParallelRequests: limits hold however many requests come at once, and for a
-// person with many tokens as for one with one.
+// Limits hold for any number of simultaneous requests, and for a person with many tokens as with one.
 func TestParallelRequests(t *testing.T) {
 	// limit: limits.requests
 	const limit = 40
@@ -158,8 +157,8 @@ func counted(codes *sync.Map) map[int]int {
 	return count
 }
 
-// TestParallelTokens: of 150 requests for a token at once no more get one than a
-// person may have, and the others are told what to do and not to wait.
+// Of 150 simultaneous requests for a token, no more succeed than a person may have tokens. The others get a
+// suggestion, and are not asked to wait.
 func TestParallelTokens(t *testing.T) {
 	// limit: limits.requests
 	t.Parallel()
@@ -183,7 +182,7 @@ func TestParallelTokens(t *testing.T) {
 	}
 }
 
-// TestUnknownAddressesAreLimited: what does not exist is counted as what does.
+// Requests for paths that do not exist count as others do.
 func TestUnknownAddressesAreLimited(t *testing.T) {
 	// limit: limits.requests
 	t.Parallel()
@@ -201,8 +200,7 @@ func TestUnknownAddressesAreLimited(t *testing.T) {
 	}
 }
 
-// TestPermanentLimits: what waiting does not help is no rate limit; what it helps
-// says how long.
+// An error that waiting cannot help is not a rate limit. One that it can help says how long to wait.
 func TestPermanentLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -225,8 +223,7 @@ func TestPermanentLimits(t *testing.T) {
 	}
 }
 
-// TestQueue: a submission tells its place, which changes by turns of the owners, and
-// can be cancelled while it waits.
+// A waiting submission has a place in the queue, in which owners take turns, and can be canceled.
 func TestQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil) // adabot@3 waits
@@ -260,8 +257,8 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestWithdrawal: withdrawn, restored, back to an earlier version, and the upload as
-// it came.
+// TestWithdrawal withdraws a bot, restores it, makes an earlier version live and downloads the unchanged
+// upload.
 func TestWithdrawal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

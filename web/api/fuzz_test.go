@@ -12,15 +12,14 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// fuzzWorld is one for all inputs of a process: what they leave behind is theirs
-// to find.
+// fuzzWorld is the world that all inputs of a process share, with the changes that earlier inputs have made.
 var fuzzWorld struct {
 	sync.Mutex
 	*world
 }
 
-// sound sends what a fuzzer made up: whatever it is, the answer is no failure of
-// the server's own, and an error is a problem.
+// sound sends a request of the fuzzer. Its answer must not be an internal failure, and an error must be a
+// problem document.
 func sound(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	fuzzWorld.http.ServeHTTP(rec, r)
@@ -36,7 +35,7 @@ func sound(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-// beginFuzz gives the world to one input.
+// beginFuzz reserves the world for one input.
 func beginFuzz(t *testing.T) {
 	fuzzWorld.Lock()
 	t.Cleanup(fuzzWorld.Unlock)
@@ -46,7 +45,7 @@ func beginFuzz(t *testing.T) {
 	fuzzWorld.log.Reset()
 }
 
-// FuzzPaths: paths, queries and methods, by somebody who may do everything.
+// FuzzPaths tries paths, queries and methods, as a person who may do everything.
 func FuzzPaths(f *testing.F) {
 	fuzzWorld.world = newWorld(f, nil)
 	for _, c := range accessCases() {
@@ -83,7 +82,7 @@ func FuzzPaths(f *testing.F) {
 	})
 }
 
-// FuzzBodies: bodies of every operation that takes one.
+// FuzzBodies tries bodies for every operation that reads one.
 func FuzzBodies(f *testing.F) {
 	fuzzWorld.world = newWorld(f, nil)
 	targets := []string{"/api/v1/matches", "/api/v1/people", "/api/v1/tokens", "/api/v1/admin/invites", "/api/v1/submissions", "/api/v1/submissions?bot=fuzz"}
@@ -111,7 +110,7 @@ func FuzzBodies(f *testing.F) {
 	})
 }
 
-// FuzzHeaders: what comes beside the address.
+// FuzzHeaders tries headers.
 func FuzzHeaders(f *testing.F) {
 	fuzzWorld.world = newWorld(f, nil)
 	names := []string{"Authorization", "Accept", "If-None-Match", "X-Forwarded-For", "Accept-Encoding", "Content-Type"}

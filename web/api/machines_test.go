@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// machines are one in each state.
+// machines returns a machine in each state.
 func (w *world) machines() ([]ladder.Machine, error) {
 	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	about := ladder.Machine{
@@ -34,8 +34,8 @@ func (w *world) machines() ([]ladder.Machine, error) {
 	return []ladder.Machine{local, paused, leaves, old, away}, nil
 }
 
-// Not everybody sees the machines that are not there, and what else is known. testdata/answers.txt has what
-// everybody sees, and admins.
+// Only admins see the machines that are not connected, and the details of machines. testdata/answers.txt has
+// the answers for everybody and for admins.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -53,7 +53,7 @@ func TestMachines(t *testing.T) {
 	}
 }
 
-// An attempt names its machine, also while it runs.
+// An attempt names its machine, even while it runs.
 func TestAttemptsNameTheirMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -24,7 +24,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// problemIn returns the document of an answer that says what is wrong. All have one shape.
+// problemIn returns the problem document of an answer, and checks what all of them have in common.
 func problemIn(t *testing.T, c call, rec *httptest.ResponseRecorder) (p wire.Problem) {
 	t.Helper()
 	if err := json.Unmarshal(rec.Body.Bytes(), &p); err != nil || rec.Header().Get("Content-Type") != wire.ProblemType {
@@ -39,7 +39,7 @@ func problemIn(t *testing.T, c call, rec *httptest.ResponseRecorder) (p wire.Pro
 	return p
 }
 
-// TestAccepts: of the ranges that have a type, the narrowest says how much it is wanted.
+// The most specific range of the header Accept that matches a type decides.
 func TestAccepts(t *testing.T) {
 	for header, want := range map[string]string{
 		"":                                  "application/json",
@@ -60,7 +60,7 @@ func TestAccepts(t *testing.T) {
 	}
 }
 
-// TestProblems: bodies that are refused leave nothing. testdata/answers.txt has the other problems.
+// A refused body changes nothing. testdata/answers.txt has the other problems.
 func TestProblems(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -95,8 +95,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestPanics: a panic is logged with its stack, answered without it, and the
-// server continues.
+// A panic is logged with its stack, answered without it, and the server continues.
 func TestPanics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -127,7 +126,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// TestHeaders: what other sites' pages may do, and what browsers keep.
+// Headers say what scripts of other sites may read and what browsers may cache.
 func TestHeaders(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -153,7 +152,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// TestLimits: so many a minute for an address and for a token, and again later.
+// An address and a token may send a limited number of requests a minute, and more later.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, func(o *Options) {
@@ -215,7 +214,7 @@ func TestLimits(t *testing.T) {
 	expect("after a third of a minute", times(2, call{remote: "192.0.2.1:1"}), 200, 429)
 }
 
-// TestSlots: concurrent long requests are limited, with an error that says so.
+// The number of simultaneous long requests is limited, with an error that says so.
 func TestSlots(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -238,7 +237,7 @@ func TestSlots(t *testing.T) {
 	ask("192.0.2.1", 200, "")
 }
 
-// TestEncodings: answers are compressed as the client likes, and are the same.
+// Answers are compressed as the client accepts, and have the same content.
 func TestEncodings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -255,7 +254,7 @@ func TestEncodings(t *testing.T) {
 	}
 }
 
-// TestSlowBodies: who sends too slowly is ended, and who sends steadily is not.
+// A client that sends too slowly is disconnected. One that sends steadily is not.
 func TestSlowBodies(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {

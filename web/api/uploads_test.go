@@ -23,8 +23,8 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// TestUploadsTogether: uploads that are slow to unpack do not queue, and are
-// counted all the while: for each person, not for the address that all have.
+// Uploads that are slow to unpack do not wait for each other. They count until the end, for each person and
+// not for an address that several share.
 func TestUploadsTogether(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestUploadsTogether(t *testing.T) {
 	})
 }
 
-// TestUploadsCutOff: an upload or a document that ends before its announced length is refused as cut off, wherever
-// it ends, and leaves nothing.
+// An upload or a document that ends before its announced length is refused as cut off, wherever it ends, and
+// stores nothing.
 func TestUploadsCutOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
@@ -116,7 +116,7 @@ func TestUploadsCutOff(t *testing.T) {
 	}
 }
 
-// The files of the live version are known in any archive: they take no number.
+// An upload with the files of the live version gets no new number, even in another archive format.
 func TestSameFiles(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -27,7 +27,7 @@ func (w *world) inFlight() {
 	}
 }
 
-// TestWaiting: a waiting request is answered when something has changed.
+// A waiting request is answered when something has changed.
 func TestWaiting(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWaiting(t *testing.T) {
 	})
 }
 
-// TestShutdown: a server that stops does not wait for those who wait.
+// A server that stops does not wait for waiting requests.
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -103,8 +103,7 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// interrupted is a hub with something that happens just before and just after
-// somebody has subscribed.
+// interrupted is an event hub in which something happens just before and just after somebody subscribes.
 type interrupted struct {
 	*events.Bus
 	before, after func()
@@ -121,8 +120,7 @@ func (i interrupted) Subscribe(n int, wanted func(events.Event) bool) (<-chan ev
 	return changes, stop
 }
 
-// TestNoWakeUpIsLost: what changes between the first look at a submission and the
-// wait for it is seen.
+// A request notices a change between its first look at a submission and its wait.
 func TestNoWakeUpIsLost(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -145,7 +143,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 	})
 }
 
-// TestWaitEnds: a client that goes away and a runner that stops end the wait.
+// The wait ends when the client disconnects or the runner stops.
 func TestWaitEnds(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {

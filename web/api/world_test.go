@@ -35,9 +35,9 @@ import (
 
 var bg = context.Background()
 
-// world is a competition with a bit of everything: ada owns adabot, whose first
-// version is live and has played a rated and an unrated match, whose second one
-// failed; bob owns nothing; root is an admin. One match runs, one waits.
+// world is a competition for tests. ada owns adabot: its first version is live and has played a rated and an
+// unrated match, its second version has failed, and a third one is queued. bob owns nothing, and root is an
+// admin. One match runs, and one waits.
 type world struct {
 	*laddertest.World
 	tb      testing.TB
@@ -46,7 +46,7 @@ type world struct {
 	log     *kit.Output
 	woken   atomic.Int32
 	uploads byte
-	keys    map[string]string // "ada read" and so on
+	keys    map[string]string // the keys of tokens by owner and scope, such as "ada read"
 	now     time.Time
 	nowMu   sync.Mutex
 
@@ -54,9 +54,9 @@ type world struct {
 	rated                ladder.Match
 	unrated              ladder.Match
 	running              ladder.Match
-	gameID               int64 // of the rated match; adabot wrote a log in seat adaSeat
+	gameID               int64 // the game of the match rated; adabot wrote a log in seat adaSeat
 	adaSeat              int
-	adaFails             bool // adabot ends before it is ready
+	adaFails             bool // adabot exits before it is ready
 }
 
 const testConfig = `
@@ -86,7 +86,7 @@ house = ["@random", "@greedy"]
 
 var scopes = []ladder.Scope{ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll}
 
-// newWorld makes one; change may change the options of its API.
+// newWorld returns a world. change may change the options of its API; it may be nil.
 func newWorld(tb testing.TB, change func(*Options)) *world {
 	tb.Helper()
 	w := &world{tb: tb, log: new(kit.Output), keys: map[string]string{}, now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
@@ -112,12 +112,12 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	return w
 }
 
-// limitRegistrations sets how many registrations a minute one address may try.
+// limitRegistrations sets the number of registrations a minute from one address.
 func (w *world) limitRegistrations(n int) {
 	w.api.Middleware.Joining = admission.NewRate[netip.Addr]("registrations", phrase.Plain("registrations a minute for one address"), n, w.clock)
 }
 
-// clock advances by a millisecond at each call.
+// clock returns a time that advances by a millisecond at each call.
 func (w *world) clock() time.Time {
 	w.nowMu.Lock()
 	defer w.nowMu.Unlock()
@@ -160,14 +160,14 @@ func (w *world) bots() {
 	w.queued = w.version("adabot")
 }
 
-// version returns one that ada has submitted.
+// version submits a new version of a bot of ada's.
 func (w *world) version(bot string) ladder.Version {
 	w.tb.Helper()
 	w.uploads++
 	return w.Submit(w.person("ada"), bot, hashOf(10+w.uploads))
 }
 
-// addStages takes a version through its first stages, the second of which may fail.
+// addStages runs v through its first two stages; ok is whether the second succeeds.
 func (w *world) addStages(v ladder.Version, ok bool) {
 	w.tb.Helper()
 	kit.Must(w.tb, w.Store.Versions.StartStage(bg, v.ID, "unpack"))
@@ -205,7 +205,7 @@ func (w *world) houseVersion(name string) int64 {
 	return vs[0].ID
 }
 
-// finish plays a match between house bots in the places of its versions.
+// finish plays a match with house bots at the places of its versions, and returns the finished match.
 func (w *world) finish(m ladder.Match) ladder.Match {
 	w.tb.Helper()
 	seed := rules.Seed{byte(m.ID)} // the same games each time
@@ -245,15 +245,15 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 
 // call is a request of a test.
 type call struct {
-	method, path string // path with its query
-	who          string // "ada all"; "" for nobody, "=KEY" for that token
+	method, path string // the path with its query
+	who          string // owner and scope of the token, such as "ada all"; "" sends none, "=KEY" sends that key
 	body         string
-	kind         string // of the body; JSON where it is not said
+	kind         string // the media type of body; "" means JSON
 	header       map[string]string
-	remote       string // address; a default otherwise
+	remote       string // the address of the client; "" means a default
 }
 
-// ask sends a request and checks its answer against the document.
+// ask sends a request and checks that the answer conforms to the OpenAPI document.
 func (w *world) ask(c call) *httptest.ResponseRecorder {
 	w.tb.Helper()
 	var body io.Reader
@@ -288,7 +288,7 @@ func (w *world) ask(c call) *httptest.ResponseRecorder {
 	return rec
 }
 
-// get returns a request that has to come out well, and its document.
+// get sends a request that must succeed, and returns its document.
 func get[T any](w *world, c call) (doc T) {
 	w.tb.Helper()
 	if c.method == "" {
@@ -302,7 +302,7 @@ func get[T any](w *world, c call) (doc T) {
 	return doc
 }
 
-// decoded returns the body of an answer that is compressed.
+// decoded decompresses the body of an answer.
 func decoded(tb testing.TB, encoding string, rec *httptest.ResponseRecorder) string {
 	tb.Helper()
 	var r io.Reader

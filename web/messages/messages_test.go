@@ -16,7 +16,7 @@ import (
 
 var place = regexp.MustCompile(`\{(\w+)\}`)
 
-// shape returns the forms of a text, and the places of all of them.
+// shape returns the plural forms of a text and the names of the values in them.
 func shape(t messages.PluralText) []string {
 	names := map[string]bool{}
 	for _, text := range t {
@@ -27,7 +27,7 @@ func shape(t messages.PluralText) []string {
 	return slices.Concat(slices.Sorted(maps.Keys(t)), slices.Sorted(maps.Keys(names)))
 }
 
-// Every language has every text, with the same places and forms.
+// All languages have the same texts, with the same values and plural forms.
 func TestComplete(t *testing.T) {
 	all := kit.Get[[]*messages.Language](t)(messages.All())
 	english := all[0].Texts
@@ -54,10 +54,11 @@ func TestComplete(t *testing.T) {
 	}
 }
 
-// formal are words of Catalan and Spanish texts that speak to the reader as vós or usted; all say tu.
+// formal matches words of Catalan and Spanish texts that address the reader formally, as vós or usted. All
+// texts use tu.
 var formal = regexp.MustCompile(`(?i)\b(vostr|usted|teniu\b|voleu\b|(inici|copi|trebal|envi|tri|obr|puj|dem|pod|teni|fe|llegi|deix|dese|uni)eu\b|(copie|lea|haga|guarde|guárdelo|suba|abra|suelte|deje|trabaje|únase)\b)`)
 
-// Texts speak to the reader in one way, and have the apostrophes and dots of print.
+// Texts address the reader in the same way, and use typographic apostrophes and dots.
 func TestStyle(t *testing.T) {
 	for _, l := range kit.Get[[]*messages.Language](t)(messages.All()) {
 		for key, text := range l.Texts {
@@ -93,7 +94,7 @@ func TestSay(t *testing.T) {
 	}
 }
 
-// A language is chosen by its tag, else by the header of a browser, however long that is.
+// Choose prefers the tag to the header of the browser, and handles headers of any length.
 func TestChoose(t *testing.T) {
 	long := "ca-ES,ca;q=0.9,pt-BR;q=0.8,pt;q=0.7,fr-CH;q=0.6,fr;q=0.5,de-AT;q=0.4,de;q=0.3,it;q=0.2,nl;q=0.1"
 	for _, c := range []struct{ tag, header, want string }{
@@ -106,7 +107,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// The form of a game says of each option what the rules of the game say.
+// The form of a game describes each option with the words of the game's rules.
 func TestOptions(t *testing.T) {
 	for _, l := range kit.Get[[]*messages.Language](t)(messages.All()) {
 		used := map[string]bool{}

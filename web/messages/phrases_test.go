@@ -24,8 +24,8 @@ import (
 
 var verbs = regexp.MustCompile(`%(?:\[([0-9]+)\])?([-+# 0]*[0-9]*(?:\.[0-9]+)?[a-zA-Z%])`)
 
-// All languages but English have the same phrases. Each has values of its format, as that writes them, and the
-// apostrophes of print.
+// All languages but English have the same phrases. A translation uses the values of its format with the same
+// verbs, and typographic apostrophes.
 func TestPhrases(t *testing.T) {
 	all := kit.Get[[]*messages.Language](t)(messages.All())
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(all[1].Phrases)), slices.Sorted(maps.Keys(all[2].Phrases))); diff != "" {
@@ -55,18 +55,19 @@ func TestPhrases(t *testing.T) {
 	}
 }
 
-// formats are the functions that take formats of phrases, with the places of these among the arguments; -1 are all.
+// formats has the functions that take formats of phrases, with the indexes of the formats among their
+// arguments; -1 means all arguments.
 var formats = map[string][]int{
 	"phrase.New": {0}, "phrase.Errorf": {0}, "ladder.Errorf": {1, 2}, ".Try": {0}, ".Fail": {2}, "texts": {-1}, "refuse": {0},
 	"unavailable": {0, 1}, "invalid": {0, 1}, "conflict": {0, 1}, "notFound": {0, 1}, "tooLarge": {0, 1}, "Errorf": {1, 2},
 }
 
-// untranslated are files whose texts are told to programs or to the operator, and not on pages.
+// untranslated matches files whose texts are only for programs or for the operator, not for pages.
 var untranslated = regexp.MustCompile(`^(web/(api|remote|socket)/|ladder/config/|ladder/(bundle|cluster)/pack.go|ladder/runner/health.go|ladder/submission/builds.go|` +
 	`ladder/store/(backup|bots|errors|ladders|matches|move|rebuild|remote|rerate|schema|store|tx|uploads|usage|versions).go|referee/program/spec.go)`)
 
-// collectFormats collects the formats in a package: those that the calls of functions have, by where the first call is, and all
-// constants.
+// collectFormats collects the formats in a package: in called, those in the calls of functions, with the file
+// of the first call; in constants, all constant strings.
 func collectFormats(p *source.Package, called map[string]string, constants map[string]bool) {
 	values := map[string]ast.Expr{}
 	each := func(visit func(f *source.File, n ast.Node)) {
@@ -132,7 +133,7 @@ func collectFormats(p *source.Package, called map[string]string, constants map[s
 	})
 }
 
-// Every format in the code whose texts pages show is translated, and the code has every format that is translated.
+// Every format that a page may show is translated, and every translated format is in the code.
 func TestPhrasesOfCode(t *testing.T) {
 	all := kit.Get[[]*messages.Language](t)(messages.All())
 	called, used := map[string]string{}, map[string]bool{}
@@ -172,7 +173,7 @@ func collect(text phrase.Text, formats map[string]bool) {
 	}
 }
 
-// The titles of the ladders of the default configuration are translated, and what they say after the game.
+// The titles of the default ladders are translated, and so are their parts after the name of the game.
 func TestTitlesTranslated(t *testing.T) {
 	for _, l := range kit.Get[[]*messages.Language](t)(messages.All())[1:] {
 		for _, x := range config.Default().Ladders {
@@ -187,7 +188,7 @@ func TestTitlesTranslated(t *testing.T) {
 	}
 }
 
-// Pages word the hints of package ladder in their own way: none names a command.
+// Pages have their own words for the hints of package ladder, which name no commands.
 func TestHintsOfPages(t *testing.T) {
 	for _, l := range kit.Get[[]*messages.Language](t)(messages.All()) {
 		for _, hint := range []string{ladder.HintBots, ladder.HintVersions, ladder.HintLiveBefore, ladder.HintCancel, ladder.HintRestore, ladder.HintLadders,
@@ -200,8 +201,8 @@ func TestHintsOfPages(t *testing.T) {
 	}
 }
 
-// A text has its values in their places, which are translated with it if they are texts; it is complete if nothing of
-// it is in English.
+// A translated phrase contains its values, which are translated if they are phrases. It is complete if no
+// part stays in English.
 func TestPhrase(t *testing.T) {
 	all := kit.Get[[]*messages.Language](t)(messages.All())
 	for _, c := range []struct {
@@ -229,10 +230,10 @@ func TestPhrase(t *testing.T) {
 	}
 }
 
-// English words that no translation has outside of quotes.
+// english matches English words that no translation contains outside of quotes.
 var english = regexp.MustCompile(`\b(the|and|with|of|it|its|that|to|by|from|for|at|was|were|has|had|this|which|before|after|every)\b`)
 
-// Every fault has a translated text and translated advice.
+// The text and the advice of every fault are translated.
 func TestFaultsTranslated(t *testing.T) {
 	quotes := regexp.MustCompile(`"[^"]*"|«[^»]*»|\([^)]*\)`)
 	all := kit.Get[[]*messages.Language](t)(messages.All())
@@ -254,7 +255,7 @@ func TestFaultsTranslated(t *testing.T) {
 	}
 }
 
-// eachFault calls say with the texts and advice of every kind of fault, in many circumstances.
+// eachFault calls say with the texts and the advice of every kind of fault, in many circumstances.
 func eachFault(say func(phrase.Text)) {
 	legal := []string{"1o", "12c", "8-4", "swap:7o"}
 	var reasons []fault.Reason

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// The pages of bots and people are quiet and accessible, for visitors and for the owner.
+// The pages of bots and people have no errors and are accessible, for visitors and for the owner.
 func TestBotPagesInBrowser(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -60,7 +60,7 @@ func TestBotPagesInBrowser(t *testing.T) {
 	look("pair", "/ladders/brisca/pairs/lola@1/@random@1")
 }
 
-// The values of a chart are read by the pointer and by the arrow keys.
+// The pointer and the arrow keys select the values of a chart.
 func TestChartByKeyboard(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)

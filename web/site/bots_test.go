@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// hostile is what bots and people write to break pages.
+// hostile has texts with which bots and people may try to break pages.
 var hostile = map[string]string{
 	"markup":    `"><script>document.title='pwned'</script><img src=x onerror=alert(1)>`,
 	"quotes":    `' onmouseover='alert(1)" style="position:fixed`,
@@ -33,7 +33,7 @@ var hostile = map[string]string{
 	"combining": strings.Repeat("Z\u0321\u0349\u035d", 2000),
 }
 
-// lola makes a bot of ada with two versions, some matches, and games lost by faults.
+// lola creates a bot of ada's with two versions, some matches, and games lost by faults.
 func lola(s *webtest.StaticWorld) {
 	s.T.Helper()
 	ctx := s.T.Context()
@@ -70,7 +70,7 @@ func lola(s *webtest.StaticWorld) {
 	}
 }
 
-// What pages of bots show, without a browser.
+// The pages of a bot show what they should, without a browser.
 func TestBotPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
@@ -151,8 +151,8 @@ func TestBotPages(t *testing.T) {
 	}
 }
 
-// The owner withdraws a bot, restores it and chooses its version; nobody else does, and the page
-// says why.
+// The owner can withdraw a bot, restore it and choose its live version. For others, the page says why they
+// cannot.
 func TestBotActions(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
@@ -203,7 +203,7 @@ func TestBotActions(t *testing.T) {
 	}
 }
 
-// Badges and feeds are well formed, and caches and other sites may have them.
+// Badges and feeds are well formed, and their headers allow caches and other sites to use them.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
@@ -262,8 +262,8 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// Addresses for other pages are the one that is configured, whatever a request says; without one
-// they are those that the visitor has asked for.
+// Public addresses begin with the configured address of the site, whatever a request says. Without one they
+// begin with the address that the visitor requested.
 func TestPublicAddress(t *testing.T) {
 	t.Parallel()
 	for _, x := range []struct{ configured, host, want string }{
@@ -301,7 +301,7 @@ func TestPublicAddress(t *testing.T) {
 	}
 }
 
-// What bots and people write never becomes markup, and no page grows with it.
+// What bots and people write never becomes markup, and its length does not make a page longer.
 func TestHostileBots(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)

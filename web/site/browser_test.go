@@ -13,14 +13,14 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// look is a window in which pages are looked at.
+// look is a browser window in which pages are examined.
 type look struct {
 	name          string
 	width, height int64
 	dark          bool
 }
 
-// looks has each width and each colour scheme; with kit.Soak it has each width in each scheme.
+// looks returns windows of each width and each color scheme; with kit.Soak, each width in each scheme.
 func looks() []look {
 	list := []look{{"desk-light", 1280, 900, false}, {"phone-dark", 360, 800, true}}
 	if kit.Soak {
@@ -29,14 +29,15 @@ func looks() []look {
 	return list
 }
 
-// twins are pages of a template that another page shows with more on it.
+// twins matches the names of pages that show less of a template than another page does.
 var twins = regexp.MustCompile(`-(empty|waiting|running|interrupted|cancelled|own)$`)
 
-// sideways names the tables that are wider than the page.
+// sideways is a script that returns the tables that are wider than the page.
 const sideways = `[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText.slice(0, 60)).join('; ')`
 
-// examine loads a page and looks at it in all windows: axe-core finds nothing, and neither the page nor, on a
-// phone, a table is wider than the window. Without kit.Soak, a twin and a long document are looked at in one window.
+// examine loads a page in all windows. It fails if axe-core finds a problem, if the page is wider than the
+// window, or if a table is wider than a phone. Without kit.Soak, twins and long documents are examined in one
+// window only.
 func examine(b *webtest.Tab, url, name string) {
 	b.T.Helper()
 	list := looks()
@@ -59,9 +60,8 @@ func examine(b *webtest.Tab, url, name string) {
 	}
 }
 
-// Every page is quiet and accessible, light and dark, on a desk and on a phone; and what works in
-// them by clicks and keys, on one competition. TestLivePages, TestMemberPages and
-// TestBotPagesInBrowser look at the others.
+// Every page has no errors and is accessible, light and dark, on a desk and on a phone, and its buttons and
+// keys work. TestLivePages, TestMemberPages and TestBotPagesInBrowser examine the other pages.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, withMachines)
@@ -130,7 +130,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// matchStates makes a match in each state but finished, and returns the paths of their pages.
+// matchStates creates a match in each state except for finished, and returns the paths of their pages.
 func matchStates(s *webtest.StaticWorld) map[string]string {
 	ctx, paths := s.T.Context(), map[string]string{}
 	for _, state := range []string{"waiting", "running", "interrupted", "cancelled"} {
@@ -154,7 +154,7 @@ func matchStates(s *webtest.StaticWorld) map[string]string {
 	return paths
 }
 
-// The standings are sorted by a click on a head, and the address is that of the table as sorted.
+// sortByClick checks that a click on a head sorts the standings, and that the address has the order.
 func sortByClick(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/ladders/brisca")
 	b.Click(`th:nth-child(2) a`)
@@ -171,7 +171,7 @@ func sortByClick(t *testing.T, s *webtest.StaticWorld) {
 	b.RequireQuiet()
 }
 
-// In a row of a form the text of a link stands on the line of the text of a button.
+// rowsOfFields checks that links and buttons in a row of a form have the same baseline.
 func rowsOfFields(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), "about:blank")
 	b.Home = s.URL
@@ -187,7 +187,7 @@ func rowsOfFields(t *testing.T, s *webtest.StaticWorld) {
 	b.RequireQuiet()
 }
 
-// The switches of language, colours and cards work and stay.
+// switches checks that a choice of language, colors and cards takes effect and stays.
 func switches(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/sign-in")
 	b.Click(`a[hreflang="ca"]`)

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// The editor that is committed is the bundle of its source with the packages of its lock file, which
+// The committed editor is what esbuild makes of its source and of the packages in its lock file, which
 // script/interpreters installs outside of the tree. It is small.
 func TestCodeMirrorIsFresh(t *testing.T) {
 	lock := kit.Get[[]byte](t)(os.ReadFile("codemirror/package-lock.json"))
@@ -44,8 +44,8 @@ func TestCodeMirrorIsFresh(t *testing.T) {
 	}
 }
 
-// usedLanguages leaves out the languages that no starter has: to esbuild a call without the
-// comment may have an effect, so that it keeps what nobody uses.
+// usedLanguages is an esbuild plugin that removes the editor's modes of languages without a starter. Without
+// it, esbuild keeps them, because it cannot know that calls without the pure comment have no effect.
 var usedLanguages = api.Plugin{Name: "used languages", Setup: func(build api.PluginBuild) {
 	build.OnLoad(api.OnLoadOptions{Filter: `/legacy-modes/mode/.*\.js$`}, func(args api.OnLoadArgs) (api.OnLoadResult, error) {
 		text, err := os.ReadFile(args.Path)

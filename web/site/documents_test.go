@@ -21,7 +21,7 @@ var (
 	fences   = regexp.MustCompile("(?ms)^```[a-z]*\n(.*?)^```")
 )
 
-// The documents are those of the project, whole, and their links lead somewhere.
+// The site shows the complete documents of the project, and all of their links lead somewhere.
 func TestDocuments(t *testing.T) {
 	t.Parallel()
 	for _, lang := range messages.Languages {
@@ -102,7 +102,7 @@ func documentsIn(t *testing.T, lang string) {
 	reference(t, html.UnescapeString(fetch("/api")))
 }
 
-// A document is in the language of the page, or says that it is in English only.
+// A document is in the language of the page, or says that it is only in English.
 func TestTranslatedDocuments(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
@@ -129,8 +129,8 @@ func TestTranslatedDocuments(t *testing.T) {
 	}
 }
 
-// A search finds what is in documents, ladders by name, and a match by its number; pages that are shared tell
-// what they show.
+// A search finds text in documents, ladders by name and a match by its number. Pages that people share have a
+// description.
 func TestSearchAndDescriptions(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
@@ -170,7 +170,7 @@ func TestSearchAndDescriptions(t *testing.T) {
 
 var operations = regexp.MustCompile(`"operationId":\s*"([^"]*)"`)
 
-// reference checks that the page of the API has all its operations.
+// reference checks that the page of the API shows all of its operations.
 func reference(t *testing.T, page string) {
 	all := operations.FindAllStringSubmatch(string(api.Document()), -1)
 	for _, m := range all {
@@ -191,7 +191,7 @@ func reference(t *testing.T, page string) {
 	}
 }
 
-// The page on ratings has the constants of the program.
+// The page about ratings shows the constants of the program.
 func TestRatingConstants(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// The program of the server can be downloaded, whole or in parts, and the page says for what platform it is. Downloads
-// at the same time are limited.
+// The running program can be downloaded, as a whole or in ranges, and the page names its platform.
+// Simultaneous downloads are limited.
 func TestDownloadProgram(t *testing.T) {
 	t.Parallel()
 	var streams *admission.Places
@@ -43,7 +43,7 @@ func TestDownloadProgram(t *testing.T) {
 	leave()
 }
 
-// The starter of every language can be downloaded, and is taken as it is.
+// The starter of every language can be downloaded, and the archive is accepted as an upload.
 func TestDownloadStarters(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)

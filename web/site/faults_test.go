@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// crash ends at its first turn with an error, after it has written a text to stderr.
+// crash returns a player that fails at its first turn after it has written text to standard error.
 func crash(text string) webtest.Player {
 	return func(lines io.Reader, answers, log io.Writer) error {
 		io.WriteString(log, text)
@@ -45,8 +45,8 @@ func inEnglish(texts []phrase.Text) (list []string) {
 	return list
 }
 
-// All pages that tell of a fault say the same of it: to its owner with what the bot wrote to stderr, to
-// others without that, and without a word of what it may have written.
+// All pages that explain a fault say the same about it. Only its owner sees what the bot wrote to standard
+// error, and advice that follows from it.
 func TestFaultOnAllPages(t *testing.T) {
 	t.Parallel()
 	for name, log := range map[string]string{"error": "Traceback (most recent call last):\nKeyError: 'zz'\n", "nothing": ""} {
@@ -77,8 +77,8 @@ func TestFaultOnAllPages(t *testing.T) {
 	}
 }
 
-// A message keeps its lines, leads to its match and is counted until its page is opened, in the reader's
-// language.
+// A message keeps its lines, links to its match, is in the reader's language, and counts as unread until its
+// page is opened.
 func TestMessages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)

@@ -23,7 +23,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// starter writes the starter of a language, and returns its directory.
+// starter writes the starter bot of a language and returns its directory.
 func starter(t *testing.T, language string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "mybot")
@@ -34,13 +34,14 @@ func starter(t *testing.T, language string) string {
 	return dir
 }
 
-// multi returns a form with fields, as pairs of a name and a value, and an archive, as a browser sends it.
+// multi returns a multipart form as a browser sends it, with a file and with fields, which are pairs of a
+// name and a value.
 func multi(t *testing.T, file []byte, fields ...string) (kind, body string) {
 	t.Helper()
 	return multiNamed(t, "mybot.tar.gz", file, fields...)
 }
 
-// multiNamed is multi with a file of another name.
+// multiNamed is multi with another name for the file.
 func multiNamed(t *testing.T, name string, file []byte, fields ...string) (kind, body string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -57,7 +58,7 @@ func multiNamed(t *testing.T, name string, file []byte, fields ...string) (kind,
 	return m.FormDataContentType(), b.String()
 }
 
-// submitBot uploads an archive by the form, and returns the number of the submission.
+// submitBot uploads an archive by the form and returns the number of the submission.
 func submitBot(w *webtest.World, c *http.Client, name string, archive []byte) string {
 	w.T.Helper()
 	kind, body := multi(w.T.(*testing.T), archive, "bot", name)
@@ -71,8 +72,7 @@ func submitBot(w *webtest.World, c *http.Client, name string, archive []byte) st
 
 var parameters = regexp.MustCompile(`{[^}]*}`)
 
-// Every address that changes something refuses what is not a form of this site, and, where it is for members,
-// visitors.
+// Every address that changes something refuses forms of other sites. Those for members also refuse visitors.
 func TestFormsRefused(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
@@ -117,7 +117,7 @@ func TestFormsRefused(t *testing.T) {
 	}
 }
 
-// What is for members sends visitors to the form to sign in, and what belongs to others is refused.
+// Pages for members redirect visitors to the sign-in form, and nobody can change what belongs to others.
 func TestOthersRefused(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
@@ -180,7 +180,7 @@ func TestOthersRefused(t *testing.T) {
 	if a := w.Get(anna, "/account"); !strings.Contains(a.Body, "secret-bot") || strings.Contains(w.Get(bert, "/account").Body, "secret-bot") {
 		t.Error("the accounts show other bots than their own")
 	}
-	// Who has lost their token gets another, once; what they had ends at once.
+	// A person who has lost their token gets a new one, and their old tokens and sessions end at once.
 	a := w.Post(admin, "/account/people/reset", "name=bert")
 	key := regexp.MustCompile(`value="(timba_\w+)"`).FindStringSubmatch(a.Body)
 	if a.Status != http.StatusOK || key == nil || a.Header.Get("Cache-Control") != "no-store" || strings.Contains(w.Get(admin, "/account/people").Body, key[1]) {
@@ -202,7 +202,7 @@ func TestOthersRefused(t *testing.T) {
 	}
 }
 
-// Who opens an account is led back to where they came from, if that was somewhere on this site.
+// A person who opens an account is led back to the page of this site from which they came.
 func TestJoinLeadsBack(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
@@ -225,7 +225,7 @@ func TestJoinLeadsBack(t *testing.T) {
 	}
 }
 
-// register opens an account by the API, and returns its token.
+// register opens an account by the API and returns its token.
 func register(t *testing.T, w *webtest.World, name string) string {
 	t.Helper()
 	c := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
@@ -244,8 +244,8 @@ func brokenBot(t *testing.T) string {
 	return dir
 }
 
-// A single file is a bot: the site and the API make an archive of it with a manifest for its language, which
-// its name tells. A file that is neither is refused with the names that are.
+// The site and the API accept a single file as a bot: they make an archive of it, with a manifest for the
+// language that its name implies. Files of other types are refused with a list of the accepted names.
 func TestSingleFiles(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
@@ -292,7 +292,7 @@ func TestSingleFiles(t *testing.T) {
 	}
 }
 
-// A form is one request in the metrics, though it changes something.
+// A form counts as one request in the metrics.
 func TestFormsCountOnce(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
@@ -315,7 +315,7 @@ func TestFormsCountOnce(t *testing.T) {
 	}
 }
 
-// An upload is refused as the API refuses it, with its text in the form.
+// An upload that the API refuses is refused by the form with the same text.
 func TestUploadsRefused(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(webtest.Ladders, "[limits]", "[limits]\nupload = \"1m\"", 1), 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 )
 
-// Durations have a unit after a space, and decimals the mark of the language.
+// Durations have a space before the unit, and the decimal mark of the language.
 func TestSpan(t *testing.T) {
 	all := kit.Get[[]*messages.Language](t)(messages.All())
 	for d, want := range map[time.Duration][3]string{
@@ -28,7 +28,7 @@ func TestSpan(t *testing.T) {
 	}
 }
 
-// What is shown of an interval does not contradict whether the rating is provisional.
+// The interval that a page shows agrees with whether the rating is provisional.
 func TestInterval(t *testing.T) {
 	for x, want := range map[float64]string{0: "±0", 34.5: "±35", 98.6: "±99", 99.6: "±99", 100: "±100", 100.4: "±100"} {
 		if got := plusMinus(&x); got != want {
@@ -47,7 +47,8 @@ func TestInterval(t *testing.T) {
 	}
 }
 
-// The games from which a bot was disqualified are one line of those that it lost; those that it failed to start are not.
+// All games from which a bot was disqualified are one entry among the lost games. Games that it failed to
+// start are separate entries.
 func TestLostOnce(t *testing.T) {
 	m := ladder.Match{Bots: []string{"a", "b"}, Numbers: []int{1, 1}}
 	var games []ladder.FinishedGame
@@ -64,7 +65,7 @@ func TestLostOnce(t *testing.T) {
 	}
 }
 
-// The page of a submission that failed says the reason once.
+// The page of a failed submission says the reason only once.
 func TestReasonOnce(t *testing.T) {
 	v := stranger(t)
 	for _, reason := range []string{"check: it fails", ""} { // without one the server failed, and tries again

@@ -37,7 +37,7 @@ func stranger(t testing.TB) *visit {
 	return v
 }
 
-// pagesOf returns all pages that show what a bot or its owner wrote, with a text in every such place.
+// pagesOf returns all pages that show what a bot or its owner wrote, with text in every place for it.
 func pagesOf(v *visit, text string) map[string]any {
 	at := time.Unix(1_800_000_000, 0)
 	v.Problem = &middleware.Problem{Text: phrase.Plain(text), Problem: wire.Problem{Hint: text}, Remedy: phrase.Plain(text)}
@@ -70,7 +70,7 @@ func pagesOf(v *visit, text string) map[string]any {
 	}
 }
 
-// shape returns the elements of a page with the names of their attributes, and all that is shown of it.
+// shape returns the elements of a page with the names of their attributes, and the text that the page shows.
 func shape(page []byte) (elements, texts string) {
 	var shapes, shown strings.Builder
 	z := html.NewTokenizer(bytes.NewReader(page))
@@ -98,9 +98,9 @@ func render(t testing.TB, v *visit, name string, data any) []byte {
 	return w.Body.Bytes()
 }
 
-// FuzzPages puts a text in all places where pages show what bots and people write: no page gets
-// other elements or attributes than with a plain word, none is longer than a bound, and none has a
-// control that changes the direction of text. Badges and feeds stay well formed.
+// FuzzPages puts a text in all places where pages show what bots and people wrote. Compared with a plain
+// word, no page gets other elements or attributes, exceeds its size limit, or contains a control character
+// that changes the direction of text. Badges and feeds stay well formed.
 func FuzzPages(f *testing.F) {
 	for _, text := range []string{
 		"plain", "\"><script>alert(1)</script>", "' onload='x", "</textarea></pre></title>-->]]>", "{{.}}", "\u202eevil\u2066\x00\x1b[0m", "\xff\xfe", strings.Repeat("<b>", 5000), "javascript:alert(1)", "//evil.example/", "@a b?c#d/../e",

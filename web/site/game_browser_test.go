@@ -24,7 +24,8 @@ func at(b *webtest.Tab, ply int) {
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
 }
 
-// A replay is stepped by keyboard; the address names the position, and a link to it opens there.
+// gameByKeyboard checks that keys step through a replay, and that the address names the position and opens
+// there.
 func gameByKeyboard(t *testing.T, w *webtest.StaticWorld) {
 	in := webtest.Start(t)
 	_, games := w.LastFinished("brisca")
@@ -59,7 +60,8 @@ func addressed(b *webtest.Tab, query string) {
 	kit.Until(b.T, "the address has "+query, func() bool { return webtest.Eval[string](b, "location.search") == query })
 }
 
-// The button verifies a match of the server, and sees what a forger has changed.
+// verifyMatch checks that the button verifies a match of the server, and that it detects what a forger has
+// changed.
 func verifyMatch(t *testing.T, w *webtest.StaticWorld) {
 	in := webtest.Start(t)
 	m, games := w.LastFinished("brisca")
@@ -100,7 +102,8 @@ func gameSeed(w *webtest.StaticWorld, id int64) string {
 	return seed
 }
 
-// forger serves what a server serves, with a text replaced in the answers of a path.
+// forger starts a proxy of the server that replaces a text in the answers of one path, and returns its
+// address.
 func forger(t *testing.T, home, path, from, to string) string {
 	t.Helper()
 	target, err := url.Parse(home)
@@ -131,8 +134,8 @@ func forger(t *testing.T, home, path, from, to string) string {
 	return server.URL
 }
 
-// frames returns the addresses of the documents in the frames of a page; that of a refused one is
-// the browser's own.
+// frames returns the addresses of the documents in the frames of a page. A refused document has an address of
+// the browser.
 func frames(b *webtest.Tab) map[string]bool {
 	b.T.Helper()
 	shown := map[string]bool{}
@@ -142,7 +145,7 @@ func frames(b *webtest.Tab) map[string]bool {
 	return shown
 }
 
-// A page of another site shows a replay in a frame where the operator allows it, else none.
+// A page of another site can show a replay in a frame if the operator allows it, and otherwise not.
 func TestEmbed(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)

@@ -23,7 +23,7 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// played are games for pages: the largest of each kind of drawing.
+// played has the games for the tests of pages: the largest game of each kind of drawing.
 var played = []struct {
 	name    string
 	game    *rules.Game
@@ -34,7 +34,7 @@ var played = []struct {
 	{"teeko", teeko.Game, nil},
 }
 
-// replayOf plays a game at random.
+// replayOf plays a game at random and returns its replay.
 func replayOf(t testing.TB, at int) *referee.Replay {
 	t.Helper()
 	p := played[at]
@@ -82,7 +82,7 @@ func gamer(t testing.TB) *visit {
 	return v
 }
 
-// The first load of a game's page, with all that it needs, has less than 150 KB.
+// The first load of a game's page, with everything that it needs, is smaller than 150 KB.
 func TestGamePageWeight(t *testing.T) {
 	v := gamer(t)
 	encoder := kit.Get[*zstd.Encoder](t)(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest)))
@@ -105,7 +105,7 @@ func TestGamePageWeight(t *testing.T) {
 	}
 }
 
-// The page of a game has it as a line of text, from which a match can begin.
+// The page of a game has the game as a line of text, from which "timba match --openings" can start.
 func TestGameNotation(t *testing.T) {
 	v := gamer(t)
 	for i, p := range played {
@@ -121,13 +121,13 @@ func TestGameNotation(t *testing.T) {
 	}
 }
 
-// hostile are texts that bots could write.
+// hostile has texts that bots could write.
 var hostile = []string{
 	"</script><script>window.pwned=1</script>", `"><img src=x onerror="window.pwned=1">`, "<svg onload=window.pwned=1>",
 	"\u202egnirts\u2066 \u200f", "{{.}}", "javascript:alert(1)//\u2028\u2029<!--", strings.Repeat("<b>", 1<<14),
 }
 
-// spoilt puts a text in every place of a replay that comes from a bot or its author.
+// spoilt puts text in every place of a replay that comes from a bot or its author.
 func spoilt(r *referee.Replay, text string) *referee.Replay {
 	for i := range r.Seats {
 		r.Seats[i].Name, r.Seats[i].Version = text, text
@@ -139,8 +139,8 @@ func spoilt(r *referee.Replay, text string) *referee.Replay {
 	return r
 }
 
-// safe checks a page of a game: its own scripts only, nothing that runs, no text that turns round,
-// and a bounded size.
+// safe checks that a page of a game has only its own scripts, nothing else that runs, no text in another
+// direction, and a limited size.
 func safe(t *testing.T, html []byte, moves int) {
 	t.Helper()
 	elements, texts := shape(html)
@@ -165,7 +165,7 @@ func safe(t *testing.T, html []byte, moves int) {
 	}
 }
 
-// What bots write is text on the page of a game, and cut.
+// What bots write appears as truncated plain text on the page of a game.
 func TestGamePageHostile(t *testing.T) {
 	v := gamer(t)
 	for i, text := range hostile {
@@ -177,7 +177,8 @@ func TestGamePageHostile(t *testing.T) {
 	}
 }
 
-// Any replay makes a page or an error, never a panic, a script or a page without bounds.
+// For any replay, the server makes a page or an error, but never a panic, a foreign script, or an unlimited
+// page.
 func FuzzGamePage(f *testing.F) {
 	for i := range played[1:] {
 		f.Add(replayOf(f, i+1).Encode())
@@ -214,7 +215,7 @@ func BenchmarkGamePage(b *testing.B) {
 	}
 }
 
-// discard counts what is written.
+// discard is a writer that only counts the bytes.
 type discard struct {
 	header http.Header
 	n      int

@@ -20,16 +20,16 @@ import (
 )
 
 var (
-	// englishDocuments are the pages of which parts are in English, and say so.
+	// englishDocuments matches the pages with parts in English, which say that they are.
 	englishDocuments = regexp.MustCompile(`^/(docs|protocol|ratings|api|data|search)\b`)
-	// englishWords are frequent, and are words of neither Catalan nor Spanish.
+	// englishWords matches frequent English words that are not words of Catalan or Spanish.
 	englishWords = regexp.MustCompile(`(?i)(?:^|[^\pL])(the|and|with|of|is|are|was|this|that|which|not|by|for|from|moves?|after|games?|match|matches|your?|its?)(?:$|[^\pL])`)
 	place        = regexp.MustCompile(`\\\{\w+\\\}`)
-	// asWritten are the words of the protocol, and what people wrote.
+	// asWritten matches words of the protocol and texts that people wrote, which are not translated.
 	asWritten = regexp.MustCompile(`"[^"]*"|«[^»]*»|Traceback.*`)
 )
 
-// english finds what is left in English on pages in another language.
+// english finds English text on pages in another language.
 type english struct {
 	t     *testing.T
 	words *messages.Language
@@ -57,7 +57,7 @@ func newEnglish(t *testing.T, of, words *messages.Language) english {
 	return e
 }
 
-// look reports the English of a page.
+// look reports the English text on a page.
 func (e english) look(address, page string) {
 	e.t.Helper()
 	root := kit.Get[*html.Node](e.t)(html.ParseWithOptions(strings.NewReader(page), html.ParseOptionEnableScripting(false)))
@@ -106,7 +106,8 @@ func (e english) text(address, text string) {
 	}
 }
 
-// Pages in Catalan and Spanish have no English but names, code and documents that are marked as English.
+// Pages in Catalan and Spanish have no English text except for names, code, and documents that are marked as
+// English.
 func TestNoEnglishLeft(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, withMachines)
@@ -131,7 +132,7 @@ func TestNoEnglishLeft(t *testing.T) {
 			queue = append(queue, address)
 		}
 	}
-	// What is played and submitted needs a server that plays.
+	// Games and submissions need a server that plays.
 	w := webtest.New(t, webtest.Calm, 0)
 	member := w.Client()
 	w.SignIn(member, w.Token)
@@ -160,7 +161,7 @@ func TestNoEnglishLeft(t *testing.T) {
 	}
 }
 
-// refused looks at the answers to forms.
+// refused looks at the answers to forms that are filled in wrongly.
 func (e english) refused(w *webtest.World, c *http.Client, forms map[string][]string) {
 	for address, list := range forms {
 		for _, form := range list {
@@ -194,7 +195,8 @@ var refusedForms = map[string][]string{
 	"/bots/lola/restore/again": {""},
 }
 
-// crawl looks at pages and those to which they link, some of each route, and returns how many they are.
+// crawl looks at the pages of queue and at those to which they link, up to perRoute for each route. It
+// returns the number of pages.
 func (e english) crawl(w *webtest.World, c *http.Client, mux *http.ServeMux, queue []string, perRoute int) (pages int) {
 	seen, visited := map[string]bool{}, map[string]int{}
 	given := len(queue)

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// limited returns a competition where no minute passes, with so many requests a minute.
+// limited returns a competition with a limit of requests a minute, in which the clock does not advance.
 func limited(t *testing.T, requests int) *webtest.StaticWorld {
 	return webtest.NewStaticWorld(t, func(o *site.Options) {
 		c, frozen := *o.Middleware.Service.Config, time.Now()
@@ -25,8 +25,8 @@ func limited(t *testing.T, requests int) *webtest.StaticWorld {
 	})
 }
 
-// Thirty people behind one address read ten pages in the same minute, with the limits that a server has by
-// default, and each may still search as often as alone.
+// With the default limits, thirty people behind one address can each read ten pages in the same minute, and
+// each can search as often as a single person.
 func TestClassBehindOneAddress(t *testing.T) {
 	w := limited(t, 120)
 	pages := []string{"/", "/ladders", "/bots", "/matches", "/live", "/docs", "/ratings", "/people/ada", "/machines", "/protocol"}
@@ -51,8 +51,8 @@ func TestClassBehindOneAddress(t *testing.T) {
 	}
 }
 
-// Pages that cost little have a limit, and those that cost more another, for a person and for an address; the
-// error says which.
+// Cheap and costly pages have separate limits, each for a person and for an address. The error says which
+// limit it was.
 func TestLimitsOfPages(t *testing.T) {
 	// limit: limits.requests
 	w := limited(t, 8)

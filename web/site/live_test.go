@@ -18,10 +18,10 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// open is what a page shows of cards in hands that are not face down.
+// open is a selector of the face-up cards in hands.
 const open = `[data-hand] [data-card]:not([data-card="?"])`
 
-// Matches in progress are shown, all of them and each alone, with the cards closed.
+// The page of all matches and the page of one match show games in progress with the cards face down.
 func TestLivePages(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -47,7 +47,7 @@ func TestLivePages(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// A match is watched to its end; then the page links to the match, and to the replay of the last game.
+// When a watched match ends, the page links to the match and to the replay of the last game.
 func TestWatchToTheEnd(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -74,7 +74,7 @@ func TestWatchToTheEnd(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The home page keeps nothing of a match that has made way for the next one.
+// When the home page shows another match, nothing of the match before remains.
 func TestHomeLetsGo(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -105,7 +105,7 @@ func TestHomeLetsGo(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The pages come back by themselves when the server does.
+// Pages reconnect by themselves when the server is back.
 func TestReconnect(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -124,7 +124,7 @@ func TestReconnect(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The home page, the standings and the page of a bot move with what happens, in the language of the page.
+// Events update the home page, the standings and the page of a bot, in the language of the page.
 func TestPagesMove(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -161,7 +161,7 @@ func TestPagesMove(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// Rows that have moved stay as they are when the page connects again and hears the same.
+// When a page reconnects and gets the same rows, it does not replace them.
 func TestRowsStay(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -194,7 +194,7 @@ func TestRowsStay(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// closeCode reads a socket to its end, and returns with which code it ended.
+// closeCode reads a WebSocket to its end and returns the code with which it was closed.
 func closeCode(t *testing.T, ws *websocket.Conn) int {
 	t.Helper()
 	for {
@@ -209,7 +209,7 @@ func closeCode(t *testing.T, ws *websocket.Conn) int {
 	}
 }
 
-// A socket ends at once with the session in which it was opened, and no other does.
+// When a session ends, only the sockets that it has opened are closed, at once.
 func TestWatchEnds(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
@@ -258,7 +258,7 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// The socket is for pages of this site.
+// Pages of other sites cannot open the socket.
 func TestWatchSocket(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)

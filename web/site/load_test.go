@@ -19,14 +19,14 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// maxLoad is the most that the first visit to a page fetches, compressed.
+// maxLoad is the largest compressed size of everything that the first visit to a page fetches, in bytes.
 const maxLoad = 150_000
 
-// perRoute is how many addresses of a route are measured.
+// perRoute is the number of addresses that are measured for each route.
 const perRoute = 4
 
-// unlinked are routes to which no page of an idle competition links, with an address that is
-// measured instead, or "" for what is no page or begins with a form.
+// unlinked has the routes to which no page of an idle competition links. The value is an address that is
+// measured instead, or "" if the route is not a page or needs a form.
 var unlinked = map[string]string{
 	"GET /bots/{bot}/badge.svg":                    "/bots/@greedy/badge.svg",
 	"GET /bots/{bot}/versions":                     "/bots/@greedy/versions",
@@ -63,8 +63,8 @@ type asset struct {
 	imports []string
 }
 
-// Every page of the site, with all that it needs, is at most maxLoad. Pages are found by the links
-// on others: a route that no link leads to needs a line in unlinked.
+// No page, with everything that it needs, is larger than maxLoad. The test finds pages by links; a route to
+// which no page links needs an entry in unlinked.
 func TestFirstLoad(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, "", 2)
@@ -101,7 +101,7 @@ func TestFirstLoad(t *testing.T) {
 	}
 }
 
-// crawl measures pages and those to which they link, some of each route.
+// crawl measures the pages of queue and those to which they link, up to perRoute for each route.
 func (x *crawler) crawl(queue []string) {
 	seen := map[string]bool{}
 	for len(queue) > 0 {
@@ -172,7 +172,7 @@ func (x *crawler) load(page string) int {
 	return total
 }
 
-// compressed returns the size of a text in gzip, the larger of the two forms that browsers take.
+// compressed returns the size of text in gzip, the larger of the two compressed forms.
 func compressed(t testing.TB, text string) int {
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// withMachines gives a site machines in each state.
+// withMachines gives the site a machine in each state.
 func withMachines(o *site.Options) {
 	o.Machines = func() ([]ladder.Machine, error) { return machinesInAllStates(), nil }
 }
@@ -39,8 +39,8 @@ func machinesInAllStates() []ladder.Machine {
 	return []ladder.Machine{local, paused, leaves, old, {Name: "lab-4", State: ladder.MachineAway, AddedAt: at}}
 }
 
-// The page of machines names what each plays and why one gets nothing, and shows nothing that only
-// admins see. A long list has pages.
+// The page of machines names the matches of each machine and why it gets none, and shows nothing that only
+// admins see. A long list has several pages.
 func TestMachinesPage(t *testing.T) {
 	t.Parallel()
 	many := 0
@@ -82,7 +82,7 @@ func TestMachinesPage(t *testing.T) {
 	}
 }
 
-// A site whose machines nobody knows says that none is connected.
+// Without Options.Machines the page says that no machine is connected.
 func TestNoMachines(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)

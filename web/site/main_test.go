@@ -12,7 +12,7 @@ var screens = flag.String("screens", "", "a directory to write pictures of the p
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// shows requires texts in a page; what is which.
+// shows fails the test unless page contains all texts; what names the page in errors.
 func shows(t testing.TB, what, page string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -22,7 +22,7 @@ func shows(t testing.TB, what, page string, texts ...string) {
 	}
 }
 
-// hides requires that texts are not in a page.
+// hides fails the test if page contains one of the texts.
 func hides(t testing.TB, what, page string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {

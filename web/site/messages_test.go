@@ -19,14 +19,14 @@ var (
 	keyInGo   = regexp.MustCompile(`"([a-z]+(?:\.[a-z-]+)+)"`)
 )
 
-// The templates of all pages are right, which a site parses only when a page is first asked for.
+// The templates of all pages can be parsed. A site parses a template only when its page is first requested.
 func TestTemplates(t *testing.T) {
 	for _, parse := range kit.Get[*pages](t)(newPages(new(Site))).templates {
 		parse() // it panics otherwise
 	}
 }
 
-// Every message is used, and every one that is used exists.
+// Pages use every text, and every text that they use exists.
 func TestMessagesUsed(t *testing.T) {
 	known := kit.Get[[]*messages.Language](t)(messages.All())[0].Texts
 	used, begins := map[string]bool{}, []string{}

@@ -44,7 +44,8 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// Games in which a bot was disqualified take one line, and their faults are not explained.
+// Games from which a bot was disqualified take one line on the page of the match, and their faults are not
+// explained.
 func TestLeftOut(t *testing.T) {
 	var games []ladder.FinishedGame
 	for deal := range 4 {
@@ -66,7 +67,7 @@ func TestLeftOut(t *testing.T) {
 	}
 }
 
-// Deals without a move are one row.
+// Equal deals without a move share a row.
 func TestJoined(t *testing.T) {
 	var rows []dealRow
 	for deal, plies := range []int{9, 0, 0, 8, 0} {

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/web/messages"
 )
 
-// The card of a game on a board says how it ended, unless it is a game of another module.
+// The result of a board game says how it ended, unless the game is of another module.
 func TestOverEnd(t *testing.T) {
 	who := speaker{&visit{language: kit.Get[[]*messages.Language](t)(messages.All())[0]}, 0, nil}
 	for name, want := range map[string]string{"teeko": "Four pieces form a line or a square.", "tictactoe": ""} {

@@ -24,14 +24,14 @@ import (
 
 var tags = regexp.MustCompile(`<[^>]*>`)
 
-// cardOf returns the card of a page as text.
+// cardOf returns the text of the result card on a page.
 func cardOf(body string) string {
 	_, rest, _ := strings.Cut(body, `<section class="over`)
 	card, _, _ := strings.Cut(rest, `</section>`)
 	return strings.Join(strings.Fields(tags.ReplaceAllString(card[strings.Index(card, ">")+1:], " ")), " ")
 }
 
-// stillPlay keeps a game that ada has played, at a seat, against @random.
+// stillPlay stores a game that ada has played against @random, at a seat.
 func stillPlay(t *testing.T, s *webtest.StaticWorld, id string, seat int, r *referee.Replay) {
 	t.Helper()
 	r.Seats[seat].Name = "ada"
@@ -50,8 +50,8 @@ func stillPlay(t *testing.T, s *webtest.StaticWorld, id string, seat int, r *ref
 	s.Must(s.Store.Plays.Finish(t.Context(), id, v, r.Ranks, r.Encode()))
 }
 
-// The card of a game says to the person and to others who has won, with the score of the seat's side, and
-// names the cause of a forfeit.
+// The result card says who has won, with the score of the seat's side, to the person and to others. It names
+// the cause of a forfeit.
 func TestOverCards(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
@@ -126,7 +126,7 @@ func TestOverCards(t *testing.T) {
 	}
 }
 
-// headOf returns the head of a card, computed from the replay's points.
+// headOf returns the headline that a card should have, from the points in the replay.
 func headOf(t *testing.T, r *referee.Replay, seat int, name string) string {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(r.Resolve(kit.Get[*rules.Game](t)(games.Find(r.Game))))
@@ -153,7 +153,7 @@ func headOf(t *testing.T, r *referee.Replay, seat int, name string) string {
 	return fmt.Sprintf("%s came %s of %d, with %d points", name, []string{"1st", "2nd", "3rd", "4th"}[r.Ranks[seat]-1], v.Sides, own)
 }
 
-// A game that the server has ended says why, and that nobody has lost.
+// The page of a game that the server has broken off says why, and that nobody has lost.
 func TestOverBroken(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
@@ -177,7 +177,7 @@ func TestOverBroken(t *testing.T) {
 	}
 }
 
-// The rules of each game have a page in each language, and an unknown game has none.
+// The rules of each game have a page in each language. An unknown game has none.
 func TestRulesPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)

@@ -28,8 +28,8 @@ func alternate(a, b *webtest.Tab) {
 	})
 }
 
-// Two people, one of them a guest, play at a table with two bots, from the invite to the card, with clocks. Each sees
-// who is there and who is away. Others watch, and see no hand.
+// A person and a guest play at a table with two bots, from the invite to the result, with clocks. Each sees
+// who is present and who is away. Others can watch, but see no hands.
 func TestPlayPeople(t *testing.T) {
 	t.Parallel()
 	in, other, third := webtest.Start(t), webtest.Start(t), webtest.Start(t)
@@ -153,7 +153,7 @@ func TestPlayPeople(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The opener cancels a table, and who came by the link sees that; nobody else can.
+// Only the opener can cancel a table. A visitor who came by the link then sees that it is canceled.
 func TestPlayCancel(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
@@ -196,7 +196,8 @@ func TestPlayCancel(t *testing.T) {
 	}
 }
 
-// Who comes by the link of a table sits down by the form, and both have the page of the game, with the clocks.
+// A visitor who comes by the link of a table sits down by the form. Both people then get the page of the
+// game, with clocks.
 func TestPlaySit(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
@@ -218,7 +219,7 @@ func TestPlaySit(t *testing.T) {
 	}
 }
 
-// Who has forfeited reads so while the others play on, and all see it.
+// When a person forfeits and the others play on, all pages say so.
 func TestPlayForfeited(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// openPlay adds a game that goes on, of people and, where one has no ID, @random.
+// openPlay adds an unfinished game of people. A person without an ID stands for @random.
 func openPlay(s *webtest.StaticWorld, id, game string, people ...ladder.Person) *rules.Variant {
 	s.T.Helper()
 	g := kit.Get[*rules.Game](s.T)(games.Find(game))
@@ -40,8 +40,8 @@ func openPlay(s *webtest.StaticWorld, id, game string, people ...ladder.Person) 
 	return v
 }
 
-// met makes games of ada: twenty against bob, of which she wins fourteen, one against carla, one against @random,
-// and one that goes on.
+// met creates games of ada: twenty against bob, of which she wins fourteen, one against carla, one against
+// @random, and an unfinished one.
 func met(s *webtest.StaticWorld) {
 	s.T.Helper()
 	bob, carla := s.Ladder.AddPerson("bob", false), s.Ladder.AddPerson("carla", false)
@@ -56,14 +56,14 @@ func met(s *webtest.StaticWorld) {
 	openPlay(s, "OPEN", "teeko", s.Ada, bob)
 }
 
-// Without any rating the page of ratings names a game all the same.
+// The page of ratings names a game even if nobody has a rating.
 func TestPeopleUnrated(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
 	shows(t, "/people", s.Get(s.Client(), "/people").Body, "Nobody has a rating in Brisca yet.", `href="/play?game=brisca&amp;bot=%2B"`)
 }
 
-// The ratings of people and the profile of one, as strangers see them.
+// Strangers see the ratings of people and the profile of a person.
 func TestPeoplePages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })

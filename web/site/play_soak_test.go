@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder/config"
 )
 
-// A game by the rules of each default ladder is played to its end by clicks, and shows its card.
+// A game of each default ladder can be played to its end by clicks, and shows its result.
 func TestPlayAllGames(t *testing.T) {
 	list := []chosen{{"podrida", "players=6 deck=40"}}
 	for _, l := range config.Default().Ladders {

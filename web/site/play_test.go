@@ -24,7 +24,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// playRules has guests at the tables, and nothing is played beside them.
+// playRules is a configuration that allows guests at tables and plays no matches.
 const playRules = webtest.Calm + `
 [play]
 games = 10
@@ -32,8 +32,9 @@ guests = true
 think = "1m"
 `
 
-// step clicks on a random move and returns "moved"; "over", "trick" for one that has ended and waits, or
-// "covered" if something covers the move; "" while there is none.
+// step is a script that clicks on a random move and returns "moved". It returns "over" at the end of the
+// game, "trick" for a finished trick that waits for a click, "covered" if something covers the move, and ""
+// if there is no move.
 const step = `(() => {
 	if (document.querySelector('.over, main .notice:not(noscript *)')) return 'over';
 	const board = document.getElementById('board');
@@ -89,7 +90,7 @@ func begin(b *webtest.Tab, w *webtest.World, game, options string) {
 	b.Wait(`#board svg`)
 }
 
-// Games of cards and on a board are played to their ends by clicks, and their replays are there.
+// Card games and board games can be played to their ends by clicks, and their replays exist.
 func TestPlayGames(t *testing.T) {
 	t.Parallel()
 	playGames(t, []chosen{{"brisca", ""}, {"tebes", "size=4"}})
@@ -155,7 +156,8 @@ func botID(t *testing.T, w *webtest.World, name string) int64 {
 	return bot.ID
 }
 
-// A guest who signs in during a game plays on, and ends the session from the account and by signing out.
+// A guest who signs in during a game plays on, and can end the session from the account page and by signing
+// out.
 func TestPlaySignIn(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -187,9 +189,8 @@ func TestPlaySignIn(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// A page that is loaded again, or loses its connection, keeps the seat, and says whose turn it is, and not
-// that it connects. Then the person resigns, and plays again; a move that does not arrive is made all the same
-// on the page.
+// A page that is loaded again, or loses its connection, keeps the seat and says whose turn it is. Then the
+// person resigns and plays again. A move that does not reach the server is shown on the page all the same.
 func TestPlayReload(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
@@ -221,7 +222,7 @@ func TestPlayReload(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// timeOfMove checks that the time for a move is not shown before it is about to end, and then in words.
+// timeOfMove checks that the page shows the time for a move, in words, only shortly before it is over.
 func timeOfMove(b *webtest.Tab) {
 	b.T.Helper()
 	webtest.Eval[bool](b, `(() => {
@@ -241,8 +242,8 @@ func timeOfMove(b *webtest.Tab) {
 	})
 }
 
-// A page that has lost its seat to another page of the same person offers no moves, and takes the seat back by a
-// button; the other one does not take it again by itself.
+// A page that has lost its seat to another page of the same person offers no moves. A button takes the seat
+// back; the other page does not take it again by itself.
 func TestPlayHere(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -272,8 +273,8 @@ func TestPlayHere(t *testing.T) {
 	c.RequireQuiet()
 }
 
-// When the server starts again while a person plays, the page comes back by itself, and says that
-// the game has ended for nobody; the person plays again. All is said in the language of the page.
+// When the server restarts during a game, the page reconnects by itself and says, in its language, that the
+// game has ended without a result. The person can play again.
 func TestPlayRestart(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -303,8 +304,8 @@ func TestPlayRestart(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The form offers the players and the options that go with each other, described by the rules, and only
-// bots that play the game. Another game keeps the bot and who begins.
+// The form offers only numbers of players and options that go together, described as in the rules, and only
+// bots that play the game. Choosing another game keeps the bot and who begins.
 func TestPlayChoices(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules+teams, "/play?lang=es")
@@ -362,7 +363,7 @@ deals = 1
 clock = {movetime = 60000, startup = 60000}
 `
 
-// Only bots that play a game are offered for it, and one that does not play it is not chosen.
+// The form offers only bots that play the game, and does not choose another one.
 func TestPlayBots(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules+teams, 0)
@@ -378,7 +379,7 @@ func TestPlayBots(t *testing.T) {
 	}
 }
 
-// A bot that the address names is chosen, also where there are more than the form offers.
+// A bot that the address names is chosen even if there are more bots than the form offers.
 func TestPlayManyBots(t *testing.T) {
 	t.Parallel()
 	limits := play.LimitsOf(ladder.PlayLimits{Games: 1, Guests: true}, 0)
@@ -400,7 +401,7 @@ func TestPlayManyBots(t *testing.T) {
 	}
 }
 
-// The form works without scripts, and the page of the game that was played leads back to its choices.
+// The form works without scripts, and the page of a finished game links to the form with the same choices.
 func TestPlayForm(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
@@ -432,8 +433,8 @@ func TestPlayForm(t *testing.T) {
 	}
 }
 
-// The levels are offered in order and by name, in each language, and the middle one is chosen unless
-// the address names a bot. A game against the level that is chosen begins.
+// The form offers the levels in order and by their translated names. It chooses the middle level unless the
+// address names a bot. A game against the chosen level starts.
 func TestPlayLevels(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
@@ -475,7 +476,7 @@ func TestPlayLevels(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// Who may not play sees why, and what to do.
+// A visitor who may not play sees why, and what to do.
 func TestPlayRefused(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, strings.Replace(playRules, "guests = true", "guests = false", 1), "/play?lang=en")
@@ -493,7 +494,7 @@ func TestPlayRefused(t *testing.T) {
 	}
 }
 
-// opened opens a table without a browser and returns its address.
+// opened opens a table without a browser and returns the answer, which has its address.
 func opened(w *webtest.World, c *http.Client, form string) webtest.Answer {
 	w.T.Helper()
 	return w.Post(c, "/play", form)
@@ -501,7 +502,7 @@ func opened(w *webtest.World, c *http.Client, form string) webtest.Answer {
 
 const briscaForm = "game=brisca&bot=@random&seat=0"
 
-// dial opens a socket of a table.
+// dial opens the WebSocket of a table.
 func dial(w *webtest.World, c *http.Client, path string, header http.Header) (*websocket.Conn, int) {
 	w.T.Helper()
 	d := websocket.Dialer{Jar: c.Jar}
@@ -516,7 +517,7 @@ func dial(w *webtest.World, c *http.Client, path string, header http.Header) (*w
 	return nil, resp.StatusCode
 }
 
-// awaitLine reads frames until a line with this beginning comes.
+// awaitLine reads frames until a line with a prefix comes.
 func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 	t.Helper()
 	for {
@@ -532,8 +533,8 @@ func awaitLine(t *testing.T, ws *websocket.Conn, begins string) {
 	}
 }
 
-// Tables are entered by nobody else, and are bounded for each visitor while others play on; TestLimits of
-// web/play has all bounds.
+// Nobody else can enter a table. The number of tables is limited for each visitor, while others can play on;
+// TestLimits of web/play tests all limits.
 func TestPlayBounds(t *testing.T) {
 	// limit: play.games
 	t.Parallel()
@@ -603,7 +604,7 @@ func TestPlayBounds(t *testing.T) {
 			t.Errorf("%s begins a session: %q", form, cookie)
 		}
 	}
-	// the first goes on, also for a guest who signs in, whose it is then in other browsers, too
+	// The first game goes on, also if the guest signs in. It is then theirs in other browsers, too.
 	w.SignIn(first, w.Token)
 	if a := w.Get(first, table); a.Status != http.StatusOK {
 		t.Errorf("the table of a guest who has signed in answers %d", a.Status)
@@ -625,8 +626,7 @@ func TestPlayBounds(t *testing.T) {
 	}
 }
 
-// The connection of a page that sends too much ends; the game waits for another one, and other
-// games go on.
+// A connection that sends too much is closed. The game waits for another connection, and other games go on.
 func TestPlaySockets(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(playRules, "think = 60000", "think = 60000\nframes = 10", 1), 0)
@@ -654,8 +654,8 @@ func TestPlaySockets(t *testing.T) {
 	}
 }
 
-// The connection of a page ends at once with its session, which has the seat no longer; the person goes on in
-// another session.
+// When a session ends, its connection to a game is closed at once and cannot return. The person can play on
+// in another session.
 func TestPlaySessionEnds(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
@@ -682,7 +682,8 @@ func TestPlaySessionEnds(t *testing.T) {
 	awaitLine(t, again, "turn ")
 }
 
-// Pages say that their session has ended: that of a table, and one that watches, which goes on.
+// The page of a table and a page that watches say that their session has ended. The latter continues without
+// a session.
 func TestSessionEndsOnPages(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -709,7 +710,8 @@ func TestSessionEndsOnPages(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// A blocked person's game ends at once, for nobody. A guest plays only where guests may.
+// When a person is blocked, their game ends at once without a result. Guests can play only if the server
+// allows them.
 func TestPlayBlocked(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(playRules, "guests = true", "guests = false", 1), 0)
@@ -762,7 +764,7 @@ func TestPlayBlocked(t *testing.T) {
 	}
 }
 
-// The seed is secret until the end, and fits the commitment that was shown.
+// The seed of a game is secret until the end, and matches the commitment that was shown before.
 func TestPlaySeed(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
@@ -793,7 +795,7 @@ func TestPlaySeed(t *testing.T) {
 	}
 }
 
-// What bots wrote about their moves is cut on the page of a game against them, too.
+// The page of a game against bots truncates their info lines.
 func TestPlayedInfoIsCut(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
@@ -816,7 +818,7 @@ func TestPlayedInfoIsCut(t *testing.T) {
 	}
 }
 
-// A game that a failure of the server has left open, as one of a full disk, is over for who looks at it.
+// A game that a failure of the server, such as a full disk, has left open is shown as over.
 func TestPlayLeftOpen(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })

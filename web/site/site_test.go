@@ -21,7 +21,7 @@ func bots(page string) (names []string) {
 	return names
 }
 
-// What pages answer without a browser, on one server.
+// Pages answer as they should without a browser, all on one server.
 func TestSite(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)
@@ -33,7 +33,8 @@ func TestSite(t *testing.T) {
 	t.Run("sessions", func(t *testing.T) { sessions(t, w) })
 }
 
-// Sorting and filters need no script, and an address says what it shows.
+// standings checks that sorting and filters need no script, and that an address determines what the page
+// shows.
 func standings(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	for _, x := range []struct {
@@ -55,7 +56,7 @@ func standings(t *testing.T, w *webtest.StaticWorld) {
 	}
 }
 
-// What does not exist or cannot be has a page with the API's text.
+// problems checks that errors have a page with the text that the API has.
 func problems(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	for _, x := range []struct {
@@ -136,7 +137,7 @@ func languages(t *testing.T, w *webtest.StaticWorld) {
 	}
 }
 
-// Signing in needs a valid token, signing out ends the session, and not only its cookie.
+// sessions checks that signing in needs a valid token, and that signing out ends the session in the store.
 func sessions(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	form := func(token, next string) string {
@@ -181,7 +182,7 @@ func sessions(t *testing.T, w *webtest.StaticWorld) {
 	}
 }
 
-// A person's sessions are listed, and ended one by one or all but this one.
+// The account page lists a person's sessions, and can end one of them or all others.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)

@@ -18,8 +18,8 @@ var (
 	mediaHead = regexp.MustCompile(`@media [^{]*`)
 )
 
-// The style sheet of the site has its colours, type and space from tokens.css, and every value that a
-// style sheet names is there.
+// The site's style sheet takes its colors, fonts and sizes from tokens.css, and every variable that a style
+// sheet uses is defined.
 func TestTokens(t *testing.T) {
 	read := func(files fs.FS, name string) string {
 		data := kit.Get[[]byte](t)(fs.ReadFile(files, name))

@@ -21,9 +21,9 @@ func sit(b *webtest.Tab, w *webtest.World, bot, game string, seat int, options s
 	b.Wait(`#board[data-turn="yes"]`)
 }
 
-// The keyboard alone plays on after a trick; what happened is told no sooner than it is shown, and in the
-// second person; the title says whose turn it is; the last trick is shown again by a button. What happens is
-// heard, unless a button says otherwise, which the browser keeps.
+// A key continues after a trick. The list of events is in the second person and does not run ahead of the
+// drawing, the title says whose turn it is, and a button shows the last trick again. Events have sounds,
+// which a button switches off for good.
 func TestTableTricks(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
@@ -86,7 +86,7 @@ func TestTableTricks(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// countTones counts the tones that a page makes.
+// countTones is a script that counts the tones that a page plays.
 const countTones = `(() => {
 	window.tones = 0;
 	const { start } = OscillatorNode.prototype;
@@ -94,8 +94,8 @@ const countTones = `(() => {
 	return true;
 })()`
 
-// In a game on a board people see their colour, names, and squares as a1 to f6, with their own side at
-// the bottom and the corners that they want in their colour.
+// On a board, people see their color, names, and squares as a1 to f6. Their own side is at the bottom, and
+// their goal corners have their color.
 func TestTableBoard(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
@@ -137,8 +137,8 @@ func TestTableBoard(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// Partners are marked, and the score of both teams stands above the table, as on the card at the end. The
-// table fills a phone's screen, and is silent.
+// Partners are marked, and the score of both teams is above the table, as in the result. The table fills the
+// screen of a phone, and the page is silent.
 func TestTableTeams(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
@@ -178,7 +178,7 @@ func TestTableTeams(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// Bids in several lines are on the screen of a phone with the table.
+// On the screen of a phone, several lines of bids fit together with the table.
 func TestTableBids(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
@@ -193,8 +193,8 @@ func TestTableBids(t *testing.T) {
 	})
 }
 
-// Resigning is asked for, and the card says so; the same guest reads "you" when the page is loaded again,
-// others read of a guest. The next level and the review are buttons.
+// Resigning needs a confirmation, and the result mentions it. After a reload the guest still reads "you";
+// others read about a guest. The result has buttons for the next level and the review.
 func TestTableResign(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
@@ -235,7 +235,8 @@ func TestTableResign(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The rules of the table's game are a drawer in the language of the page, with the options of the table marked.
+// The rules of the game open beside the table in the language of the page, with the options of the table
+// marked.
 func TestTableRules(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play?lang=ca")

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// stalled begins an upload by the form, and sends nothing after the first bytes of its file.
+// stalled starts an upload by the form, and sends nothing after the first bytes of its file.
 func stalled(w *webtest.World, c *http.Client) net.Conn {
 	w.T.Helper()
 	at, err := url.Parse(w.URL)
@@ -33,7 +33,7 @@ func stalled(w *webtest.World, c *http.Client) net.Conn {
 	return conn
 }
 
-// An upload by the form must keep its pace, as one by the API.
+// An upload by the form that is too slow fails, like one by the API.
 func TestSlowUpload(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)

@@ -17,13 +17,13 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// ready waits until a page has what a selector finds, across the pages that come before it.
+// ready waits until a selector matches on the page, possibly on a later one.
 func ready(b *webtest.Tab, selector string) {
 	b.T.Helper()
 	b.Run(chromedp.WaitReady(chromedp.CSS(selector)))
 }
 
-// fill types a text into a field.
+// fill types text into a field.
 func fill(b *webtest.Tab, selector, text string) {
 	b.T.Helper()
 	b.Run(chromedp.SendKeys(chromedp.CSS(selector), text))
@@ -38,8 +38,8 @@ func signIn(b *webtest.Tab, w *webtest.World, token string) {
 	ready(b, ".tabs")
 }
 
-// A person comes with an invite, and their bot gets on the standings: an admin makes the invite, the
-// person joins, signs in, uploads a bot and watches its stages to the end.
+// From invite to standings: an admin creates an invite, a person joins with it, signs in, uploads a bot and
+// sees its stages to the end.
 func TestTheWholeWay(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, webtest.Calm, "/")
@@ -105,14 +105,15 @@ func TestTheWholeWay(t *testing.T) {
 	}
 }
 
-// inEditor returns the value of an expression in which editor is the content of the editor.
+// inEditor returns the value of an expression in which the name editor is the content of the editor.
 func inEditor[T any](b *webtest.Tab, expression string) T {
 	b.T.Helper()
 	return webtest.Eval[T](b, "(() => { const editor = document.getElementById('editor').shadowRoot.querySelector('.cm-content'); return "+expression+"; })()")
 }
 
-// A person writes a bot in the browser: the editor keeps the text until they are signed in, Tab leaves it after
-// Escape, a test shows games and stderr, and what is submitted gets on the standings.
+// A person writes a bot in the browser: the editor keeps the text until the person is signed in, Tab leaves
+// the editor after Escape, a test shows games and standard error, and the submitted bot gets on the
+// standings.
 func TestFromIdeaToLadder(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -174,7 +175,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 	}
 	inEditor[bool](b, "(editor.focus(), true)")
 	for _, key := range []string{" ", "f", "m", "o", "0"} { // which the player has, too
-		// One event, whose text does not come if the page takes the key; Press sends the text in an event of its own.
+		// A single event, so that the text is not typed if the page handles the key; Press sends the text separately.
 		webtest.Call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kb.KeyDown, Key: key, Text: key})
 	}
 	if text := inEditor[string](b, "editor.textContent"); !strings.HasPrefix(text, " fmo0") {
@@ -225,7 +226,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The form says what is too large before it is sent, and takes a file that is dropped.
+// The form refuses a file that is too large before it is sent, and accepts a file that is dropped.
 func TestUploadForm(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, strings.Replace(webtest.Calm, "[limits]", "[limits]\nupload = \"1m\"", 1), "/")
@@ -261,7 +262,7 @@ func TestUploadForm(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The pages of members are quiet and accessible, as all others are.
+// The pages of members have no errors and are accessible.
 func TestMemberPages(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -308,7 +309,7 @@ func TestMemberPages(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The page of a submission says that the session has ended, and asks no more.
+// The page of a submission says that the session has ended, and then stops asking for changes.
 func TestSubmissionSignedOut(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// What the editor sends is refused with its reason, a test of a bot that fails shows why, and one of somebody else
-// does not exist.
+// The server refuses invalid forms of the editor with a reason. A test of a failing bot shows why it failed,
+// and tests of other people do not exist.
 func TestEditorRefused(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
@@ -71,7 +71,7 @@ func TestEditorRefused(t *testing.T) {
 		}
 	}
 
-	// A bot that fails in a game shows its fault and what it wrote.
+	// A test of a bot that fails in a game shows its fault and its standard error.
 	path = send("/write/tests", fields("brisca", "python", "raise ValueError('of anna')", "@random")...).Header.Get("Location")
 	kit.Until(t, "the test is over", func() bool {
 		a = w.Get(c, path)
@@ -85,7 +85,8 @@ func TestEditorRefused(t *testing.T) {
 	}
 }
 
-// A request of a module whose session has ended is told so in a part that fits its page, and led to no other page.
+// A module's request without a session gets an answer that fits into its page, instead of a redirect to
+// another page.
 func TestSignedOutModules(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// A command words the hints of package ladder, and leaves other errors as they are.
+// ErrorText replaces the hints of package ladder and leaves other errors unchanged.
 func TestSay(t *testing.T) {
 	unknown := ladder.Errorf(ladder.NotFound, "", "bot %q has no version %d", "anna", 3).Try(ladder.HintVersions, "anna")
 	for _, c := range []struct {
