@@ -35,8 +35,8 @@ type ownBot struct {
 // ownPlay is a game on the site in which a person has a seat.
 type ownPlay struct {
 	ladder.Play
-	OwnSeat   int    // the seat
-	Result    string // of the person; "" for none
+	OwnSeat   int    // the seat of the person
+	Result    string // the result of the person; "" if there is none
 	SatDownAt time.Time
 }
 

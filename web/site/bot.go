@@ -26,19 +26,19 @@ const (
 
 type botPage struct {
 	Bot          ladder.Bot
-	Owner        string // "" of a house bot
-	IsOwner      bool   // the visit is by its owner, or by an admin
+	Owner        string // the name of the owner; "" for a house bot
+	IsOwner      bool   // the visitor is the owner or an admin
 	Versions     []ladder.Version
 	More         bool // there are earlier versions
 	Places       []ladder.Standing
-	Ladder       string // that the chart and the records are of, "" without a place
+	Ladder       string // the ladder of the charts and the records; "" if the bot has no place on one
 	Chart        chart
 	VersionChart chart // the rating of each version with its interval
 	Opponents    []store.Opponent
 	Pager        pager
 	Matches      []shownMatch
 	Forfeits     []forfeit
-	People       rules.Record // against people
+	People       rules.Record // the record of the bot against people
 	Plays        []ladder.PlayAgainstBot
 	Messages     []ladder.Message
 	Links        links
@@ -229,7 +229,7 @@ func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladd
 	})
 }
 
-const botForfeits = 3 // on the page of a bot
+const botForfeits = 3 // forfeits that the page of a bot explains
 
 // forfeit is a game that a bot lost by a fault, with an explanation.
 type forfeit struct {

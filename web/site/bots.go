@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	botsRows          = 50 // on a page
-	maxLanguages      = 40 // languages to choose from
-	maxLanguageLength = 24 // characters of the longest name of a language to choose
+	botsRows          = 50 // bots on one page
+	maxLanguages      = 40 // languages that the filter offers
+	maxLanguageLength = 24 // characters; the filter does not offer languages with longer names
 )
 
 type botsPage struct {
-	Query     string // part of a bot's or an owner's name
-	OwnerKind string // "people", "house", "" for both
+	Query     string // a part of a bot's or an owner's name
+	OwnerKind string // "people", "house", or "" for both
 	Ladder    string
 	Language  string
 	Ladders   []store.LadderInfo
 	Languages []string
 	Bots      []store.ListedBot
-	First     string // address of the first page, "" on it
-	Next      string // address of the next page, "" on the last one
+	First     string // the address of the first page; "" on that page
+	Next      string // the address of the next page; "" on the last one
 }
 
 // HasFilter reports whether the filter may leave out bots.

@@ -57,7 +57,7 @@ type mark struct {
 // chart is a line chart that the server draws as SVG. The template "chart" shows it with a table of the
 // values below. Points must be sorted by X, and all values must be finite.
 type chart struct {
-	Title  string // what it shows
+	Title  string // what the chart shows
 	XTitle string // what X counts
 	Points []point
 	Marks  []mark

@@ -150,7 +150,7 @@ func nextLevel(p ladder.Play) *house.ChampionLevel {
 func (o *resultCard) addSides(p ladder.Play, variant *rules.Variant, r *referee.Replay, names []string, scored bool) {
 	points := make([]float64, variant.Sides)
 	for side := range variant.Sides {
-		s := cardSide{Rank: r.Ranks[side]} // the first seat of a side has its number
+		s := cardSide{Rank: r.Ranks[side]} // the first seat of a side has the side's number
 		for seat := side; seat < len(r.Seats); seat += variant.Sides {
 			s.Seats = append(s.Seats, cardSeat{seat, names[seat], ratingOf(p, seat)})
 			points[side] += r.Points[seat]

@@ -135,7 +135,7 @@ func (f playForm) choice() (c play.Choice, err error) {
 		}
 		return c, err
 	}
-	if variant, err := (ladder.Ladder{Game: c.Game, Options: c.Options}).Variant(); err == nil { // else opening the table fails
+	if variant, err := (ladder.Ladder{Game: c.Game, Options: c.Options}).Variant(); err == nil { // otherwise opening the table fails later
 		c.Seat = rand.IntN(variant.Players)
 	}
 	return c, nil
@@ -156,7 +156,7 @@ type playPage struct {
 	Refusal   string        // why the visitor cannot play; see Site.playRefusal
 	Banks     []string      // the choices for playForm.Bank
 	OwnTables []*play.Table // the visitor's games in progress
-	MoveTime  int           // the limit for a move without a clock, in seconds
+	MoveTime  int           // the seconds for a move in a game without a clock
 }
 
 // playLink is a link to the page with another game or other options.

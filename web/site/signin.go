@@ -29,7 +29,7 @@ func (s *Site) postSignIn(v *visit) error {
 		return v.showForm(http.StatusOK, "signin", signInPage{next}, err)
 	}
 	v.setCookie(sessionCookie, key, sessionAge) // SignIn has ended the session before
-	if v.Session != 0 && v.Person.ID == 0 {     // a guest, whose games are theirs
+	if v.Session != 0 && v.Person.ID == 0 {     // the visitor was a guest
 		who, err := s.Service.SessionActor(v.ctx(), key)
 		if err != nil {
 			return err

@@ -52,7 +52,6 @@ func (f standingsFilter) matches(p ladder.Standing) bool {
 		(f.OwnerKind == "" || (f.OwnerKind == "house") == (p.Owner == ""))
 }
 
-// standingsColumns are the columns of the standings.
 var standingsColumns = []sortColumn[ladder.Standing]{
 	{"rank", "number", false, func(a, b ladder.Standing) int { return cmp.Compare(a.Rank, b.Rank) }},
 	{"bot", "", false, func(a, b ladder.Standing) int { return cmp.Compare(strings.ToLower(a.Bot), strings.ToLower(b.Bot)) }},

@@ -22,7 +22,7 @@ func (s *Site) leadToTable(v *visit, t *play.Table, key string, err error) error
 	case err == nil:
 	case t == nil:
 		return err
-	case s.Play.Table(t.ID) == nil: // its page says what became of it
+	case s.Play.Table(t.ID) == nil: // the page says what happened to it
 	case t.Waiting():
 		return s.showWaitingTable(v, t, err)
 	default:
@@ -162,7 +162,7 @@ func (s *Site) postRematch(v *visit) error {
 		return err
 	}
 	own, all := visitorSeat(v, p), occupants(p)
-	next := func(seat int) int { return (seat + 1) % len(all) } // each sits one seat further on
+	next := func(seat int) int { return (seat + 1) % len(all) } // everybody moves one seat further
 	c := play.Choice{Game: p.Game, Options: p.Options, Bank: p.Bank, Seat: next(p.Opener)}
 	if people := p.People(); own >= 0 && len(people) > 1 {
 		c.Seat, c.After, c.ReservedFor = next(own), p.ID, map[int]service.Actor{}

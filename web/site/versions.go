@@ -12,7 +12,7 @@ type versionsPage struct {
 	Bot         ladder.Bot
 	IsOwner     bool
 	Versions    []ladder.Version
-	First, Next string // addresses of pages, "" at the ends
+	First, Next string // the addresses of the first and the next page; "" if there is none
 }
 
 // getVersions lists the versions of a bot, the latest first.

@@ -125,7 +125,7 @@ type tryoutPart struct {
 type testGameRow struct {
 	tryout.TryoutGame
 	Number int    // counted from 1
-	Result string // "won", "drawn" or "lost"
+	Result string // the result of the bot in the editor: "won", "drawn" or "lost"
 }
 
 // postTest starts a test of the text in the editor.
