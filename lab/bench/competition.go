@@ -10,8 +10,9 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// addBots adds bots of people, so many each, and their versions, which become live one after the other:
-// one, two and so on up to most, in turn. It returns the last version of each bot.
+// addBots adds bots to s, with each bots for every person. The bots have 1, 2 and so on up to most versions,
+// in turn, which go live one after the other. The function built returns the result of building a version.
+// addBots returns the last version of each bot.
 func addBots(ctx context.Context, s *store.Store, bots, each, most int, built func(bot, version int) store.BuildInfo) (live []int64, err error) {
 	unlimited := ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
 	var person ladder.Person
@@ -39,13 +40,13 @@ func addBots(ctx context.Context, s *store.Store, bots, each, most int, built fu
 	return live, nil
 }
 
-// playedMatch is a match that was played.
+// playedMatch is a match with its result.
 type playedMatch struct {
 	store.NewMatch
 	attempt.Result
 }
 
-// playLadder plays a match of a ladder by random moves.
+// playLadder plays a match of a ladder with random moves.
 func playLadder(l ladder.Ladder) (playedMatch, error) {
 	j := attempt.Job{Game: l.Game, Options: l.Options, Deals: l.Deals, Clock: l.Clock, Seed: referee.Hex(referee.NewSeed())}
 	for slot := range l.Bots {

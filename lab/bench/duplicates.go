@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// duplicateDealGames are the card games, and board games without luck or nearly so.
+// duplicateDealGames are the card games, and board games with little or no luck.
 var duplicateDealGames = []struct {
 	title, game string
 	options     map[string]string
@@ -27,8 +27,8 @@ var duplicateDealGames = []struct {
 	{"Teeko, random start", "teeko", nil},
 }
 
-// Duplicates measures the worth of duplicate deals: how many deals it takes to distinguish two bots
-// with them, and without.
+// Duplicates measures the benefit of duplicate deals: the number of deals needed to distinguish two bots,
+// compared with single games.
 type Duplicates struct {
 	Deals int    // of each game
 	Seed  string // for referee.ParseSeed
@@ -69,8 +69,8 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// playDeals returns the first bot's results by deal and rotation: in wins (+0.5 for
-// all, -0.5 for none) and in points per seat.
+// playDeals returns the first bot's results by deal and rotation: its scores, from -0.5 for no win to +0.5
+// for winning everything, and its points per seat.
 func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64, err error) {
 	for range m.Deals {
 		scores = append(scores, make([]float64, m.Rotations()))
@@ -87,11 +87,11 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 	return scores, points, err
 }
 
-// power is the power of the tests in the table.
+// power is the statistical power for which the numbers of games in the table are computed.
 const power = 0.8
 
-// worthRow returns a row of the table, with dashes where no difference can be seen, or too few deals
-// were played to tell.
+// worthRow returns a row of the table. Cells are empty if there is no difference between the bots, or if too
+// few deals were played to estimate it.
 func worthRow(title, by string, deals [][]float64) []any {
 	w := newWorth(deals)
 	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", w.mean.Value, w.mean.PlusMinus()), nil, nil, nil, nil}

@@ -19,34 +19,34 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Env measures random games through the client of timba-lab env in Python, client and server on one
-// core where the machine can. Actions are chosen from masks in Brisca alone.
+// Env measures random games through the Python client of timba-lab env. Client and server share one core if
+// possible. Masks of actions are measured for Brisca only.
 type Env struct {
 	Time time.Duration // approximate time for each figure
-	self string        // timba-lab, if it is not this program
+	self string        // path of timba-lab; "" means this program
 }
 
-// studyRate is how many random games of Brisca a second the Python environment of
-// R. Arjonilla's bachelor's thesis (UOC, 2024) plays on one core.
+// studyRate is the number of random games of Brisca per second that the Python environment of R. Arjonilla's
+// bachelor's thesis (UOC, 2024) plays on one core.
 const studyRate = 343
 
-// envProgram is the program in Python that measures.
+// envProgram is the Python program that measures.
 //
 //go:embed bench_env.py
 var envProgram []byte
 
-// envWays are the arrays that actions are chosen from, in the words of the program.
+// envWays are the ways to choose actions. Each word is an argument of envProgram.
 var envWays = []struct {
 	word, title string
 	numpy       bool
-	games       int // at once
+	games       int // played at once
 }{
 	{"legal", "numpy, list of actions", true, 2048},
 	{"mask", "numpy, mask of actions", true, 2048},
 	{"none", "standard library", false, 256},
 }
 
-// Run measures. It tells log if numpy is missing.
+// Run runs the measurement. It writes to log if numpy is not installed.
 func (b Env) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	python, numpy, err := env.FindPython(ctx)
 	if err != nil {
@@ -93,15 +93,15 @@ func (b Env) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// envResult is what the program prints: finished games, moves, seconds, and those of client and
-// server on a core.
+// envResult is the output of envProgram: the number of finished games and of moves, the seconds, and the CPU
+// seconds of client and server.
 type envResult struct {
 	Games, Moves float64
 	Wall         float64 `json:"seconds"`
 	CPU          float64
 }
 
-// measure runs the program with the words that it wants before the time.
+// measure runs envProgram with the given words and the time as arguments.
 func (b Env) measure(ctx context.Context, python, program string, words ...string) (r envResult, err error) {
 	args := append(oneCore(), python, "-B", program)
 	args = append(append(args, words...), fmt.Sprint(b.Time.Seconds()))
@@ -119,8 +119,7 @@ func (b Env) measure(ctx context.Context, python, program string, words ...strin
 	return r, nil
 }
 
-// oneCore returns the words before a command that bind it to one core; none where that is not
-// possible.
+// oneCore returns a command prefix that binds a process to one core, or nil if that is not possible.
 func oneCore() []string {
 	cores := cores.All()
 	taskset, err := exec.LookPath("taskset")

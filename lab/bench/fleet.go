@@ -14,32 +14,32 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// Fleet measures a server with many workers: a real server whose NATS is open on loopback, with TLS
-// and credentials, and workers that connect, tell of themselves, take jobs and hand in results as real
-// ones do. Only the bots are left out: workers make random moves.
+// Fleet measures a server with many workers. The server is a real one whose NATS port is open on loopback,
+// with TLS and credentials. The workers connect, report themselves, take jobs and return results as real
+// ones do, but play random moves without bots.
 //
-// Server and workers are processes of their own, so that their use of the processor and the memory
-// can be told apart. They share the machine, and the rates are those of the machine with all of them.
+// Server and workers are separate processes, so that their CPU time and memory can be distinguished. They
+// share the machine, so the rates include the work of both.
 type Fleet struct {
-	Workers        []int         // each number is measured with a server and a database of its own
+	Workers        []int         // numbers of workers to measure, each with a new server and database
 	Versions       int           // on the ladder, besides the house bot
-	Ladders        []string      // of the default configuration, whose matches are measured after that; NoLadder is left out
-	Time           time.Duration // that is measured each time
-	VerifyDatabase bool          // the database after each of Workers, as timba admin verify does
-	Plot           string        // file for the curves; "" for none
-	Profile        string        // file for the profile of the server's processor time with the last of Workers; "" for none
+	Ladders        []string      // ladders of the default configuration to measure after that; NoLadder is ignored
+	Time           time.Duration // duration of each measurement
+	VerifyDatabase bool          // verify the database after each of Workers, as timba admin verify does
+	Plot           string        // file for the curves; "" means none
+	Profile        string        // file for the server's CPU profile with the last of Workers; "" means none
 }
 
-// MaxWorkers is the most workers that can be measured, of the connections of the server's NATS.
+// MaxWorkers is the maximal number of workers to measure. The connections of the server's NATS limit it.
 const MaxWorkers = 4000
 
-// NoLadder is the name of no ladder.
+// NoLadder stands for no ladder in Fleet.Ladders.
 const NoLadder = "none"
 
-// ladderWorkers and ladderVersions are how many workers and versions the measurement of ladders has.
+// ladderWorkers and ladderVersions are the numbers of workers and versions in the measurements of ladders.
 const ladderWorkers, ladderVersions = 10, 100
 
-// fleetColumns are those of both tables, after the first.
+// fleetColumns are the columns of both tables after the first one.
 const fleetColumns = "|matches/s|standings ms|server CPU µs|workers CPU µs|memory MB|sent B|received B|disk B|joined s|matches"
 
 func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
@@ -85,8 +85,8 @@ func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return r, nil
 }
 
-// measureAll measures each number of workers of a competition: of a ladder, or of the smallest matches
-// for "".
+// measureAll measures a competition with each number of workers. It has the given ladder, or the ladder with
+// the smallest matches for "".
 func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, versions int, workers []int) (rows []fleetRow, err error) {
 	work, err := newFleetDirs()
 	if err != nil {
@@ -104,7 +104,7 @@ func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, ver
 			m.Profile = ""
 		}
 		row, err := m.measure(ctx)
-		if err == nil && b.VerifyDatabase && ladder == "" { // of other ladders the deals are those of other seeds
+		if err == nil && b.VerifyDatabase && ladder == "" { // only on the smallest ladder
 			err = work.verify(ctx)
 		}
 		if err != nil {
@@ -116,8 +116,8 @@ func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, ver
 	return rows, nil
 }
 
-// fleetDirs are the directories of a measurement: of the server on the disk, and of the workers, each
-// of which would have a disk of its own, in memory where there is such a directory.
+// fleetDirs are the directories of a measurement: Disk for the server, and Memory for the workers, in a file
+// system in memory if there is one, because real workers would not share a disk.
 type fleetDirs struct{ Disk, Memory string }
 
 func newFleetDirs() (d fleetDirs, err error) {

@@ -24,19 +24,21 @@ import (
 	"github.com/timba-arena/timba/web/server"
 )
 
-// FleetEnv is the name of the variable that makes "timba-lab bench fleet" one of the processes.
+// FleetEnv is the environment variable that makes "timba-lab bench fleet" run one of the processes of a
+// measurement.
 const FleetEnv = "TIMBA_BENCH_FLEET"
 
-// fleetChild is the value of FleetEnv, in JSON: what a process does.
+// fleetChild says what a process does. Its JSON is the value of FleetEnv.
 type fleetChild struct {
 	Dirs    fleetDirs
 	Ladder  string
-	Count   int    // of workers; 0: it is the server
-	Address string // of the server's NATS
+	Count   int    // number of workers; 0 means that the process is the server
+	Address string // of the server's NATS port
 	Profile string
 }
 
-// RunFleetChild runs one of the processes until its input ends. It writes what fleetChild.start looks for.
+// RunFleetChild runs one of the processes until in ends. The text is the value of FleetEnv. It writes the
+// lines that fleetChild.start waits for to out.
 func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
 	var p fleetChild
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {
@@ -54,7 +56,7 @@ func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.W
 	return p.work(ctx, out, log)
 }
 
-// serve is the process of the server: as timba serve --cluster, but that it plays nothing itself.
+// serve runs the server, like timba serve --cluster but without playing matches itself.
 func (p fleetChild) serve(ctx context.Context, log io.Writer) error {
 	c, err := fleetConfig(p.Ladder)
 	if err != nil {
@@ -82,10 +84,10 @@ func (p fleetChild) serve(ctx context.Context, log io.Writer) error {
 	return errors.Join(s.Serve(ctx), s.Close())
 }
 
-// joinAtOnce is how many workers of a process connect at the same time.
+// joinAtOnce is the number of workers of a process that connect at the same time.
 const joinAtOnce = 16
 
-// work is the process of the workers: each has a connection, credentials and a directory of its own.
+// work runs the workers. Each has its own connection, credentials and directory.
 func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 	if err := serveMetrics(out); err != nil {
 		return err
@@ -120,8 +122,8 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 	return group.Wait()
 }
 
-// serveMetrics serves the metrics of this process as long as it lives, and writes where, in the words
-// of a server's log.
+// serveMetrics serves the metrics of this process and writes the address to out, in the form of a server's
+// log.
 func serveMetrics(out io.Writer) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

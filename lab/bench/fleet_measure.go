@@ -15,32 +15,32 @@ import (
 )
 
 const (
-	// joinTimeout is how long the workers may take to join the server.
+	// joinTimeout is the time in which all workers must connect to the server.
 	joinTimeout = 10 * time.Minute
-	// requestInterval is how often somebody asks for the standings.
+	// requestInterval is the time between two requests for the standings.
 	requestInterval = 100 * time.Millisecond
-	// pollInterval is how often it is looked whether all workers are there.
+	// pollInterval is the time between two checks whether all workers are connected.
 	pollInterval = 200 * time.Millisecond
-	// warmUpTime is how long the workers have played before anything is measured.
+	// warmUpTime is how long the workers play before the measurement.
 	warmUpTime = 3 * time.Second
 )
 
-// fleetRow is what was measured with a number of workers.
+// fleetRow is the result with one number of workers.
 type fleetRow struct {
 	workers         int
-	joinSeconds     float64 // seconds until all workers were there
-	matches         float64 // that finished in the time
-	rate            float64 // of them, a second
-	standingsMillis float64 // milliseconds that 95 % of the requests for them took less than
-	serverCPU       float64 // processor time of the server a match, in microseconds
-	workerCPU       float64 // of all workers
+	joinSeconds     float64 // until all workers were connected
+	matches         float64 // finished during the measurement
+	rate            float64 // matches per second
+	standingsMillis float64 // 95th percentile of the time of requests for the standings
+	serverCPU       float64 // CPU time of the server for each match, in microseconds
+	workerCPU       float64 // CPU time of all workers for each match, in microseconds
 	memory          float64 // resident memory of the server at the end, in bytes
-	bytesSent       float64 // bytes from the server to workers, a match
-	bytesReceived   float64 // from workers to the server, a match
-	diskBytes       float64 // by which the data directory grew, a match
+	bytesSent       float64 // from the server to workers, for each match
+	bytesReceived   float64 // from workers to the server, for each match
+	diskBytes       float64 // growth of the data directory for each match
 }
 
-// cells returns the row in the order of fleetColumns.
+// cells returns the cells of the row in the order of fleetColumns, after name.
 func (r fleetRow) cells(name any) []any {
 	return []any{
 		name, noDecimals(r.rate), oneDecimal(r.standingsMillis), noDecimals(r.serverCPU), noDecimals(r.workerCPU), noDecimals(r.memory / 1e6),
@@ -48,7 +48,7 @@ func (r fleetRow) cells(name any) []any {
 	}
 }
 
-// fleetBench measures a number of workers with a server.
+// fleetBench measures one number of workers.
 type fleetBench struct {
 	Fleet
 	log     io.Writer
@@ -57,7 +57,7 @@ type fleetBench struct {
 	workers int
 }
 
-// measure measures with a new server.
+// measure starts a server and workers and measures them.
 func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	data := b.dirs.data()
 	if err := errors.Join(os.RemoveAll(data), os.RemoveAll(b.dirs.workers())); err != nil {
@@ -100,7 +100,7 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	return row, err
 }
 
-// verify verifies the database that a server has left.
+// verify verifies the database of a server that has stopped.
 func (d fleetDirs) verify(ctx context.Context) (err error) {
 	s, err := store.Open(d.data(), store.Options{ReadOnly: true})
 	if err != nil {
@@ -154,7 +154,7 @@ func (b fleetBench) measureWindow(ctx context.Context, server, workers *process)
 	return row, nil
 }
 
-// awaitWorkers waits until all workers are there, and a match was finished.
+// awaitWorkers waits until all workers are connected and a match is finished.
 func (b fleetBench) awaitWorkers(ctx context.Context, server *process) error {
 	for late := time.Now().Add(joinTimeout); ; {
 		m, err := server.metrics(ctx)
@@ -174,8 +174,8 @@ func (b fleetBench) awaitWorkers(ctx context.Context, server *process) error {
 	}
 }
 
-// requestStandings asks for the standings again and again for Fleet.Time, and returns how many milliseconds 95 %
-// of the answers took at most.
+// requestStandings requests the standings repeatedly for Fleet.Time and returns the 95th percentile of the
+// response times in milliseconds.
 func (b fleetBench) requestStandings(ctx context.Context, server *process) (float64, error) {
 	var took []float64
 	tick := time.NewTicker(requestInterval)

@@ -17,10 +17,10 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// smallestLadder is the name of the ladder of the smallest matches: two games on the smallest board.
+// smallestLadder is the name of the ladder with the smallest matches: two games on the smallest board.
 const smallestLadder = "smallest"
 
-// fleetSettings are those of the server, with that ladder.
+// fleetSettings is the configuration of the server with smallestLadder.
 const fleetSettings = `pause = 0
 [limits]
 bots = 1000000
@@ -35,8 +35,8 @@ clock = {movetime = 20000, startup = 60000}
 house = ["@random"]
 `
 
-// fleetConfig returns the configuration of the server, with one ladder: one of the default configuration,
-// or "" for the smallest.
+// fleetConfig returns the configuration of the server with one ladder: the one of the default configuration
+// with the given name, or smallestLadder for "".
 func fleetConfig(ladderName string) (*config.Config, error) {
 	c, err := config.Parse("bench fleet", []byte(fleetSettings))
 	if err != nil {
@@ -55,8 +55,8 @@ func fleetConfig(ladderName string) (*config.Config, error) {
 	return c, nil
 }
 
-// prepare makes what all measurements begin with: the data directory of a server with all versions
-// live, and credentials of the workers.
+// prepare creates the template of the data directory, in which all versions are live, and the credentials of
+// the workers.
 func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers int) error {
 	c, err := fleetConfig(ladder)
 	if err != nil {
@@ -72,10 +72,10 @@ func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers
 	return d.addWorkers(dir, workers)
 }
 
-// botScript is the upload and the built file of all versions, which nobody runs.
+// botScript is the content of the uploaded and the built file of all versions. It is never run.
 const botScript = "exit 1\n"
 
-// fillFleet makes all versions live, each a bot of its own.
+// fillFleet adds versions, each of a bot of its own, and makes them live.
 func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions int) (err error) {
 	s, err := store.Open(string(dir), store.Options{Server: true})
 	if err != nil {
@@ -101,7 +101,7 @@ func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions 
 	return err
 }
 
-// addWorkers gives credentials to n workers.
+// addWorkers creates credentials for n workers.
 func (d fleetDirs) addWorkers(dir datadir.Dir, n int) error {
 	keys, err := cluster.OpenKeys(dir.Fleet())
 	if err != nil {

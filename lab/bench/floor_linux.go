@@ -17,9 +17,9 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// floorTime returns the lowest possible time of a turn: a bare loop writes the blocks of a
-// recorded match to the same bot and reads a line for each turn, without clocks, rules or
-// checks, on one core. It repeats the recorded games until it has played the given number.
+// floorTime returns the minimal time of a turn. A simple loop on one core writes the lines of a recorded
+// match to the same bot and reads a line for each turn, without clocks, rules or checks. It repeats the
+// recorded games until it has played the given number.
 func floorTime(b match.Contestant, core int, script []referee.Traffic, games int) (time.Duration, error) {
 	type result struct {
 		turn time.Duration
@@ -27,7 +27,7 @@ func floorTime(b match.Contestant, core int, script []referee.Traffic, games int
 	}
 	c := make(chan result)
 	go func() {
-		runtime.LockOSThread() // the thread ends with the goroutine
+		runtime.LockOSThread() // never unlocked, so the thread ends with the goroutine
 		if err := cores.Bind(core); err != nil {
 			c <- result{0, err}
 			return
@@ -57,7 +57,7 @@ func measureFloor(b match.Contestant, script []referee.Traffic, games int) (time
 		}
 		last = max(last, t.Deal)
 	}
-	// Neither greetings nor goodbyes are measured.
+	// Greetings are exchanged here and not measured.
 	var blocks []referee.Traffic
 	for _, t := range script {
 		if bytes.Equal(t.Lines, protocol.AppendGreeting(nil)) {
@@ -88,7 +88,7 @@ func measureFloor(b match.Contestant, script []referee.Traffic, games int) (time
 	return time.Since(began) / time.Duration(rounds*turns), nil
 }
 
-// bareBot is a process and two pipes.
+// bareBot is a bot's process with its pipes.
 type bareBot struct {
 	process       *os.Process
 	stdin, stdout int

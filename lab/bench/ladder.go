@@ -9,10 +9,11 @@ import (
 	"github.com/timba-arena/timba/lab/simulation"
 )
 
-// Ladder measures how fast a ladder finds the order of its bots.
+// Ladder measures how fast different methods of pairing and rating find the order of the bots on a simulated
+// ladder.
 type Ladder struct {
 	simulation.Config
-	Plot string // file for the curves; "" for none
+	Plot string // file for the curves; "" means none
 }
 
 func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
@@ -45,7 +46,7 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return r, nil
 }
 
-// populationTable has a row for each time at which a ladder was looked at.
+// populationTable returns a table with a row for each population and number of matches.
 func populationTable(populations []simulation.Population) Table {
 	t := newTable("ladder|deals|matches a bot|wrong order, Elo|wrong order, fit|distance, Elo|distance, fit|error, Elo|error, fit|intervals that hold")
 	for _, p := range populations {
@@ -63,7 +64,7 @@ func populationTable(populations []simulation.Population) Table {
 	return t
 }
 
-// matchesOrNever returns a number of matches; infinitely many are never.
+// matchesOrNever returns a number of matches as a figure, or "never" for +Inf.
 func matchesOrNever(matches float64, format string) any {
 	if math.IsInf(matches, 1) {
 		return "never"

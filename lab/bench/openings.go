@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// noChanceGames lists the games whose deal has no chance in it.
+// noChanceGames lists the games whose deal involves no chance.
 var noChanceGames = []struct {
 	title, game string
 	options     map[string]string
@@ -23,16 +23,17 @@ var noChanceGames = []struct {
 	{"Teeko, placed", "teeko", map[string]string{"start": "drop"}},
 }
 
-// An opening is lopsided where one side scores lopsided or more in evenGames games
-// of @greedy against itself. By luck alone 1 in 2,500 is.
-// Of each length only the first openings, as many as examined, are played so.
+// An opening is lopsided if one side scores lopsidedScore or more in balanceGames games of @greedy against
+// itself. By chance alone this happens in 1 of 2,500 cases. Of each length only the first maxExamined
+// openings are examined.
 const (
 	balanceGames  = 20
 	lopsidedScore = 18
 	maxExamined   = 100
 )
 
-// Openings measures what openings of each length are worth.
+// Openings measures random openings: how many different ones of each length there are, and how many are
+// lopsided.
 type Openings struct {
 	Deals int    // of each game
 	Seed  string // for referee.ParseSeed
@@ -65,7 +66,7 @@ func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// resolve returns a variant of a game.
+// resolve returns the variant of a game with the given options.
 func resolve(game string, options map[string]string) (*rules.Variant, error) {
 	g, err := games.Find(game)
 	if err != nil {
@@ -74,11 +75,11 @@ func resolve(game string, options map[string]string) (*rules.Variant, error) {
 	return g.Resolve(options)
 }
 
-// openings is what is counted of the openings of one length.
+// openings are the results for the openings of one length.
 type openings struct {
-	starts        int     // distinct first positions
-	deals         int     // distinct deals, both games of each, between @greedy and @first
-	firstScore    float64 // the score of the seat that begins, between two of @greedy
+	starts        int     // number of different first positions
+	deals         int     // number of different deals, each with both games between @greedy and @first
+	firstScore    float64 // total score of the seat that moves first, between two @greedy
 	lopsidedCount int
 }
 
@@ -120,14 +121,14 @@ func (b Openings) measure(ctx context.Context, v *rules.Variant, seed rules.Seed
 	return o, nil
 }
 
-// score returns 1 for a win of a seat, 0.5 for a draw.
+// score returns 1 if the seat has won, 0.5 for a draw, and 0 if it has lost.
 func score(s rules.State, seat int) float64 {
 	points := s.Points()
 	return 0.5 + (points[seat]-points[1-seat])/2
 }
 
-// playGame plays a game between two house bots in this process. It appends the moves.
-// The bots draw from the seed alone.
+// playGame plays a game between two house bots in this process and appends the moves to record. The random
+// choices of the bots depend only on seed.
 func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
 	var seats [2]*house.LocalSeat
 	for seat, name := range bots {

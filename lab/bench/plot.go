@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/lab/simulation"
 )
 
-// checkPlot refuses a file of another kind than savePlot can write, before what takes long to compute;
-// "" is no file.
+// checkPlot returns an error unless savePlot can write the file, so that a long measurement does not fail at
+// the end. The file "" means no plot.
 func checkPlot(file string) error {
 	if file != "" && !slices.Contains([]string{".svg", ".png", ".pdf"}, filepath.Ext(file)) {
 		return fmt.Errorf("bench: the plot %q is not .svg, .png or .pdf", file)
@@ -24,12 +24,12 @@ func checkPlot(file string) error {
 	return nil
 }
 
-// savePlot writes a plot of 18 by 12 centimetres.
+// savePlot writes a plot of 18 by 12 centimeters.
 func savePlot(p *plot.Plot, file string) error {
 	return p.Save(18*vg.Centimeter, 12*vg.Centimeter, file)
 }
 
-// fleetCurves are those that are drawn, in the order of the legend.
+// fleetCurves are the curves of a fleet, in the order of the legend.
 var fleetCurves = []struct {
 	name  string
 	color color.NRGBA
@@ -40,8 +40,7 @@ var fleetCurves = []struct {
 	{"memory of the server in MB", color.NRGBA{0x1b, 0x9e, 0x77, 0xff}, func(r fleetRow) float64 { return r.memory / 1e6 }},
 }
 
-// draw draws matches a second, the time of the standings and the server's memory by the number of
-// workers, both axes by factors, to the file Plot.
+// draw plots the curves by the number of workers, with logarithmic axes.
 func (b Fleet) draw(measured []fleetRow) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d versions, server and workers on one machine", b.Versions)
@@ -75,7 +74,7 @@ func (b Fleet) draw(measured []fleetRow) error {
 	return savePlot(p, b.Plot)
 }
 
-// ticks returns those of an axis that grows by factors: 1, 2, 5, 10 and so on.
+// ticks returns the ticks of a logarithmic axis: 1, 2, 5, 10 and so on.
 func ticks(from, to float64) (list plot.ConstantTicks) {
 	for power := math.Floor(math.Log10(from)); power <= math.Log10(to); power++ {
 		for _, x := range []float64{1, 2, 5} {
@@ -87,7 +86,7 @@ func ticks(from, to float64) (list plot.ConstantTicks) {
 	return list
 }
 
-// ladderCurves are the curves that are drawn, in the order of the legend.
+// ladderCurves are the curves of a ladder, in the order of the legend.
 var ladderCurves = []struct {
 	name  string
 	color color.NRGBA
@@ -101,8 +100,8 @@ var ladderCurves = []struct {
 	{"Elo K=32 a game, random pairing", color.NRGBA{0x7f, 0x7f, 0x7f, 0xff}},
 }
 
-// draw draws the rank correlation by matches a bot, with the band from the least to the greatest run, to
-// the file Plot.
+// draw plots the rank correlation by the number of matches of each bot, with a band from the lowest to the
+// highest run.
 func (b Ladder) draw(r *simulation.Report) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d bots, matches of %d duplicate deals, %d runs", r.Bots, r.Deals, r.Runs)

@@ -16,14 +16,14 @@ import (
 	"time"
 )
 
-// process is a fleetChild that serves its metrics, in a process of its own.
+// process is a running fleetChild.
 type process struct {
-	address  string       // where it serves
-	nats     string       // where workers can connect to the server
-	shutDown func() error // ends it, and waits for its end
+	address  string       // of its HTTP server
+	nats     string       // address at which workers connect to the server
+	shutDown func() error // stops the process and waits for its end
 }
 
-// start starts a process and waits until it serves. The process runs until its stdin ends.
+// start starts a process and waits until it serves its metrics. The process runs until its stdin is closed.
 func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -67,11 +67,11 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 		}
 		if err := lines.Err(); err != nil {
 			fmt.Fprintln(log, "the server's log cannot be read on:", err)
-			io.Copy(io.Discard, out) // else the server would wait for a reader
+			io.Copy(io.Discard, out) // a full pipe would block the server
 		}
 	}()
 	started.shutDown = sync.OnceValue(func() error {
-		in.Close() // an error: the process has ended
+		in.Close() // an error means that the process has ended
 		<-ended
 		return cmd.Wait()
 	})
@@ -83,7 +83,7 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 	}
 }
 
-// get returns what the process answers at a path.
+// get returns the response to a GET request.
 func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+path, nil)
 	if err != nil {
@@ -101,10 +101,10 @@ func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 	return data, err
 }
 
-// metrics are those of a process, by name with labels.
+// metrics are the metrics of a process, by name with labels.
 type metrics map[string]float64
 
-// The names of metrics: collectors.NewProcessCollector has the first two.
+// The names of metrics. The first two are those of collectors.NewProcessCollector.
 const (
 	metricCPU      = "process_cpu_seconds_total"
 	metricMemory   = "process_resident_memory_bytes"
@@ -114,7 +114,7 @@ const (
 	metricFinished = "timba_matches_finished_total{"
 )
 
-// finishedMatches returns how many matches a server has finished, of all kinds.
+// finishedMatches returns the number of matches of all kinds that a server has finished.
 func (m metrics) finishedMatches() (n float64) {
 	for name, value := range m {
 		if strings.HasPrefix(name, metricFinished) {
@@ -141,7 +141,7 @@ func (p *process) metrics(ctx context.Context) (metrics, error) {
 	return m, nil
 }
 
-// pause waits, or until the context ends, whose error it returns.
+// pause waits for d. If ctx ends before, it returns the error of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -11,20 +11,20 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// Report is what a measurement has found.
+// Report is the result of a measurement.
 type Report struct {
 	Machine string  `json:"machine"`
 	Tables  []Table `json:"tables"`
-	Details any     `json:"details,omitempty"` // more than the tables have
+	Details any     `json:"details,omitempty"` // additional data for the JSON output
 }
 
-// newReport returns the report of a measurement on this machine.
+// newReport returns a report of tables, with a description of this machine.
 func newReport(tables ...Table) *Report {
 	machine := fmt.Sprintf("%s %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, text.Count(runtime.NumCPU(), "core"))
 	return &Report{Machine: machine, Tables: tables}
 }
 
-// Write writes a report as people read it.
+// Write prints the report as text.
 func (r *Report) Write(w io.Writer) {
 	fmt.Fprintln(w, r.Machine)
 	for _, t := range r.Tables {
@@ -33,19 +33,18 @@ func (r *Report) Write(w io.Writer) {
 	}
 }
 
-// Table is a table whose first column tells what a row is about. A cell is a text, a number, a figure,
-// or nil where there is none.
+// Table is a table of results. A cell is a string, a number, a figure, or nil if it is empty.
 type Table struct {
 	Columns []string
 	Rows    [][]any
 }
 
-// newTable returns a table without rows; its columns are named in one text, with | between them.
+// newTable returns a table without rows. The text has the names of its columns, separated by |.
 func newTable(columns string) Table { return Table{Columns: strings.Split(columns, "|")} }
 
 func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
 
-// MarshalJSON makes an object of each row, whose keys are the names of the columns.
+// MarshalJSON encodes each row as an object whose keys are the names of the columns.
 func (t Table) MarshalJSON() ([]byte, error) {
 	rows := make([]map[string]any, len(t.Rows))
 	for i, cells := range t.Rows {
@@ -69,7 +68,7 @@ func (t Table) write(w io.Writer) {
 	})
 }
 
-// figure is a measured number: in JSON the number, in a table as format writes it.
+// figure is a measured number. Its JSON is the number; its text uses format.
 type figure struct {
 	format string
 	value  float64
@@ -84,11 +83,8 @@ func (f figure) MarshalJSON() ([]byte, error) {
 	return json.Marshal(f.value)
 }
 
-// noDecimals returns a figure without decimals.
 func noDecimals(value float64) figure { return figure{"%.0f", value} }
 
-// oneDecimal returns a figure with one decimal.
 func oneDecimal(value float64) figure { return figure{"%.1f", value} }
 
-// twoDecimals returns a figure with two decimals.
 func twoDecimals(value float64) figure { return figure{"%.2f", value} }

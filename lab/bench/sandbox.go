@@ -21,13 +21,13 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Sandbox measures the cost of sandboxes: the start of bots, and turns.
+// Sandbox measures the cost of sandboxes: for the start of bots and for turns.
 type Sandbox struct {
 	Time      time.Duration // approximate time for each row
-	Languages []string      // whose starters are started; nil: all
+	Languages []string      // languages of the starter bots to start; nil means all
 }
 
-// Run measures. It tells log what is missing on this machine.
+// Run runs the measurement. It writes to log what is not installed on this machine.
 func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	s := sandboxBench{
 		Sandbox: b, ctx: ctx, log: log,
@@ -37,18 +37,18 @@ func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(s.table), err
 }
 
-// sandboxBench measures the cost of sandboxes. The ways alternate, so that the machine's load
-// affects all of them.
+// sandboxBench is a measurement in progress. It alternates between the ways to run a bot, so that the load
+// of the machine affects all of them.
 type sandboxBench struct {
 	Sandbox
 	ctx   context.Context
 	log   io.Writer
-	dir   string // for the bots
+	dir   string // directory of the bots
 	ways  []way
 	table Table
 }
 
-// way is how a bot runs: without a sandbox if sandbox is nil.
+// way is a way to run a bot. If sandbox is nil, the bot runs without a sandbox.
 type way struct {
 	name    string
 	sandbox *match.Sandbox
@@ -81,7 +81,7 @@ func (b *sandboxBench) run() error {
 	return b.measureStarts()
 }
 
-// measureStarts measures the start of each language's starter, and of twelve in Python at once.
+// measureStarts measures the start of the starter bot in each language, and of twelve in Python at once.
 func (b *sandboxBench) measureStarts() error {
 	var python *match.Contestant
 	list := starters.Languages
@@ -112,7 +112,7 @@ func (b *sandboxBench) measureStarts() error {
 			fmt.Fprintf(b.log, "bench: %s is left out: %v\n", l.Title, err)
 			continue
 		}
-		// Not by the shim of a version manager, which sandboxes look behind.
+		// Start the interpreter itself, as sandboxes do, and not the shim of a version manager.
 		found, err := interpreter.Find(bot.Command[0], bot.Dir)
 		if err != nil {
 			return err
@@ -154,7 +154,8 @@ func (b *sandboxBench) measureStart(what, title string, bot match.Contestant, n 
 	return nil
 }
 
-// startOnce starts n bots from one thread, whose end kills them, and waits until all are ready.
+// startOnce starts n bots from one thread and waits until all have answered the greeting. The bots are
+// killed when the thread ends.
 func (b *sandboxBench) startOnce(bot match.Contestant, n int) (took time.Duration, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -235,8 +236,8 @@ func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Contestant, ways []w
 	return nil
 }
 
-// addRow adds a row; the figures of bare are from the same rounds. The ratio is the median of the ratios
-// of the rounds, which does not depend on the machine's load.
+// addRow adds a row. The times in bare are those without a sandbox in the same rounds. The ratio is the
+// median of the ratios in each round, which does not depend on the load of the machine.
 func (b *sandboxBench) addRow(what, bot string, w way, unit string, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
 	row := []any{what, bot, w.name, unit, twoDecimals(median), twoDecimals(low), twoDecimals(high)}

@@ -22,24 +22,24 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// Site measures the pages of the site on a competition with many matches.
+// Site measures the pages of the site for a competition with many matches.
 type Site struct {
-	Matches  int // finished
-	Bots     int // of people; every second one has two versions
-	Requests int // for each page
-	Rate     int // matches finished in a second meanwhile, at most
+	Matches  int // number of finished matches
+	Bots     int // number of bots of people; every second one has two versions
+	Requests int // number of requests for each page
+	Rate     int // maximal number of matches that finish per second during the busy part
 }
 
-// page is a page with its address, another one each time, and how fast it is.
+// page is a kind of page with its response times.
 type page struct {
 	name       string
-	path       func() string
-	idleMillis []float64 // milliseconds from a request to the last byte, while no matches are finished
-	busyMillis []float64 // the same while matches are finished
+	path       func() string // returns a path, in general another one each time
+	idleMillis []float64     // response times in milliseconds while no matches finish
+	busyMillis []float64     // response times in milliseconds while matches finish
 }
 
-// Run makes a competition and measures each page over loopback, with one match finished after the
-// other meanwhile.
+// Run creates a competition and measures each page over loopback, first without other work, then while
+// matches finish.
 func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) {
 	dir, err := os.MkdirTemp("", "timba-bench-")
 	if err != nil {
@@ -89,7 +89,7 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	return newReport(t, matches), nil
 }
 
-// fakeMachines are as many as a large competition has.
+// fakeMachines returns a list of machines as long as that of a large competition.
 func fakeMachines() (list []ladder.Machine, err error) {
 	for n := range 1000 {
 		m := ladder.Machine{Name: fmt.Sprintf("lab-%d", n), State: ladder.MachineReady, Cores: 4, Version: "1.0", Arch: "amd64", Sandbox: "full", LastReportAt: time.Now()}
@@ -116,7 +116,8 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	return httptest.NewServer(a.Handler(pages)), nil
 }
 
-// finishMatches finishes matches until the context ends, and returns how many a second.
+// finishMatches stores at most rate finished matches per second until ctx ends, and returns the number
+// stored per second.
 func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64, error) {
 	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
 	tick := time.NewTicker(time.Second / time.Duration(rate))
@@ -133,7 +134,7 @@ func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64,
 	}
 }
 
-// pages returns pages of bots, people, ladders, matches and games at random.
+// pages returns all kinds of pages. Their paths name random bots, people, ladders, matches and games.
 func (c *siteCompetition) pages(b Site) []*page {
 	r, bots := rand.New(rand.NewPCG(3, 4)), b.Bots
 	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(b.Matches, 1))) }
@@ -165,7 +166,7 @@ func (c *siteCompetition) pages(b Site) []*page {
 	}
 }
 
-// measureVisits returns how many milliseconds each of some requests takes.
+// measureVisits requests the page a number of times and returns the response times in milliseconds.
 func (p *page) measureVisits(ctx context.Context, url string, requests int) (took []float64, err error) {
 	for range requests {
 		began := time.Now()
@@ -177,13 +178,13 @@ func (p *page) measureVisits(ctx context.Context, url string, requests int) (too
 	return took, nil
 }
 
-// fetch reads what an address sends, compressed.
+// fetch requests url with compression and reads the response.
 func fetch(ctx context.Context, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Accept-Encoding", "gzip") // so that the client leaves it as it is
+	r.Header.Set("Accept-Encoding", "gzip") // explicit, so that the client does not decompress the response
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return err

@@ -21,22 +21,22 @@ import (
 // houseNames are the house bots on all ladders.
 var houseNames = []string{"@random", "@first", "@greedy"}
 
-// siteCompetition is a competition whose matches were played by random moves.
+// siteCompetition is a competition whose matches consist of random moves.
 type siteCompetition struct {
 	*store.Store
 	config       *config.Config
 	ladders      []ladder.Ladder
-	liveVersions []int64
-	pool         map[string][]playedMatch
-	games        []int64 // of some matches
-	largeGames   []int64 // games of the largest table
+	liveVersions []int64                  // IDs of the versions of people and of house bots
+	pool         map[string][]playedMatch // played matches by ladder, which are stored repeatedly
+	games        []int64                  // IDs of the games whose pages are measured
+	largeGames   []int64                  // IDs of games with the most seats
 	rand         *rand.Rand
 }
 
-// fakeHash stands for the hash of an upload or a program.
+// fakeHash returns a string in the form of the SHA-256 hash of an upload or a program.
 func fakeHash(n int) string { return fmt.Sprintf("%064x", n+1) }
 
-// newSiteCompetition makes a competition in an empty directory.
+// newSiteCompetition creates a competition in an empty directory.
 func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetition, error) {
 	c := &siteCompetition{config: config.Default(), pool: map[string][]playedMatch{}, rand: rand.New(rand.NewPCG(1, 1))}
 	c.config.Limits.Requests = 1 << 30
@@ -64,7 +64,7 @@ func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetiti
 	return c, nil
 }
 
-// addVersions makes the house bots and those of people live on all ladders.
+// addVersions adds the house bots and n bots of people, and makes them live on all ladders.
 func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 	var bots []store.HouseBot
 	for _, name := range houseNames {
@@ -83,7 +83,7 @@ func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 	for i := range c.config.Ladders {
 		c.config.Ladders[i].House = houseNames
 	}
-	if err := c.Ladders.Sync(ctx, c.config.Ladders); err != nil { // which enters all at once
+	if err := c.Ladders.Sync(ctx, c.config.Ladders); err != nil { // adds all bots to all ladders
 		return err
 	}
 	for _, name := range houseNames {
@@ -100,7 +100,7 @@ func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 	return nil
 }
 
-// sitePool is the number of matches of each ladder that are really played, and kept again and again.
+// sitePool is the number of matches of each ladder that are played. They are stored many times.
 const sitePool = 20
 
 // playPool plays the matches of the pool.
@@ -117,7 +117,8 @@ func (c *siteCompetition) playPool() error {
 	return nil
 }
 
-// largestLadder returns the ladder of Podrida with the most seats, whose games have the largest pages.
+// largestLadder returns a ladder of Podrida with the maximal number of seats, whose games have the largest
+// pages.
 func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 	l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Game == podrida.Game.Name })]
 	l.Options = maps.Clone(l.Options)
@@ -127,7 +128,7 @@ func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 
 const largeSeats = 12
 
-// playLarge keeps a match of the largest ladder.
+// playLarge stores a match of the largest ladder.
 func (c *siteCompetition) playLarge(ctx context.Context) error {
 	p, err := playLadder(c.config.Ladders[len(c.ladders)])
 	if err != nil {
@@ -165,7 +166,7 @@ func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64
 	return ids, err
 }
 
-// nextMatch returns a match of the pool between bots that are near each other in the list.
+// nextMatch returns a match of the pool between versions that are close to each other in liveVersions.
 func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	l := c.ladders[r.IntN(len(c.ladders))]
 	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
@@ -178,7 +179,7 @@ func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	return p
 }
 
-// batchMatches is the number of matches that end at the same time.
+// batchMatches is the number of matches that are stored together.
 const batchMatches = 500
 
 func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
@@ -194,7 +195,7 @@ func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
 	return nil
 }
 
-// storeMatches keeps matches that end at the same time, as a server does.
+// storeMatches stores matches that end at the same time, as a server does.
 func (c *siteCompetition) storeMatches(ctx context.Context, list ...playedMatch) error {
 	var starts []store.MatchStart
 	for _, p := range list {

@@ -1,5 +1,5 @@
-// Package bench measures timba on this machine. Each measurement is a value whose fields are its
-// settings; its Run returns a Report.
+// Package bench measures the performance of timba on this machine. Each measurement is a struct whose fields
+// are its settings. Its method Run returns a Report. Begin with Speed.
 package bench
 
 import (
@@ -21,12 +21,12 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Speed measures turns and games.
+// Speed measures the time of a turn and the number of games per second.
 type Speed struct {
 	Time time.Duration // approximate time for each figure
 }
 
-// Run measures. It tells log what is missing on this machine.
+// Run runs the measurement. It writes to log what is not installed on this machine.
 func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	turns, err := b.measureTurns(ctx, log)
 	if err != nil {
@@ -36,20 +36,19 @@ func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(turns, games), err
 }
 
-// findBot returns the bot of a BOT argument.
+// findBot returns the bot for a BOT argument of a command line.
 func findBot(ctx context.Context, bot string) (match.Contestant, error) {
 	p, err := program.Resolver{}.Resolve(ctx, bot)
 	return p.Contestant, err
 }
 
-// echoC is the C source of a bot that answers at once with the first legal move: the time of its
-// turns is that of the referee.
+// echoC is the C source of a bot that immediately answers with the first legal move. The time of its turns
+// is that of the referee.
 //
 //go:embed echo/echo.c
 var echoC []byte
 
-// echoBot builds the C bot that answers at once; without a C compiler it returns the house bot
-// @first.
+// echoBot compiles the bot in echoC. Without a C compiler it returns the house bot @first.
 func echoBot(ctx context.Context, log io.Writer) (match.Contestant, error) {
 	if _, err := exec.LookPath("cc"); err != nil {
 		fmt.Fprintln(log, "bench: no C compiler (cc) is installed: @first plays instead of a C bot")
@@ -69,11 +68,12 @@ func echoBot(ctx context.Context, log io.Writer) (match.Contestant, error) {
 	return findBot(ctx, bot)
 }
 
-// measureRounds is how often compared measurements alternate, so that the machine's load affects all
-// of them.
+// measureRounds is how often compared measurements alternate, so that the load of the machine affects all of
+// them.
 const measureRounds = 7
 
-// measureTurns measures turns at every game, in microseconds, in the same games with and without the referee.
+// measureTurns measures turns of every game, in microseconds, with the referee and, for the same games,
+// without it.
 func (b Speed) measureTurns(ctx context.Context, log io.Writer) (Table, error) {
 	t := newTable("turn|referee µs|floor µs|ratio")
 	bot, err := echoBot(ctx, log)
@@ -90,13 +90,13 @@ func (b Speed) measureTurns(ctx context.Context, log io.Writer) (Table, error) {
 	return t, nil
 }
 
-// measureTurn returns the time of a turn at a game in each round.
+// measureTurn returns the times of a turn in each round.
 func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contestant) (through, floor []float64, err error) {
 	m, err := newMatch(g, bot)
 	if err != nil {
 		return nil, nil, err
 	}
-	// Record the blocks that the referee sends, to exchange the same bytes.
+	// Record what the referee sends, so that floorTime exchanges the same bytes.
 	var script []referee.Traffic
 	m.Observer.Trace = func(t referee.Traffic) {
 		if t.Rotation == 0 && !t.FromBot {
@@ -109,7 +109,7 @@ func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contest
 		return nil, nil, err
 	}
 	m.Observer.Trace = nil
-	m.Deals = max(2, int(float64(m.Deals)*b.Time.Seconds()/measureRounds/2/once.Seconds())) // the first does not count
+	m.Deals = max(2, int(float64(m.Deals)*b.Time.Seconds()/measureRounds/2/once.Seconds())) // the first is not measured
 	for range measureRounds {
 		n, took, err := playMatch(ctx, m)
 		if err != nil {
@@ -125,7 +125,7 @@ func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contest
 	return through, floor, nil
 }
 
-// ratios returns the ratio of each value to that of the same round.
+// ratios returns the ratio of each value to the value of the same round in to.
 func ratios(values, to []float64) (list []float64) {
 	for i := range values {
 		list = append(list, values[i]/to[i])
@@ -133,7 +133,7 @@ func ratios(values, to []float64) (list []float64) {
 	return list
 }
 
-// newMatch returns a match at a game's defaults on one core, with one bot at all seats.
+// newMatch returns a match of a game with default options on one core, with the same bot in all seats.
 func newMatch(g *rules.Game, bot match.Contestant) (*match.Match, error) {
 	v, err := g.Resolve(nil)
 	if err != nil {
@@ -151,8 +151,8 @@ func newMatch(g *rules.Game, bot match.Contestant) (*match.Match, error) {
 	return m, nil
 }
 
-// playMatch plays a match and returns the number of its moves and the time of its games, without the
-// start of processes.
+// playMatch plays a match and returns the number of its moves and the time of its games without the start of
+// processes.
 func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
 	err = m.Play(ctx, func(g *referee.GameResult) error {
@@ -170,7 +170,7 @@ func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Durati
 	return moves, took, err
 }
 
-// quantile returns a quantile of some values.
+// quantile returns the quantile of xs at part, which is between 0 and 1.
 func quantile(xs []float64, part float64) float64 {
 	xs = slices.Sorted(slices.Values(xs))
 	return xs[min(len(xs)-1, int(part*float64(len(xs))))]

@@ -9,20 +9,18 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// worth compares duplicate deals with the same number of single games, each on its
-// own deal with the bots seated at random.
+// worth compares duplicate deals with single games, each on its own deal with randomly seated bots.
 type worth struct {
-	rotations int            // games a deal
-	mean      stats.Estimate // of the deals' means
-	// gameVariance is the variance of one game on its own deal, dealVariance that of
-	// a deal's mean over its rotations.
+	rotations int            // games of a deal
+	mean      stats.Estimate // of the means of the deals
+	// gameVariance is the variance of a game on its own deal, and dealVariance that of a deal's mean over
+	// its rotations.
 	gameVariance, dealVariance float64
 }
 
-// factor returns how many single games have as much information as one game of a
-// duplicate deal: gameVariance / (rotations × dealVariance). 1 means that duplicate
-// deals gain nothing; it is +Inf when all deals have the same mean but the games
-// differ.
+// factor returns the number of single games that give as much information as one game of a duplicate deal:
+// gameVariance / (rotations × dealVariance). 1 means that duplicate deals bring no advantage. The factor is
+// +Inf if all deals have the same mean but the games differ.
 func (w worth) factor() float64 {
 	if w.gameVariance == 0 {
 		return 1
@@ -30,8 +28,8 @@ func (w worth) factor() float64 {
 	return w.gameVariance / (float64(w.rotations) * w.dealVariance)
 }
 
-// newWorth returns the worth of duplicate deals from a bot's scores (or points)
-// by deal and rotation: two deals or more, each with all of its rotations.
+// newWorth computes the worth from a bot's scores or points by deal and rotation. At least two deals are
+// needed, each with all its rotations.
 func newWorth(deals [][]float64) worth {
 	var means, within []float64
 	for _, games := range deals {
@@ -39,17 +37,16 @@ func newWorth(deals [][]float64) worth {
 		means, within = append(means, mean), append(within, variance)
 	}
 	w := worth{rotations: len(deals[0]), mean: stats.Mean(means), dealVariance: stat.Variance(means, nil)}
-	// The variance of a game of a random deal and rotation is the variance between
+	// Law of total variance: the variance of a game on a random deal is the variance between
 	// deals plus the mean variance within a deal.
 	w.gameVariance = w.dealVariance + stat.Mean(within, nil)
 	return w
 }
 
-// requiredDeals returns how many independent deals, whose means have the given variance, it
-// takes for the 95 % interval to exclude 0 with probability power (by convention
-// 0.8) when the true effect is effect, in the unit of the standard deviation: by the
-// normal approximation, ((z(0.975)+z(power)) × sd / effect)², rounded up, at least 2.
-// ok is false where no number of deals is enough.
+// requiredDeals returns how many independent deals are needed so that the 95 % interval of their mean
+// excludes 0 with probability power (by convention 0.8). The deals' means have the given true effect and
+// variance. By the normal approximation the number is ((z(0.975)+z(power)) × sd / effect)², rounded up, and
+// at least 2. If no number of deals is enough, ok is false.
 func requiredDeals(effect, variance, power float64) (deals int, ok bool) {
 	z := distuv.UnitNormal.Quantile((1+stats.Confidence)/2) + distuv.UnitNormal.Quantile(power)
 	n := math.Ceil(z * z * variance / (effect * effect))
@@ -59,15 +56,14 @@ func requiredDeals(effect, variance, power float64) (deals int, ok bool) {
 	return max(int(n), 2), true
 }
 
-// budget is what it takes to distinguish an effect from 0, with duplicate deals and
-// without.
+// budget is the number of games needed to distinguish an effect from 0.
 type budget struct {
 	deals          int // duplicate deals
-	duplicateGames int // the games in them
-	singleGames    int // each on its own deal
+	duplicateGames int // games of these deals
+	singleGames    int // games with a deal of their own each
 }
 
-// budget applies needed to both kinds of deal.
+// budget computes the numbers for duplicate deals and for single games.
 func (w worth) budget(effect, power float64) (b budget, ok bool) {
 	deals, ok := requiredDeals(effect, w.dealVariance, power)
 	games, enough := requiredDeals(effect, w.gameVariance, power)

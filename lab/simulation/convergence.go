@@ -14,37 +14,36 @@ import (
 // Method is a way to pair bots and to rate them.
 type Method struct {
 	Name          string
-	WithNewcomers bool // worth a look at newcomers
+	WithNewcomers bool // also measure newcomers
 	pair          pairing
 	rate          rater
-	withFit       bool // look at the maximum-likelihood ratings, too
+	withFit       bool // also measure maximum-likelihood ratings
 }
 
-// Curve is how well a method's ratings agree with the truth, by matches a bot.
+// Curve shows how well the ratings of a method agree with the true strengths, by the number of matches.
 type Curve struct {
 	Name   string  `json:"name"`
 	Points []Point `json:"points"`
 }
 
-// Point is a curve after some matches a bot.
+// Point is a point of a curve, after a number of matches of each bot.
 type Point struct {
 	Matches  int     `json:"matches"`
-	Spearman Band    `json:"spearman"` // rank correlation
-	Kendall  Band    `json:"kendall"`  // the share of pairs in order less that out of order
-	Error    float64 `json:"error"`    // root mean square in Elo, about the mean of all
-	Bias     float64 `json:"scale"`    // mean Elo less the true mean, the anchor being at its own
+	Spearman Band    `json:"spearman"` // Spearman's rank correlation
+	Kendall  Band    `json:"kendall"`  // Kendall's tau: the share of pairs in order minus the share out of order
+	Error    float64 `json:"error"`    // root mean square error in Elo, after subtracting Bias
+	Bias     float64 `json:"scale"`    // mean Elo minus mean true strength, with the anchor at its own Elo
 }
 
-// Band is the mean over the runs, and the least and the greatest of them.
+// Band has the mean, the lowest and the highest value over the runs.
 type Band struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
 	High float64 `json:"high"`
 }
 
-// MatchesTo returns the matches a bot, between two checkpoints where need be, from
-// which on the mean rank correlation is at least so much; +Inf where the curve
-// ends below it.
+// MatchesTo returns the number of matches of each bot from which on the mean rank correlation is at least
+// spearman. It interpolates between checkpoints. If the curve ends below spearman, it returns +Inf.
 func (c Curve) MatchesTo(spearman float64) float64 {
 	at := math.Inf(1)
 	for i := len(c.Points) - 1; i >= 0; i-- {
@@ -62,10 +61,10 @@ func (c Curve) MatchesTo(spearman float64) float64 {
 	return at
 }
 
-// ladderMethod is the ladder's own method.
+// ladderMethod is the method that ladders use.
 var ladderMethod = Method{Name: "timba", WithNewcomers: true, pair: pairByPool, rate: rateByOutcome, withFit: true}
 
-// Methods returns the ladder's own and those that it is compared with.
+// Methods returns the method of ladders and the methods to compare it with.
 func Methods() []Method {
 	methods := []Method{
 		ladderMethod,
@@ -85,8 +84,8 @@ func Methods() []Method {
 	return methods
 }
 
-// SimulateConvergence plays new ladders by a method. The curves are of its Elo and, where
-// the method has it, of the maximum-likelihood ratings of the same matches.
+// SimulateConvergence simulates new ladders with method m. It returns a curve of the method's Elo and, if
+// the method has them, one of the maximum-likelihood ratings of the same matches.
 func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, error) {
 	looks, fits := make([][]snapshot, c.Runs), make([][]snapshot, c.Runs)
 	err := c.forEachRun(ctx, func(run int, truth, play *rand.Rand) error {
@@ -106,9 +105,10 @@ func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, erro
 	return curves, nil
 }
 
-// snapshot is one ladder at one checkpoint.
+// snapshot has the values of one ladder for a Point.
 type snapshot struct{ spearman, kendall, err, bias float64 }
 
+// sampleLadder plays a ladder and takes a snapshot of its ratings at every checkpoint.
 func (c Config) sampleLadder(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.matches < at*c.Bots {
@@ -131,7 +131,7 @@ func snapshotOf(truth, elos []float64) snapshot {
 		kendall:  stat.Kendall(truth, elos, nil),
 		bias:     stat.Mean(elos, nil) - stat.Mean(truth, nil),
 	}
-	if math.IsNaN(l.spearman) { // all are equal, as before the first match
+	if math.IsNaN(l.spearman) { // all ratings are equal, as before the first match
 		l.spearman = 0
 	}
 	for i, x := range elos {
@@ -142,7 +142,7 @@ func snapshotOf(truth, elos []float64) snapshot {
 	return l
 }
 
-// ranks returns the values' places from 1; equals share the mean of theirs.
+// ranks returns the ranks of the values, counted from 1. Equal values get the mean of their ranks.
 func ranks(values []float64) []float64 {
 	order := make([]int, len(values))
 	for i := range order {

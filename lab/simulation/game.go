@@ -10,24 +10,25 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// A simulated game of two: the first is ahead by the difference of skill, the
-// luck of the deal, which the other rotation turns round, and noise, which is
-// new in every game. Their variances add up to 1; a lead within tie of 0 is a
-// tie. With these figures and equal skill the variance of a game is 0.226 and of
-// a deal's mean 0.094, which are those of Brisca for two, measured for the table
-// in lab/results/duplicates.csv.
+// The result of a simulated game between two sides depends on the lead of the first one: the difference of
+// skill, plus the luck of the deal, plus noise. The luck has the opposite sign in the other rotation of the
+// deal; the noise is new in every game. Both are normal, and their variances add up to 1. A lead between
+// -tieMargin and tieMargin is a tie.
+//
+// For equal skill these values give a variance of 0.226 for a game and 0.094 for the mean of a deal. Both
+// are those of Brisca for two players, as measured in lab/results/duplicates.csv.
 const (
 	luckWeight  = 0.509
 	noiseWeight = 0.861
 	tieMargin   = 0.1225
 )
 
-// maxDiff is beyond any difference of Elo that is asked for.
+// maxDiff is higher than any difference of Elo in the simulation.
 const maxDiff = 4000
 
-// skillByElo has the skill at which the expected score is that of a difference of
-// 0, 1, 2... Elo. It is made when it is asked for: every start of the program, and
-// of every sandbox, would wait for it.
+// skillByElo returns the differences of skill at which the expected score is that of a difference of 0, 1,
+// 2... Elo. It computes them on the first call, because a computation at the start would delay every
+// program, also in sandboxes.
 var skillByElo = sync.OnceValue(func() []float64 {
 	n := distuv.UnitNormal
 	score := func(skill float64) float64 { return (n.CDF(skill-tieMargin) + n.CDF(skill+tieMargin)) / 2 }
@@ -47,7 +48,7 @@ var skillByElo = sync.OnceValue(func() []float64 {
 	return byElo
 })
 
-// skill returns the difference of skill with the expected score of diff Elo.
+// skill returns the difference of skill with the same expected score as a difference of diff Elo.
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)
@@ -56,7 +57,7 @@ func skill(diff float64) float64 {
 	return math.Copysign(s, diff)
 }
 
-// playGame returns one game's score, on a deal with the luck given.
+// playGame returns the score of one game on a deal with the given luck.
 func playGame(r *rand.Rand, skill, luck float64) float64 {
 	switch lead := skill + luck + noiseWeight*r.NormFloat64(); {
 	case lead > tieMargin:
@@ -67,13 +68,13 @@ func playGame(r *rand.Rand, skill, luck float64) float64 {
 	return 0.5
 }
 
-// playDeal plays one deal with both rotations and returns the first bot's mean score.
+// playDeal plays a deal in both rotations and returns the first bot's mean score.
 func playDeal(r *rand.Rand, skill float64) float64 {
 	l := luckWeight * r.NormFloat64()
 	return (playGame(r, skill, l) + playGame(r, skill, -l)) / 2
 }
 
-// playSingle plays one game on its own deal and returns the first bot's score.
+// playSingle plays one game on a deal of its own and returns the first bot's score.
 func playSingle(r *rand.Rand, skill float64) float64 {
 	return playGame(r, skill, luckWeight*r.NormFloat64())
 }

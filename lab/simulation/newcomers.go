@@ -9,17 +9,17 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Newcomers is how fast bots that come to an established ladder find their Elo.
+// Newcomers shows how fast the Elo of new bots on an established ladder approaches their strength.
 type Newcomers struct {
 	Name       string    `json:"name"`
 	Median     []float64 `json:"median"` // absolute error in Elo after 0, 1, 2... matches
-	Quantile90 []float64 `json:"ninety"` // nine of ten are within it
-	// Shift is by how much the mean Elo of the others moved while they came.
+	Quantile90 []float64 `json:"ninety"` // 0.9 quantile of the same error
+	// Shift is the change in the mean Elo of the other bots meanwhile.
 	Shift float64 `json:"shift"`
 }
 
-// MatchesWithin returns after how many matches the median error is below so many Elo for
-// good; infinity where it never is.
+// MatchesWithin returns the number of matches from which on the median error is below elos, or +Inf if there
+// is none.
 func (n Newcomers) MatchesWithin(elos float64) float64 {
 	at := math.Inf(1)
 	for i := len(n.Median) - 1; i >= 0 && n.Median[i] < elos; i-- {
@@ -29,13 +29,13 @@ func (n Newcomers) MatchesWithin(elos float64) float64 {
 }
 
 const (
-	newcomersPerLadder = 50  // to a ladder, one after the other
-	newcomerMatches    = 30  // matches for which each is watched
-	establishedAfter   = 60  // matches a bot before the first arrives
-	arrivalInterval    = 100 // the ladder's matches between two arrivals
+	newcomersPerLadder = 50  // arriving one after the other
+	newcomerMatches    = 30  // matches in which a newcomer is observed
+	establishedAfter   = 60  // matches of each bot before the first arrival
+	arrivalInterval    = 100 // matches of the ladder between two arrivals
 )
 
-// SimulateNewcomers lets bots come to established ladders.
+// SimulateNewcomers simulates the arrival of bots on established ladders.
 func SimulateNewcomers(ctx context.Context, c Config, m Method) (Newcomers, error) {
 	out := Newcomers{Name: m.Name}
 	runs := make([]arrivals, c.Runs)
@@ -68,14 +68,14 @@ func SimulateNewcomers(ctx context.Context, c Config, m Method) (Newcomers, erro
 	return out, nil
 }
 
-// arrivals is what one ladder showed.
+// arrivals has the values of one ladder for Newcomers.
 type arrivals struct {
-	errs  [][]float64 // by a newcomer's matches
+	errs  [][]float64 // by number of a newcomer's matches
 	shift float64
 }
 
-// simulateArrivals lets newcomers come. Errors are relative to how the ladder's
-// other bots stand on average, as only that can be measured by playing them.
+// simulateArrivals adds newcomers to a ladder. Errors are relative to the mean error of the other bots,
+// because playing them can reveal no more than that.
 func simulateArrivals(w *world, m Method, truth *rand.Rand) arrivals {
 	others := len(w.strengths)
 	shift := func() (sum float64) {

@@ -12,19 +12,19 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// population is a ladder as competitions have them.
+// population is a typical ladder of a competition.
 type population struct {
 	name           string
-	ladder         string                       // of the default configuration
-	deals          int                          // of a match; 0: those of the ladder
-	strengths      func(r *rand.Rand) []float64 // the true strength by bot, that of the anchor first
-	firstVersioned int                          // the first bot that has a new version after every newVersion matches; 0: none
+	ladder         string                       // name in the default configuration
+	deals          int                          // of a match; 0 means that of the ladder
+	strengths      func(r *rand.Rand) []float64 // returns the true strength by bot, with the anchor first
+	firstVersioned int                          // index from which on bots get new versions; 0 means none
 }
 
-// newVersion is after how many matches a bot that has many versions has the next one.
+// newVersion is the number of matches after which a bot gets a new version.
 const newVersion = 10
 
-// demoDeals is how many deals a match of the demo has.
+// demoDeals is the number of deals in a match of the demo competition.
 const demoDeals = 2
 
 var populations = []population{
@@ -39,8 +39,8 @@ var populations = []population{
 	{name: "20 bots, new versions of 5", ladder: "brisca-2", strengths: normalStrengths(20), firstVersioned: 15},
 }
 
-// demoStrengths returns what the demo has: the anchor and a weak house bot, thirteen equal starters, and six
-// house bots that are stronger, by some Elo more than usual.
+// demoStrengths returns a function for the strengths in the demo competition: the anchor, a weak house bot,
+// thirteen equal starter bots, and six stronger house bots, each gap Elo above its usual strength.
 func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	return func(*rand.Rand) []float64 {
 		bots := append([]float64{rating.Current.Anchor, 1050}, slices.Repeat([]float64{1100}, 13)...)
@@ -51,12 +51,12 @@ func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	}
 }
 
-// normalStrengths returns that many bots of normal strength.
+// normalStrengths returns a function that draws normally distributed strengths of a number of bots.
 func normalStrengths(bots int) func(*rand.Rand) []float64 {
 	return func(r *rand.Rand) []float64 { return drawStrengths(r, bots) }
 }
 
-// Population is what ratings are worth on a ladder as competitions have them.
+// Population shows how accurate ratings are on a typical ladder of a competition.
 type Population struct {
 	Name   string      `json:"name"`
 	Bots   int         `json:"bots"`
@@ -65,30 +65,31 @@ type Population struct {
 	Points []Agreement `json:"points"`
 }
 
-// Agreement is how well ratings agree with the truth after some matches a bot: the means over the runs,
-// with their intervals.
+// Agreement shows how well ratings agree with the true strengths after a number of matches of each bot. Its
+// values are means over the runs, with intervals.
 type Agreement struct {
 	Matches int      `json:"matches"`
 	Elo     Accuracy `json:"elo"`
 	Fit     Accuracy `json:"fit"`
-	// Coverage is the share of the fit's intervals that have the truth.
+	// Coverage is the share of the fit's confidence intervals that contain the true strength.
 	Coverage stats.Estimate `json:"covered"`
 }
 
-// Accuracy is that of ratings.
+// Accuracy has the errors of ratings.
 type Accuracy struct {
-	WrongOrder stats.Estimate `json:"wrong"`    // the share of the pairs of unequal bots in the wrong order
-	Bias       stats.Estimate `json:"distance"` // the mean rating less the true mean, the anchor being at its own
-	Error      stats.Estimate `json:"error"`    // root mean square in Elo
+	WrongOrder stats.Estimate `json:"wrong"`    // share of pairs of unequal bots in the wrong order
+	Bias       stats.Estimate `json:"distance"` // mean rating minus mean true strength, with the anchor at its own Elo
+	Error      stats.Estimate `json:"error"`    // root mean square error in Elo
 }
 
-// smallLadderFactor is how many ladders of a population are played for one of Config.Runs: they are small.
+// smallLadderFactor is the number of ladders of a population for each of Config.Runs. Their number is higher
+// because they are small.
 const smallLadderFactor = 10
 
-// agreementMatches are the matches a bot after which a population is looked at.
+// agreementMatches are the numbers of matches of each bot after which the ratings are compared.
 var agreementMatches = []int{3, 7, 10, 30, 100}
 
-// agreementSample is what one ladder shows at one time.
+// agreementSample has the values of one ladder for an Agreement.
 type agreementSample struct {
 	elo, fit accuracy
 	coverage float64
@@ -96,7 +97,7 @@ type agreementSample struct {
 
 type accuracy struct{ wrongOrder, bias, err float64 }
 
-// SimulatePopulations plays ladders with every population.
+// SimulatePopulations simulates ladders with every population.
 func SimulatePopulations(ctx context.Context, c Config) (out []Population, err error) {
 	c.Runs *= smallLadderFactor
 	ladders := config.Default().Ladders
@@ -141,7 +142,7 @@ func SimulatePopulations(ctx context.Context, c Config) (out []Population, err e
 	return out, nil
 }
 
-// sampleLadder plays one ladder.
+// sampleLadder plays one ladder and returns a sample for each of agreementMatches.
 func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, play *rand.Rand) (looks []agreementSample, err error) {
 	w, err := newWorld(play, l, p.strengths(truth))
 	if err != nil {
@@ -167,7 +168,7 @@ func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, p
 	return looks, nil
 }
 
-// sampleAgreement compares the ratings of those who play with the truth.
+// sampleAgreement compares the ratings of the present bots with their strengths.
 func (w *world) sampleAgreement() (a agreementSample, err error) {
 	fitted, err := w.fit().Intervals()
 	if err != nil {
@@ -186,9 +187,9 @@ func (w *world) sampleAgreement() (a agreementSample, err error) {
 	return a, nil
 }
 
-// accuracy returns that of ratings by bot.
+// accuracy returns the accuracy of ratings, which are given by bot.
 func (w *world) accuracy(ratings []float64) (a accuracy) {
-	pairs, others := 0.0, float64(len(w.live)-1) // without the anchor
+	pairs, others := 0.0, float64(len(w.live)-1) // bots without the anchor
 	for _, i := range w.live {
 		d := ratings[i] - w.strengths[i]
 		a.bias += d / others

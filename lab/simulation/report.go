@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// Report is what was measured.
+// Report is the result of all simulations.
 type Report struct {
 	Bots      int         `json:"bots"`
 	Deals     int         `json:"deals"`
@@ -14,11 +14,11 @@ type Report struct {
 	Seed      uint64      `json:"seed"`
 	Curves    []Curve     `json:"curves"`
 	Newcomers []Newcomers `json:"newcomers"`
-	// Populations are rated by the ladder's own method.
+	// Populations are rated by the method of ladders.
 	Populations []Population `json:"populations"`
 }
 
-// Measure plays ladders by every method, and tells log which.
+// Measure runs all simulations and writes its progress to log.
 func Measure(ctx context.Context, c Config, log io.Writer) (*Report, error) {
 	r := &Report{Bots: c.Bots, Deals: c.Deals, Runs: c.Runs, Seed: c.Seed}
 	for _, m := range Methods() {

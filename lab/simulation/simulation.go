@@ -1,6 +1,6 @@
-// Package simulation plays ladders of simulated bots whose true strength is
-// known, to see how fast a way of pairing and rating finds it. lab/experiments.md
-// shows what came out; `timba-lab bench ladder` plays it anew.
+// Package simulation plays ladders of simulated bots with known strength, to measure how fast a method of
+// pairing and rating finds it. lab/experiments.md shows the results; `timba-lab bench ladder` repeats the
+// simulation. Begin with Measure.
 package simulation
 
 import (
@@ -14,25 +14,25 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// The bots' true strength is normal. The anchor is one of them, at its own Elo.
+// The strengths of bots are normally distributed. The anchor has its own Elo as its strength.
 const (
 	Mean      = 1300.0
 	Deviation = 300.0
 )
 
-// Config is what to simulate; the same one gives the same figures anywhere.
+// Config is the configuration of a simulation. The results depend on nothing else.
 type Config struct {
 	Bots    int
 	Deals   int // of a match, each in two rotations
 	Matches int // of each bot, on average
-	Runs    int // ladders of each method; each has bots of its own
+	Runs    int // ladders for each method, each with bots of its own
 	Seed    uint64
 }
 
-// ladder returns that of the matches.
+// ladder returns the ladder to simulate.
 func (c Config) ladder() ladder.Ladder { return ladder.Ladder{Game: "brisca", Deals: c.Deals, Bots: 2} }
 
-// checkpoints returns the matches a bot after which a ladder is looked at.
+// checkpoints returns the numbers of matches of each bot after which the ratings are compared.
 func (c Config) checkpoints() []int {
 	var at []int
 	for n := 1; n <= c.Matches; {
@@ -49,9 +49,8 @@ func (c Config) checkpoints() []int {
 	return at
 }
 
-// forEachRun does the runs side by side. A run has randomness of its own, so it does
-// not matter which processor takes it: one source for the bots' strength, which
-// is the same for every method, and one for what they play.
+// forEachRun calls do for all runs in parallel. Each run has two random sources that depend only on the seed
+// and its number: truth for the strengths of the bots, the same for every method, and play for the games.
 func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *rand.Rand) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -67,7 +66,7 @@ func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *ra
 	return group.Wait()
 }
 
-// drawStrengths returns the true strength of a ladder's bots; bot 0 is the anchor.
+// drawStrengths returns random strengths of a ladder's bots. Bot 0 is the anchor.
 func drawStrengths(r *rand.Rand, bots int) []float64 {
 	truth := make([]float64, bots)
 	for i := range truth {

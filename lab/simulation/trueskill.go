@@ -8,19 +8,18 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// TrueSkill for two (Herbrich, Minka and Graepel 2007), which other sites rate
-// bots with, after every game. Its constants stand to each other as the paper
-// has them, on the scale of Elo: beta is the deviation of a performance, at which
-// the curve is nearest to Elo's.
+// TrueSkill for two players (Herbrich, Minka and Graepel, 2007), applied after every game as on other sites
+// for bots. The constants have the ratios of the paper, on the scale of Elo. beta is the standard deviation
+// of a performance for which the curve of expected scores is nearest to that of Elo.
 const (
-	beta         = 209.0              // beta
-	initialSigma = 2 * beta           // sigma of a newcomer
-	tau          = initialSigma / 100 // tau
+	beta         = 209.0
+	initialSigma = 2 * beta           // of a newcomer
+	tau          = initialSigma / 100 // its square is added to the variance before each game
 	drawMargin   = 0.1257 * math.Sqrt2 * beta
 )
 
-// rateByTrueSkill plays as many games as a match has, on a deal each. The variance is
-// kept as the uncertainty of package ladder/rating, in the unit of a match's noise.
+// rateByTrueSkill plays the games of a match, each on a deal of its own. It stores the variance as the
+// uncertainty of package ladder/rating, in units of noiseVariance.
 func rateByTrueSkill(w *world, bots []int) {
 	s := w.skillDifference(bots)
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
@@ -46,7 +45,7 @@ func rateByTrueSkill(w *world, bots []int) {
 	b.Matches++
 }
 
-// variance returns that of a bot's Elo before a match.
+// variance returns the variance of a bot's Elo before a match.
 func variance(e *rating.Entry) float64 {
 	if e.Matches == 0 && !e.Fixed {
 		return initialSigma * initialSigma
@@ -54,11 +53,11 @@ func variance(e *rating.Entry) float64 {
 	return e.Uncertainty * noiseVariance
 }
 
-// noiseVariance is the variance of a match's noise in Elo: that of a mean of ten deals.
+// noiseVariance is the variance of the noise of a match in Elo, for a mean of ten deals.
 const noiseVariance = 67.0 * 67.0
 
-// corrections returns the mean and the loss of variance of a lead of t, cut to what a
-// score says of it: v and w of the paper.
+// corrections returns the functions v and w of the paper: the shift of the mean and the reduction of the
+// variance of a lead of t, given the score of the game.
 func corrections(t, margin, score float64) (v, w float64) {
 	n := distuv.UnitNormal
 	switch score {

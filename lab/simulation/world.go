@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// world is one simulated ladder. Bots have numbers from 0, which are their versions; bot 0 is the anchor.
+// world is a simulated ladder. A bot is a version, identified by its index. Bot 0 is the anchor.
 type world struct {
 	r         *rand.Rand
 	variant   *rules.Variant
@@ -22,15 +22,15 @@ type world struct {
 	deals     int
 	strengths []float64      // by bot
 	entries   []rating.Entry // by bot
-	live      []int          // the bots that play
+	live      []int          // bots that play
 	pool      *matchmaking.Pool
-	matches   int
-	pairs     map[[2]int64]stats.Pair // of opponents, for the fit
-	bouts     []stats.Bout            // of teams
-	roundBots []int                   // random pairing: who is left of this round
+	matches   int                     // number played so far
+	pairs     map[[2]int64]stats.Pair // results of pairs of opponents, for the fit
+	bouts     []stats.Bout            // matches of teams, for the fit
+	roundBots []int                   // for random pairing: bots that have not played in this round
 }
 
-// newWorld returns a ladder of new bots with a true strength each, whose matches are those of a ladder.
+// newWorld returns a ladder of new bots with the given strengths. Its matches are those of ladder l.
 func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	w := &world{r: r, deals: l.Deals, pairs: map[[2]int64]stats.Pair{}}
 	var err error
@@ -49,7 +49,7 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	return w, nil
 }
 
-// addEntry makes a bot with a true strength and a predecessor, nil for none.
+// addEntry adds a bot with its predecessor, which may be nil, but not to the pool.
 func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Candidate {
 	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
@@ -57,7 +57,7 @@ func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.C
 	return matchmaking.Candidate{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.matches}
 }
 
-// changePool lets bots play, and others no more.
+// changePool adds players to the pool and removes others.
 func (w *world) changePool(players []matchmaking.Candidate, leave []int64) {
 	w.pool.Update(players, leave)
 	for _, p := range players {
@@ -65,13 +65,13 @@ func (w *world) changePool(players []matchmaking.Candidate, leave []int64) {
 	}
 }
 
-// addBot adds a bot with a true strength.
+// addBot adds a bot to the ladder and returns its index.
 func (w *world) addBot(truth float64) (bot int) {
 	w.changePool([]matchmaking.Candidate{w.addEntry(truth, nil)}, nil)
 	return len(w.strengths) - 1
 }
 
-// replace lets a new version play in place of a bot.
+// replace replaces a bot by a new version.
 func (w *world) replace(bot int, truth float64) {
 	before := w.entries[bot]
 	successor := w.addEntry(truth, &before)
@@ -79,19 +79,19 @@ func (w *world) replace(bot int, truth float64) {
 	w.changePool([]matchmaking.Candidate{successor}, []int64{before.VersionID})
 }
 
-// pairing chooses the bots of a match, by slot.
+// pairing returns the bots of the next match, by slot.
 type pairing func(w *world) []int
 
-// pairByPool pairs bots by the ladder's own rule.
+// pairByPool pairs bots by the rule of ladders.
 func pairByPool(w *world) (bots []int) {
-	slots, _ := w.pool.Next(matchmaking.Constraints{}, w.r) // all meetings are known
+	slots, _ := w.pool.Next(matchmaking.Constraints{}, w.r) // the pool knows all meetings
 	for _, id := range slots {
 		bots = append(bots, int(id))
 	}
 	return bots
 }
 
-// pairAtRandom pairs bots in rounds in which each plays once; every round is drawn anew.
+// pairAtRandom pairs bots in rounds of random order in which each bot plays once.
 func pairAtRandom(w *world) (bots []int) {
 	n := len(w.sides)
 	if len(w.roundBots) < n {
@@ -101,10 +101,10 @@ func pairAtRandom(w *world) (bots []int) {
 	return bots
 }
 
-// rater plays a match and moves the Elo of its bots.
+// rater plays a match and updates the Elo of its bots.
 type rater func(w *world, bots []int)
 
-// rateByOutcome plays duplicate deals and does what the store does with their games.
+// rateByOutcome plays duplicate deals and rates them as the store of a server does.
 func rateByOutcome(w *world, bots []int) {
 	before := make([]rating.Entry, len(bots))
 	for slot, i := range bots {
@@ -131,7 +131,7 @@ func rateByOutcome(w *world, bots []int) {
 // hasTeams reports whether some slots are partners.
 func (w *world) hasTeams() bool { return w.variant.Sides < len(w.sides) }
 
-// addBout keeps a match between teams for the fit, given the score of the first.
+// addBout records a match between teams for the fit. The score is that of the first team.
 func (w *world) addBout(bots []int, score float64) {
 	b := stats.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
 	for slot, i := range bots {
@@ -167,9 +167,9 @@ func (w *world) play(bots []int) []ladder.FinishedGame {
 	return games
 }
 
-// ranks returns the ranks of the sides of one game. Between two the luck of the deal favours the first.
-// Among more it is a race of all at once: the Gumbel distribution makes the logistic curve between any
-// two of them.
+// ranks returns the ranks of the sides in one game. Between two sides the luck of the deal is an advantage
+// of the first one. Among more the lead of each has a Gumbel distribution, so that the result between any
+// two of them follows the logistic curve of Elo.
 func (w *world) ranks(strength []float64, luck float64) []int {
 	if len(strength) == 2 {
 		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[playGame(w.r, skill(strength[0]-strength[1]), luck)]
@@ -190,7 +190,8 @@ func (w *world) ranks(strength []float64, luck float64) []int {
 	return ranks
 }
 
-// rateByMatch returns Elo with a fixed K on the mean score of duplicate deals.
+// rateByMatch returns a rater by Elo with a fixed K, which uses the mean score of the duplicate deals of a
+// match.
 func rateByMatch(k float64) rater {
 	return func(w *world, bots []int) {
 		s, sum := w.skillDifference(bots), 0.0
@@ -202,7 +203,8 @@ func rateByMatch(k float64) rater {
 	}
 }
 
-// rateByGame returns Elo with a fixed K after each of as many games, on a deal each.
+// rateByGame returns a rater by Elo with a fixed K after every game. A match has the same number of games,
+// each on a deal of its own.
 func rateByGame(k float64) rater {
 	return func(w *world, bots []int) {
 		s := w.skillDifference(bots)
@@ -213,12 +215,12 @@ func rateByGame(k float64) rater {
 	}
 }
 
-// skillDifference returns the difference of skill of two bots.
+// skillDifference returns the difference of skill between two bots.
 func (w *world) skillDifference(bots []int) float64 {
 	return skill(w.strengths[bots[0]] - w.strengths[bots[1]])
 }
 
-// updateElo is what Elo with a fixed K does to two bots.
+// updateElo updates the Elo of two bots with a fixed K.
 func (w *world) updateElo(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
 	change := k * (score - rating.Current.ExpectedScore(a.Elo-b.Elo))
@@ -230,7 +232,8 @@ func (w *world) updateElo(bots []int, k, score float64) {
 	}
 }
 
-// countMatch counts a match of bots. A ladder whose K is fixed knows no more of their uncertainty.
+// countMatch counts a match of bots. With a fixed K their uncertainty depends only on the number of their
+// matches.
 func (w *world) countMatch(bots []int) {
 	for _, i := range bots {
 		e := &w.entries[i]
@@ -255,7 +258,6 @@ func (w *world) step(m Method) []int {
 	return bots
 }
 
-// elos returns the Elo of the bots.
 func (w *world) elos() (out []float64) {
 	for _, e := range w.entries {
 		out = append(out, e.Elo)
@@ -263,7 +265,7 @@ func (w *world) elos() (out []float64) {
 	return out
 }
 
-// fit returns the maximum-likelihood ratings of the matches so far.
+// fit returns the maximum-likelihood ratings of all matches so far.
 func (w *world) fit() *stats.Fit {
 	anchor := &stats.Anchor{Bot: 0, Elo: rating.Current.Anchor}
 	if w.hasTeams() {

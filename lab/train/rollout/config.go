@@ -1,11 +1,11 @@
-// Package rollout trains nets that choose a move of Brisca or Tute in one pass, by policy iteration
-// with rollouts (Tesauro and Galperin, 1997; Lagoudakis and Parr, 2003). The net plays games
-// against itself. In some of their positions each legal move is made in turn, with the hidden
-// cards as they are, and the net plays each game to its end. The net learns by how much each move
-// was better than the mean of all, and the next generation of games is played by the better net.
+// Package rollout trains nets that choose a move of Brisca or Tute in one pass, by policy iteration with
+// rollouts (Tesauro and Galperin, 1997; Lagoudakis and Parr, 2003). The net plays games against itself. In
+// some of their positions each legal move is tried: the net plays the game to its end from there, with the
+// hidden cards as they are. The net learns the advantage of each move, its result minus the mean over all
+// moves, and then plays the next generation of games. Begin with Config.
 //
-// All moves of a position are compared with the same cards, so that the luck of the deal, which is
-// most of what a game's result says, falls out of what is learned.
+// All moves of a position are compared on the same cards, so that the luck of the deal, the largest part of
+// the variance of a game's result, cancels out.
 package rollout
 
 import (
@@ -25,27 +25,27 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Config is what decides the net, as config.json of a run has it.
+// Config is the configuration of a training. It is stored as config.json of the run.
 type Config struct {
 	Train        string  `json:"train"` // always "net"
 	Mode         string  `json:"mode"`
-	Rules        string  `json:"rules"`  // a combination of the optional rules, as in 0110, or "all"
-	Hidden       []int   `json:"hidden"` // units of the layers between inputs and outputs
+	Rules        string  `json:"rules"`  // a combination of the optional rules such as "0110", or "all"
+	Hidden       []int   `json:"hidden"` // units of the hidden layers
 	Generations  int     `json:"generations"`
-	Games        int     `json:"games"`   // of a generation
-	LessonPeriod int     `json:"every"`   // one decision in so many is learned from
-	Epsilon      float64 `json:"epsilon"` // how often a move of the games is random
-	Margin       float64 `json:"margin"`  // what all points of the cards are worth besides winning, which is worth 1
-	Passes       int     `json:"passes"`  // how often a position is learned from
+	Games        int     `json:"games"`   // in a generation
+	LessonPeriod int     `json:"every"`   // the net learns from one in this number of decisions, on average
+	Epsilon      float64 `json:"epsilon"` // probability of a random move in the games
+	Margin       float64 `json:"margin"`  // value of winning all points of the cards, relative to winning the game
+	Passes       int     `json:"passes"`  // how often each position is learned from
 	Batch        int     `json:"batch"`
-	LearningRate float64 `json:"rate"` // of learning at first; it falls to a twentieth
+	LearningRate float64 `json:"rate"` // at the start; it decreases to a twentieth
 	Seed         uint64  `json:"seed"`
-	// From is the SHA-256 of the model whose weights the training begins with, "" for random weights.
+	// From is the SHA-256 hash of the model with the initial weights, or "" for random weights.
 	From string `json:"from,omitempty"`
 
-	layersText string   // Hidden, as users write it
-	modelPath  string   // of the model From
-	initialNet *net.Net // of that model, nil for random weights
+	layersText string   // Hidden in the form that users write
+	modelPath  string   // path of the model From
+	initialNet *net.Net // net of that model; nil means random weights
 }
 
 // Method is policy iteration with rollouts.
@@ -65,7 +65,7 @@ var Method = run.Method{
 	},
 }
 
-// The bounds of a training.
+// The limits of the settings.
 const (
 	MaxGenerations  = 1_000_000
 	MaxGames        = 100_000
@@ -99,7 +99,7 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete reads the model that the training begins with.
+// Complete checks the settings and reads the model with the initial weights.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	if c.Hidden, err = net.ParseSizes(c.layersText); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return nil
 }
 
-// parse returns the net of a model that the training can begin with.
+// parse returns the net of a model file. It must have the mode and the layers of c.
 func (c *Config) parse(data []byte) (*net.Net, error) {
 	h, body, err := model.Read(bytes.NewReader(data))
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *Config) Check() error {
 	return net.CheckSizes(sizes(m, c.Hidden))
 }
 
-// sizes returns the sizes of a net of a mode with hidden layers, inputs first.
+// sizes returns the layer sizes of a net for a mode, with the inputs first.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := features.NewCompleteEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

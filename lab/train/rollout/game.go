@@ -10,28 +10,28 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// lesson is a position and what its moves are worth.
+// lesson is a position with the advantages of its legal moves.
 type lesson struct {
-	ones       []uint16  // the inputs that are 1
-	outputs    []uint8   // of the legal moves
-	advantages []float32 // of these moves: what each is better than their mean
+	ones       []uint16  // indices of the inputs that are 1
+	outputs    []uint8   // index of each legal move's output
+	advantages []float32 // by legal move: its value minus the mean over all
 }
 
-// gamePlayer plays games of a mode: one for each worker.
+// gamePlayer plays games of a mode for one worker.
 type gamePlayer struct {
 	config   *Config
 	encoder  features.CompleteEncoder
-	rules    []baraja.TableRules // of which each game draws one
+	rules    []baraja.TableRules // each game draws one of these combinations
 	player   *learned.NetAgent
 	position cards.Position
-	trial    cards.Position // in which a move is tried
+	trial    cards.Position // in which moves are tried
 	src      rules.Stream
 	legal    [rules.MaxMoves]rules.Move
-	next     [rules.MaxMoves]rules.Move // of trial
+	next     [rules.MaxMoves]rules.Move // legal moves of trial
 }
 
 func newGamePlayer(c *Config, m cards.Mode, n *net.Net) *gamePlayer {
-	list, _ := m.Combinations(c.Rules) // Check has found it
+	list, _ := m.Combinations(c.Rules) // Check has parsed it before
 	return &gamePlayer{config: c, encoder: features.NewCompleteEncoder(m), rules: list, player: learned.NewNet(m, n)}
 }
 
@@ -42,7 +42,7 @@ func (t *gamePlayer) deal(r *rules.Rand) *cards.Position {
 	return &t.position
 }
 
-// playLessons plays a game by itself with a seed, and appends what is to be learned from it.
+// playLessons plays a game of the net against itself, which depends on seed, and appends its lessons to dst.
 func (t *gamePlayer) playLessons(dst []lesson, seed uint64) []lesson {
 	r := rules.NewRand(seed)
 	random := uint64(t.config.Epsilon * (1 << 32))
@@ -84,7 +84,8 @@ func (t *gamePlayer) newLesson(legal []rules.Move) (l lesson) {
 	return l
 }
 
-// tryMove makes a move, lets the net play to the end, and returns what that is worth for a seat.
+// tryMove makes a move, lets the net play the game to its end, and returns the value of the result for a
+// seat.
 func (t *gamePlayer) tryMove(m rules.Move, seat int) float32 {
 	t.trial = t.position
 	p := &t.trial
@@ -100,13 +101,13 @@ func (t *gamePlayer) tryMove(m rules.Move, seat int) float32 {
 	return t.endValue(p, seat)
 }
 
-// endValue returns what the end of a game is worth for a seat: 1, 0 or -1 for the standing, and the
-// margin in points.
+// endValue returns the value of a finished game for a seat: 1, 0 or -1 for its standing, plus Config.Margin
+// times its share of the points by which it leads.
 func (t *gamePlayer) endValue(p *cards.Position, seat int) float32 {
 	return float32(p.Outcome(seat)) + float32(t.config.Margin)*float32(p.PointLead(seat))/baraja.AllPoints
 }
 
-// playTest plays a game against random moves, from a seat, and returns its standing.
+// playTest plays a game of the net in a seat against random moves and returns its standing.
 func (t *gamePlayer) playTest(seat int, seed uint64) int {
 	r := rules.NewRand(seed)
 	p := t.deal(r)
@@ -122,7 +123,8 @@ func (t *gamePlayer) playTest(seat int, seed uint64) int {
 	return p.Outcome(seat)
 }
 
-// fillSample makes a row of a lesson for a net with so many outputs. Nothing is wanted of the others.
+// fillSample fills a sample for a net with the given number of outputs. Outputs that are not legal moves get
+// no target.
 func (l *lesson) fillSample(s *fit.Sample, outputs int) {
 	for _, input := range l.ones {
 		s.Add(int(input), 1)

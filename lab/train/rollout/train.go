@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The names of what is random, for seeds of their own.
+// The purposes for which seeds are derived.
 const (
 	forGames = "games"
 	forOrder = "order"
@@ -26,18 +26,18 @@ const (
 
 const (
 	pieceGames   = 16   // games that a worker plays at a time
-	metricsLines = 50   // lines of metrics of a run
+	metricsLines = 50   // lines of metrics in a run
 	metricsGames = 500  // games against random moves for a line of metrics
 	finalTest    = 2000 // games of the model against random moves
-	rateDivisor  = 20   // the part of the rate that is left at the end
+	rateDivisor  = 20   // the learning rate decreases to this part of its initial value
 )
 
-// RolloutReport is what has come of a training, as result.json has it.
+// RolloutReport is the result of a training, which is stored as result.json.
 type RolloutReport struct {
-	Positions int          `json:"positions"` // that were learned from
+	Positions int          `json:"positions"` // learned from
 	Weights   int          `json:"weights"`
-	Random    run.WinTally `json:"random"` // of the model against random moves
-	Loss      float64      `json:"loss"`   // of the last generations: half the mean squared error, summed over the moves of a position
+	Random    run.WinTally `json:"random"` // games of the model against random moves
+	Loss      float64      `json:"loss"`   // mean in the last generations, see package fit
 }
 
 func (r RolloutReport) String() string {
@@ -45,7 +45,7 @@ func (r RolloutReport) String() string {
 		text.Count(r.Positions, "position"), text.Count(r.Weights, "weight"), r.Random)
 }
 
-// training is a net in training.
+// training is a training in progress. It implements run.Trainer.
 type training struct {
 	Config
 	mode     cards.Mode
@@ -56,16 +56,17 @@ type training struct {
 	progress progress
 }
 
-// progress is how far a training is.
+// progress is the state of a training in a checkpoint, besides the weights.
 type progress struct {
 	Generation    int     `json:"generation"`
-	Positions     int     `json:"positions"` // learned from in all
-	Loss          float64 `json:"loss"`      // summed since the last line of metrics
-	LossPositions int     `json:"since"`     // positions since then, as often as they were learned from
-	LastLoss      float64 `json:"last"`      // the loss of that line
+	Positions     int     `json:"positions"` // learned from so far
+	Loss          float64 `json:"loss"`      // sum over the positions since the last line of metrics
+	LossPositions int     `json:"since"`     // number of these positions, counted once for each pass
+	LastLoss      float64 `json:"last"`      // mean loss in the last line of metrics
 }
 
-// newTraining begins with the weights of a net, or with random ones if it is nil.
+// newTraining returns a training that starts with a copy of the net from, or with random weights if it is
+// nil.
 func newTraining(c Config, from *net.Net, workers int) (t *training, err error) {
 	m, _ := cards.ParseMode(c.Mode)
 	t = &training{Config: c, mode: m, workers: workers}
@@ -87,8 +88,7 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 
 func (t *training) Progress() (done, all int) { return t.progress.Generation, t.Generations }
 
-// Step plays the games of a generation and learns from them. When the context ends, nothing
-// of it has happened.
+// Step plays the games of a generation and learns from them. If ctx ends before, it changes nothing.
 func (t *training) Step(ctx context.Context) error {
 	var lessons []lesson
 	pieces := (t.Games + pieceGames - 1) / pieceGames
@@ -114,7 +114,7 @@ func (t *training) Step(ctx context.Context) error {
 	return nil
 }
 
-// learn learns once from each lesson, in an order by chance.
+// learn makes one pass over the lessons in random order.
 func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	run.Shuffle(lessons, r)
 	outputs := t.mode.Actions()
@@ -125,13 +125,13 @@ func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	}
 }
 
-// rate returns the rate of the generation.
+// rate returns the learning rate of the present generation.
 func (t *training) rate() float64 {
 	gone := float64(t.progress.Generation) / float64(t.Generations)
 	return t.LearningRate * (1 - gone*(rateDivisor-1)/rateDivisor)
 }
 
-// Report adds a line of metrics now and then.
+// Report adds a line of metrics at regular intervals.
 func (t *training) Report(f *run.Folder) error {
 	every := max(1, t.Generations/metricsLines)
 	if t.progress.Generation%every != 0 && t.progress.Generation != t.Generations {
@@ -144,9 +144,9 @@ func (t *training) Report(f *run.Folder) error {
 		run.Metric{Name: "rate", Value: t.rate()}, run.Metric{Name: "won", Value: tally.WinShare()})
 }
 
-// testAgainstRandom plays games against random moves, the same ones in every test.
+// testAgainstRandom plays n games against random moves. The deals are the same in every test.
 func (t *training) testAgainstRandom(n int) (sum run.WinTally) {
-	// It takes little time: an end of the context waits for it.
+	// The test is short, so it does not stop when the context ends.
 	run.BuildInOrder(context.Background(), t.workers, 0, (n+pieceGames-1)/pieceGames, func(worker, k int) (part run.WinTally, err error) {
 		for game := k * pieceGames; game < min(n, (k+1)*pieceGames); game++ {
 			part.Count(t.players[worker].playTest(game%t.mode.Players, run.DeriveSeed(t.Seed, forTest, game)))
@@ -169,17 +169,17 @@ func (t *training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 	)
 }
 
-// Size returns the bytes of the weights, the positions of a generation and the checkpoint.
+// Size estimates the bytes of the weights, the positions of a generation and the checkpoint.
 func (t *training) Size() (memory, disk int64) {
 	weights := int64(4 * t.net.Params())
 	return weights*int64(4+t.Batch/fit.ShardRows) + int64(t.progress.Positions/t.progress.Generation)*lessonBytes + overhead, 4*weights + diskOverhead
 }
 
-// What a run takes besides its weights, in bytes.
+// The bytes that a run needs besides its weights.
 const (
-	lessonBytes  = 400 // a position
+	lessonBytes  = 400 // for each position
 	overhead     = 20 << 20
-	diskOverhead = 100 << 10 // the plots and metrics
+	diskOverhead = 100 << 10 // for plots and metrics
 )
 
 func (t *training) Save(w io.Writer) error { return t.trainer.Save(w, t.progress) }

@@ -1,6 +1,6 @@
-// Package sl is the supervised learning of R. Arjonilla, bachelor's thesis, UOC 2024: a net learns
-// from the decisions of played games what a move comes to in a position; an agent passes every
-// legal move through it and plays the best.
+// Package sl is the supervised learning of R. Arjonilla's bachelor's thesis (UOC 2024). A net learns to
+// predict the outcome of a move in a position from the decisions in played games. An agent evaluates every
+// legal move with the net and plays the best one. Begin with Config.
 package sl
 
 import (
@@ -15,39 +15,39 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The variants: what the net learns of a decision.
+// The variants: the label that the net learns to predict for a decision.
 const (
 	VariantWL = "wl" // whether the game was won
-	VariantP  = "p"  // the points of the trick
-	VariantPH = "ph" // the points of the trick and the heuristic value
-	// VariantRest is the points from the trick to the end of the game. It is not the study's.
+	VariantP  = "p"  // points of the trick
+	VariantPH = "ph" // points of the trick plus the heuristic value
+	// VariantRest is the points from the trick to the end of the game. It is not in the study.
 	VariantRest = "rest"
 )
 
 // Variants are the names of the variants.
 var Variants = []string{VariantWL, VariantP, VariantPH, VariantRest}
 
-// The defects of the study's code that a training can keep.
+// The defects of the study's program that a training can reproduce.
 const (
 	DefectTruncated  = "truncated"
 	DefectTextLabels = "text-labels"
 	DefectNoSongs    = learned.NoSongsDefect
 )
 
-// Defects are those that a training can keep.
+// Defects lists the defects with their help.
 var Defects = []run.Defect{
 	{Name: DefectTruncated, Help: "inputs are cut to integers in training only"},
 	{Name: DefectTextLabels, Help: "labels are ordered as text"},
 	{Name: DefectNoSongs, Help: "among several songs of 20 the first is sung, without a choice"},
 }
 
-// The bounds of a training.
+// The limits of the settings.
 const (
 	MaxBatch  = 4096
 	MaxEpochs = 1000
 )
 
-// Method is the learning on a data set.
+// Method is supervised learning from a data set.
 var Method = run.Method{
 	Name: "sl", File: run.ModelFile, Unit: "rows", Version: 1, Defects: Defects,
 	Short: "Train a net by supervised learning on a data set",
@@ -65,24 +65,24 @@ var Method = run.Method{
 	},
 }
 
-// Config is what decides the net, as config.json of a run has it.
+// Config is the configuration of a training. It is stored as config.json of the run.
 type Config struct {
 	Train    string            `json:"train"` // always "sl"
 	Mode     string            `json:"mode"`
 	Variant  string            `json:"variant"`
 	Encoding string            `json:"encoding"`
-	Hidden   []int             `json:"hidden"` // units of the layers between inputs and outputs
+	Hidden   []int             `json:"hidden"` // units of the hidden layers
 	Batch    int               `json:"batch"`
 	Epochs   int               `json:"epochs"`
 	Rate     float64           `json:"rate"`
 	Seed     uint64            `json:"seed"`
 	Defects  []string          `json:"defects,omitempty"`
 	Data     dataset.SetHeader `json:"data"`
-	Games    int               `json:"games"`      // of the data set that are used
-	DataHash string            `json:"dataSHA256"` // of these games
+	Games    int               `json:"games"`      // number of games of the data set to use
+	DataHash string            `json:"dataSHA256"` // dataset.Set.Sum of these games
 
-	layersText string // Hidden, as users write it
-	dataPath   string // of the data set
+	layersText string // Hidden in the form that users write
+	dataPath   string // path of the data set
 	set        *dataset.Set
 }
 
@@ -100,7 +100,8 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete opens the data set, unless Use or Expect was called.
+// Complete parses the layers, opens the data set, unless UseData or ExpectData was called, and checks the
+// settings.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
@@ -125,12 +126,12 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return c.Check()
 }
 
-// UseData makes the training one on the games of a data set that have been loaded.
+// UseData sets the data set to one that has been loaded.
 func (c *Config) UseData(set *dataset.Set) {
 	c.Data, c.Games, c.DataHash, c.set = set.Header, set.Header.Games, set.Sum(), set
 }
 
-// ExpectData makes the training one on a data set that is still to be made.
+// ExpectData sets the data set to one that will be generated with the configuration d.
 func (c *Config) ExpectData(d *dataset.Config) {
 	c.Data, c.Games = dataset.SetHeader{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
 }

@@ -9,23 +9,23 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned"
 )
 
-// Metrics are those of the study, as Keras computes them. A class is predicted if its chance is
+// Metrics are the metrics of the study as Keras computes them. A class is predicted if its probability is
 // above 1/2.
 type Metrics struct {
 	Rows      int     `json:"rows"`
 	Loss      float64 `json:"loss"`
-	Accuracy  float64 `json:"accuracy"`  // rows whose most probable class is the right one; of WL, rows predicted right
-	Precision float64 `json:"precision"` // of the predicted classes, those that are right
-	Recall    float64 `json:"recall"`    // of the right classes, those that are predicted
+	Accuracy  float64 `json:"accuracy"`  // share of rows whose most probable class is correct
+	Precision float64 `json:"precision"` // share of predicted classes that are correct
+	Recall    float64 `json:"recall"`    // share of correct classes that are predicted
 }
 
-// counts is the sums behind metrics.
+// counts are the sums from which Metrics are computed.
 type counts struct {
 	loss                                float64
 	correct, predictions, truePositives int
 }
 
-// pieceRows is how many rows are measured together.
+// pieceRows is the number of rows that a worker evaluates at a time.
 const pieceRows = 4096
 
 // measure returns the metrics of rows.
@@ -38,7 +38,7 @@ func (t *Training) measure(list []row) Metrics {
 			positives += int(at.class)
 		}
 	}
-	// It takes little time: an end of the context waits for it.
+	// It is short, so it does not stop when the context ends.
 	run.BuildInOrder(context.Background(), t.workers, 0, (len(list)+pieceRows-1)/pieceRows, func(worker, k int) (counts, error) {
 		return t.countRows(worker, list[k*pieceRows:min(len(list), (k+1)*pieceRows)]), nil
 	}, func(_ int, c counts) error {
@@ -60,7 +60,7 @@ func share(a, b int) float64 {
 func (t *Training) countRows(worker int, list []row) (c counts) {
 	w := t.net.NewWorkspace()
 	var s fit.Sample
-	var chances [2]float32 // of WL, by class
+	var chances [2]float32 // for VariantWL, by class
 	for _, at := range list {
 		s.Reset()
 		t.fillers[worker].fillSample(at, &s)
@@ -75,7 +75,7 @@ func (t *Training) countRows(worker int, list []row) (c counts) {
 		if best == class {
 			c.correct++
 		}
-		// No more than one class can be predicted; WL predicts that a game is won, or nothing.
+		// At most one class has a probability above 1/2. For VariantWL only a predicted win counts.
 		if out[best] > 0.5 && (t.rows.labels != nil || best == winClass) {
 			c.predictions++
 			if best == class {

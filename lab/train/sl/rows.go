@@ -17,20 +17,20 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// row is a decision of a data set. Its inputs are computed when they are needed, by playing its
-// game up to it.
+// row is a decision of a data set. Its inputs are computed when needed, by replaying its game up to the
+// decision.
 type row struct {
 	gameIndex uint32
 	ply       uint8
-	class     uint16 // of Rows.labels; for WL 1 if the game was won
+	class     uint16 // index in Rows.labels; for VariantWL 1 if the game was won
 }
 
-// Rows is the decisions of a data set with what came of them.
+// Rows are the decisions of a data set with their labels.
 type Rows struct {
 	set       *dataset.Set
 	encoder   features.Encoder
 	rules     []baraja.TableRules
-	labels    []int // by class; none for WL
+	labels    []int // by class; nil for VariantWL
 	list      []row
 	truncated bool
 }
@@ -39,7 +39,7 @@ const winClass = 1
 
 // newRows computes the labels of all decisions.
 func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
-	e, _ := features.NewEncoder(set.Mode, c.Encoding) // Check has found it
+	e, _ := features.NewEncoder(set.Mode, c.Encoding) // Check has parsed it before
 	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, DefectTruncated)}
 	all := min(set.Header.Games, c.Games)
 	var values []int16
@@ -61,7 +61,7 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 	return r, r.classify(values, c)
 }
 
-// labelGames returns the labels of the decisions of games from to to-1.
+// labelGames returns the labels of the decisions in the games from to to-1.
 func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 	var f decisions.Follower
 	var g dataset.GameRecord
@@ -92,7 +92,7 @@ func label(d *decisions.Decision, variant string) int16 {
 	return 0
 }
 
-// classify makes classes of the labels: a class for each distinct one.
+// classify assigns a class to each distinct label.
 func (r *Rows) classify(values []int16, c *Config) error {
 	if c.Variant == VariantWL {
 		for i, v := range values {
@@ -124,16 +124,16 @@ func (r *Rows) classify(values []int16, c *Config) error {
 	return nil
 }
 
-// The lowest labels that two digits stand for, as published. The source says what came of its
-// order, not these numbers: they are chosen so that no label of Brisca with two players gets three
-// digits, in the other modes of Brisca the highest do, and in Tute all from 10 on.
+// The lowest labels for the defect "text-labels". The study describes only the effect of its order, not
+// these numbers. They are chosen so that no label of Brisca with two players has three digits; in the other
+// modes of Brisca the highest ones have three, and in Tute all labels from 10 on.
 const (
 	lowestBrisca = -50
 	lowestTute   = -90
 )
 
-// orderAsText orders labels as the study's code does: by the text of their distance from the
-// lowest. Those with three digits land between those with two.
+// orderAsText sorts labels as the study's program does: by their distance from the lowest label, as text.
+// Numbers with three digits come between numbers with two digits.
 func orderAsText(labels []int, lowest int) []int {
 	text := func(label int) string { return fmt.Sprintf("%02d", label-lowest) }
 	ordered := slices.Clone(labels)
@@ -141,16 +141,16 @@ func orderAsText(labels []int, lowest int) []int {
 	return ordered
 }
 
-// filler fills samples from rows; each goroutine has its own.
+// filler fills samples from rows. Each goroutine has its own.
 type filler struct {
 	rows     *Rows
 	game     dataset.GameRecord
 	position cards.Position
 }
 
-var winTargets = [2][]float32{{0}, {1}} // of WL, by class
+var winTargets = [2][]float32{{0}, {1}} // for VariantWL, by class
 
-// fillSample sets the inputs and what is wanted.
+// fillSample sets the inputs and the target of a sample.
 func (f *filler) fillSample(at row, s *fit.Sample) {
 	r, p := f.rows, &f.position
 	r.set.Game(int(at.gameIndex), &f.game)
@@ -169,8 +169,8 @@ func (f *filler) fillSample(at row, s *fit.Sample) {
 	}
 }
 
-// truncate makes the inputs integers, as the thesis's code does before it trains, though not
-// before it plays.
+// truncate converts the inputs to integers. The study's program does so when it trains, but not when it
+// plays.
 func truncate(s *net.Inputs) {
 	n := 0
 	for i, x := range s.Value {

@@ -16,13 +16,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The parts of the rows that validate and that test, in hundredths; the others train.
+// The percentages of the rows for validation and for the test. The others are for training.
 const (
 	validatePercent = 10
 	testPercent     = 10
 )
 
-// Training is a net in training.
+// Training is a training in progress. It implements run.Trainer.
 type Training struct {
 	config         Config
 	workers        int
@@ -34,19 +34,19 @@ type Training struct {
 	trainer        *fit.NetTrainer
 	fillers        []*filler
 	progress       progress
-	shuffledEpochs int // the epoch that the training rows are in the order of, by 1
+	shuffledEpochs int // number of epochs whose shuffle was applied to train
 }
 
-// progress is how far a training is.
+// progress is the state of a training in a checkpoint, besides the weights.
 type progress struct {
 	Epoch int     `json:"epoch"`
-	Row   int     `json:"row"`  // of the epoch
-	Loss  float64 `json:"loss"` // summed over the rows of the epoch
+	Row   int     `json:"row"`  // within the epoch
+	Loss  float64 `json:"loss"` // sum over these rows
 }
 
-// Result is what a training came to.
+// Result is the result of a training.
 type Result struct {
-	Train    int     `json:"train"` // rows
+	Train    int     `json:"train"` // number of rows for training
 	Classes  int     `json:"classes"`
 	Weights  int     `json:"weights"`
 	Validate Metrics `json:"validate"` // after the last epoch
@@ -64,7 +64,7 @@ func (r *Result) String() string {
 		t.Loss, 100*t.Accuracy, 100*t.Precision, 100*t.Recall)
 }
 
-// Prepare prepares the rows of the data set and a net with random weights.
+// Prepare computes the rows of the data set and creates a net with random weights.
 func (c *Config) Prepare(ctx context.Context, in run.Input) (run.Trainer, error) {
 	return newTraining(ctx, *c, c.set, in.Workers)
 }
@@ -114,7 +114,7 @@ func (t *Training) Report(f *run.Folder) error {
 	return err
 }
 
-// Finish tests the net and writes the files of the end.
+// Finish tests the net and writes the model and the plots.
 func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	r := &Result{
 		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.Params(),
@@ -128,7 +128,7 @@ func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 	)
 }
 
-// Size returns the bytes of the data set, the rows, the weights and their checkpoint.
+// Size estimates the bytes of the data set, the rows, the weights and the checkpoint.
 func (t *Training) Size() (memory, disk int64) {
 	const rowBytes = 8
 	weights := int64(4 * t.net.Params())
@@ -145,13 +145,13 @@ func (t *Training) Header() model.Header {
 	return h
 }
 
-// stepBatches is how many a step has.
+// stepBatches is the maximal number of batches in a step.
 const stepBatches = 256
 
-// Step trains with some batches, no further than to the end of the epoch.
+// Step trains on stepBatches batches, but not beyond the end of the epoch.
 func (t *Training) Step(ctx context.Context) error {
-	// The order of an epoch follows from that of the split alone, so that a resumed training has
-	// it as well.
+	// The order of an epoch depends only on that of the split, so that a resumed training has
+	// the same one.
 	for ; t.shuffledEpochs <= t.progress.Epoch; t.shuffledEpochs++ {
 		run.Shuffle(t.train, rules.NewRand(run.DeriveSeed(t.config.Seed, "epoch", t.shuffledEpochs)))
 	}
