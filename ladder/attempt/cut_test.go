@@ -33,7 +33,7 @@ func TestCutInfo(t *testing.T) {
 	}
 }
 
-// Infos are kept from the first games on, as far as the bound goes. Cutting twice is the same as cutting once.
+// Info is kept from the first games on, up to the limit. Cutting twice has the same result as cutting once.
 func TestCutMatchInfo(t *testing.T) {
 	t.Parallel()
 	var games []*referee.GameResult
@@ -53,8 +53,8 @@ func TestCutMatchInfo(t *testing.T) {
 	}
 }
 
-// Each bot has its share of the logs of a match, and a game with a fault keeps its log, however much the games
-// before it wrote. Cutting twice is the same as cutting once.
+// All logs of a bot in a match share one limit, but the log of a game with a fault is kept whatever the
+// earlier games wrote. Cutting twice has the same result as cutting once.
 func TestCutLogs(t *testing.T) {
 	t.Parallel()
 	var games []*referee.GameResult

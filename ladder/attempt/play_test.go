@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// A house bot that is late has lost its games, also those that it is disqualified from for that; with
-// any other fault it is a failure of the program.
+// A house bot that is late, or disqualified for that, loses its game. Any other fault of a house bot is a
+// failure of the attempt.
 func TestHouseLate(t *testing.T) {
 	t.Parallel()
 	for kind, fails := range map[fault.Kind]bool{

@@ -20,19 +20,19 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// small has limits that tests exceed quickly.
+// small has limits that tests can exceed quickly.
 var small = Limits{UploadSize: 256 << 10, UnpackedSize: 2 << 20, Files: 50, Depth: 5, PathSize: 100, Ratio: 50}
 
-// testEntry is an entry of a test's archive: a file, unless kind or name say otherwise.
+// testEntry is an entry of an archive: a file, unless kind or name say otherwise.
 type testEntry struct {
 	name, body string
-	kind       byte // of tar; for zip the same letters
+	kind       byte // type flag of tar; the same letters for zip
 	link       string
 	mode       int64
 	pax        map[string]string
 }
 
-// tarOf makes a tar archive, also of invalid entries.
+// tarOf returns a tar archive, which may have invalid entries.
 func tarOf(entries ...testEntry) []byte {
 	var out bytes.Buffer
 	t := tar.NewWriter(&out)
@@ -78,7 +78,7 @@ func zst(data []byte) []byte {
 
 func tgz(entries ...testEntry) []byte { return gz(tarOf(entries...)) }
 
-// zipOf makes a zip archive, also of invalid entries.
+// zipOf returns a zip archive, which may have invalid entries.
 func zipOf(entries ...testEntry) []byte {
 	var out bytes.Buffer
 	z := zip.NewWriter(&out)
@@ -113,19 +113,19 @@ func zipOf(entries ...testEntry) []byte {
 	return out.Bytes()
 }
 
-// rawEntry is an entry of a zip archive's list that may be false; body is what is stored.
+// rawEntry is an entry of a zip archive whose header may be false. body is the stored content.
 type rawEntry struct {
 	name          string
 	body          []byte
 	method, flags uint16
-	packed, size  uint32 // as written; 0: the true sizes
-	at            *int   // the header that it points to; nil: its own
-	zip64         []byte // an extra field
+	packed, size  uint32 // sizes in the header; 0 means the true sizes
+	at            *int   // offset of the header that the list names; nil means the entry's own
+	zip64         []byte // extra field
 	crc           uint32
 }
 
-// zipRaw writes a zip archive byte by byte; count is the number of files in its end
-// record, -1 for the true one.
+// zipRaw returns a zip archive, written byte by byte. count is the number of files in the end record; -1
+// means the true number.
 func zipRaw(count int, files ...rawEntry) []byte {
 	var out bytes.Buffer
 	le := binary.LittleEndian
@@ -186,7 +186,7 @@ func zipRaw(count int, files ...rawEntry) []byte {
 	return out.Bytes()
 }
 
-// zip64Sizes returns the extra field with sizes above 4 GiB.
+// zip64Sizes returns the extra field for sizes above 4 GiB.
 func zip64Sizes(size, packed uint64) []byte {
 	b := binary.LittleEndian.AppendUint16(nil, 1)
 	b = binary.LittleEndian.AppendUint16(b, 16)
@@ -194,7 +194,7 @@ func zip64Sizes(size, packed uint64) []byte {
 	return binary.LittleEndian.AppendUint64(b, packed)
 }
 
-// tarHeader returns a header that tar.Writer would not write: any kind and any size.
+// tarHeader returns a header with any type and size, which tar.Writer would not write.
 func tarHeader(name string, kind byte, size int64) []byte {
 	h := make([]byte, 512)
 	copy(h, name)
@@ -225,8 +225,8 @@ func manyEntries(n int) (entries []testEntry) {
 	return entries
 }
 
-// tarOfMillion returns a tar archive of a million empty files, some thousand times the
-// same thousand: a gzip file may have many members.
+// tarOfMillion returns a compressed tar archive of a million empty files: many gzip members with the same
+// thousand files.
 func tarOfMillion() []byte {
 	var block []byte
 	for i := range 1000 {
@@ -235,8 +235,7 @@ func tarOfMillion() []byte {
 	return append(bytes.Repeat(gz(block), 1000), gz(make([]byte, 1024))...)
 }
 
-// zipOfMillion returns a zip archive with a list of a million files; its end can count
-// 65,535 at most.
+// zipOfMillion returns a zip archive that lists a million files. Its end record can count at most 65,535.
 func zipOfMillion() []byte {
 	one := zipRaw(1_000_000&0xffff, rawEntry{name: "a"})
 	list, end := len(one)-22-46-1, len(one)-22
@@ -246,7 +245,7 @@ func zipOfMillion() []byte {
 	return out
 }
 
-// writeArchive writes an archive into a directory of its own.
+// writeArchive writes an archive into a new directory, and returns its path and a path to unpack it into.
 func writeArchive(t testing.TB, data []byte) (file, into string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -19,15 +19,15 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// hostile has archives that are refused, and what the error must say. By default an
-// archive is tried as .tar.gz and as .zip.
+// hostile has archives that are refused, and words of the error. By default each is tried as .tar.gz and as
+// .zip.
 var hostile = []struct {
 	name    string
 	entries []testEntry   // in both formats
-	make    func() []byte // instead of entries
+	make    func() []byte // replaces entries
 	tarOnly bool
 	limits  func(*Limits)
-	code    ladder.ErrorCode // Invalid where it is ""
+	code    ladder.ErrorCode // empty means Invalid
 	words   []string
 }{
 	// Paths out of the directory.
@@ -174,7 +174,7 @@ var hostile = []struct {
 	{name: "self-extracting", make: func() []byte { return append([]byte("#!/bin/sh\n"), zipOf(testEntry{name: "a"})...) }, words: []string{"format is unknown"}},
 }
 
-// noise cannot be packed, and is always the same.
+// noise returns n bytes that cannot be compressed, and are always the same.
 func noise(n int) string {
 	b, x := make([]byte, n), uint64(1)
 	for i := range b {
@@ -223,14 +223,14 @@ func zip64Lie(size uint64) func() []byte {
 	}
 }
 
-// overlap has a second file inside of the first one.
+// overlap returns an archive with a second file inside the first one.
 func overlap() []byte {
 	inner := zipRaw(-1, rawEntry{name: "b", body: []byte(noise(500))})
 	at := 30 + len("a")
 	return zipRaw(-1, rawEntry{name: "a", body: inner}, rawEntry{name: "b", body: []byte(noise(500)), at: &at})
 }
 
-// gnuSparse is what tar --format=gnu --sparse -cz makes of a file with a hole.
+// gnuSparse is the output of tar --format=gnu --sparse -cz for a file with a hole.
 const gnuSparse = "H4sIAAAAAAAAA+3TSwrCMBCA4Vl7itygyTSPg3gCoYILIdBW8PimRZCq1EUJRfi/zYSZwCQZ0jVSnS1SCHMs3uO8dqG1Nnh1mko+pRTFhPpHE7kN46k3Rvqcx7V9v+p/qmsu+XoeqvaYBhy9X5m/LufvorZWzLHqqZ52n/90f//lRV55XfyUDQ30s3g/bL8BAAAAAAAAAAAAAAAAgH08ALYMDDIAKAAA"
 
 func TestHostileArchives(t *testing.T) {
@@ -262,7 +262,7 @@ func TestHostileArchives(t *testing.T) {
 	}
 }
 
-// An error of the disk is not taken for one of the archive, wherever it comes.
+// An error of the disk is never reported as one of the archive, wherever it occurs.
 func TestReadErrors(t *testing.T) {
 	whole := tgz(testEntry{name: "bot.py", body: noise(5000)})
 	for _, n := range []int{0, 5, 300, len(whole) - 1, len(whole)} {
@@ -279,8 +279,7 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// refusesArchive wants an error for the author with some words, and nothing left of
-// the archive.
+// refusesArchive checks that an archive gives an error with the code and the words, and leaves no files.
 func refusesArchive(t *testing.T, data []byte, l Limits, code ladder.ErrorCode, words []string) {
 	t.Helper()
 	file, into := writeArchive(t, data)

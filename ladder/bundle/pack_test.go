@@ -37,7 +37,8 @@ func fileTree(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// Packed on another day by another version of timba, the same files make the same bytes, also under long paths.
+// The same files give the same archive on another day and with another version of timba, even with long
+// paths.
 func TestPackedBytes(t *testing.T) {
 	long := strings.Repeat("long", 15)
 	dir := fileTree(t, map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", long + "/" + long: "y", long + "ñ/" + long: ""})
@@ -51,8 +52,7 @@ func TestPackedBytes(t *testing.T) {
 	}
 }
 
-// What is packed is unpacked, and the same files make the same bytes wherever and
-// whenever they are packed.
+// A packed directory can be unpacked, and the same files always give the same bytes.
 func TestPackAndUnpack(t *testing.T) {
 	files := map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", "lib/a.py": "y", "lib/deep/b": ""}
 	dir := fileTree(t, files)
@@ -144,11 +144,11 @@ func manyNames(n int) map[string]string {
 	return files
 }
 
-// The patterns are those of gitignore(5).
+// Patterns have the meaning of gitignore(5).
 func TestIgnorePatterns(t *testing.T) {
 	for _, c := range []struct {
 		lines string
-		out   []string // a directory ends in a slash
+		out   []string // left out; a directory ends in a slash
 		in    []string
 	}{
 		{"foo", []string{"foo", "foo/", "a/foo", "a/b/foo/"}, []string{"food", "a/food"}},
@@ -186,7 +186,7 @@ func TestIgnorePatterns(t *testing.T) {
 	}
 }
 
-// wantError checks the code of an error and that it has all words.
+// wantError checks that an error has the code and all words.
 func wantError(t *testing.T, name string, err error, code ladder.ErrorCode, words []string) {
 	t.Helper()
 	if ladder.CodeOf(err) != code {

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// receiveAndStore receives an upload and keeps it.
+// receiveAndStore receives and stores an upload.
 func receiveAndStore(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	u, err := Receive(r, dir, l)
 	if err == nil {
@@ -30,7 +30,7 @@ func TestSave(t *testing.T) {
 	dir := datadir.Dir(t.TempDir())
 	data := tgz(testEntry{name: "bot.py", body: noise(1000)})
 	sum := sha256.Sum256(data)
-	for range 2 { // the same again is the same
+	for range 2 { // the same upload again changes nothing
 		got, err := receiveAndStore(iotest.OneByteReader(bytes.NewReader(data)), dir, small)
 		if err != nil || got.SHA256 != hex.EncodeToString(sum[:]) || got.Size != int64(len(data)) {
 			t.Fatalf("%+v, %v", got, err)
@@ -50,7 +50,7 @@ func TestSave(t *testing.T) {
 	}
 }
 
-// What is refused leaves nothing, whatever the reason.
+// A refused upload leaves no files, whatever the reason.
 func TestSaveErrors(t *testing.T) {
 	// limit: limits.upload
 	good := tgz(testEntry{name: "bot.py", body: noise(100 << 10)})
@@ -80,7 +80,7 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// The machine's own failures are told as such, and say nothing of its directories.
+// Failures of the machine have the code Unavailable and do not reveal its directories.
 func TestSaveUnavailable(t *testing.T) {
 	dir := datadir.Dir(t.TempDir())
 	kit.Must(t, os.WriteFile(dir.Temp(), nil, 0o644))
@@ -90,7 +90,7 @@ func TestSaveUnavailable(t *testing.T) {
 	}
 }
 
-// Many at the same time, the same and others, do not meet.
+// Many concurrent uploads, equal and different ones, do not disturb each other.
 func TestSaveTogether(t *testing.T) {
 	dir := datadir.Dir(t.TempDir())
 	var wg sync.WaitGroup
@@ -107,7 +107,7 @@ func TestSaveTogether(t *testing.T) {
 	}
 }
 
-// What is discarded is gone, but for what others have kept.
+// A discarded upload is removed, but not an equal one that is stored.
 func TestDiscard(t *testing.T) {
 	data := tgz(testEntry{name: "bot.py"})
 	for _, c := range []struct {

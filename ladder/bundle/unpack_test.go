@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// What is good is unpacked, in every format, as the table says.
+// Valid archives in every format are unpacked as the table says.
 func TestUnpack(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -74,7 +74,7 @@ func TestUnpack(t *testing.T) {
 	}
 }
 
-// A tar.gz in several members, as parallel packers write it, is one archive.
+// A tar.gz with several members, as parallel compressors write it, is one archive.
 func TestGzipMembers(t *testing.T) {
 	whole := tarOf(testEntry{name: "a", body: noise(3000)})
 	file, into := writeArchive(t, append(gz(whole[:1000]), gz(whole[1000:])...))
@@ -84,7 +84,7 @@ func TestGzipMembers(t *testing.T) {
 	}
 }
 
-// A directory that exists is not written into, and a full one stays as it is.
+// Unpack does not write into an existing directory.
 func TestUnpackIntoExisting(t *testing.T) {
 	file, into := writeArchive(t, tgz(testEntry{name: "a", body: "new"}))
 	kit.Must(t, os.MkdirAll(into, 0o755))
@@ -98,7 +98,7 @@ func TestUnpackIntoExisting(t *testing.T) {
 	}
 }
 
-// Every limit has a value that passes and one above it that does not.
+// Each limit accepts its value and refuses one more.
 func TestLimitsAreExact(t *testing.T) {
 	for _, c := range []struct {
 		name       string
@@ -123,13 +123,13 @@ func TestLimitsAreExact(t *testing.T) {
 	}
 }
 
-// halfCompressible can be packed by half or so.
+// halfCompressible returns n bytes that compress to about half.
 func halfCompressible(n int) string {
 	s := noise((n + 1) / 2)
 	return (s + s)[:n]
 }
 
-// Any names at all: either all is unpacked by exactly those names, or nothing is.
+// For any names either all files are unpacked under exactly these names, or none.
 func TestNamesProperty(t *testing.T) {
 	dir := t.TempDir()
 	n := 0
@@ -164,7 +164,7 @@ func TestNamesProperty(t *testing.T) {
 	})
 }
 
-// checkUnpack unpacks anything: it is refused whole, or it keeps to every limit.
+// checkUnpack unpacks any data: they are refused completely, or the files are within every limit.
 func checkUnpack(t *testing.T, data []byte) {
 	file, into := writeArchive(t, data)
 	base := filepath.Dir(filepath.Dir(into))
@@ -207,7 +207,7 @@ func checkUnpack(t *testing.T, data []byte) {
 	}
 }
 
-// addShort adds what the fuzzer can change quickly.
+// addShort adds data to the corpus if they are short enough for the fuzzer.
 func addShort(f *testing.F, data []byte) {
 	if len(data) < 8<<10 {
 		f.Add(data)

@@ -17,23 +17,23 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// incompressibleBot makes the files of a bot that have so many bytes when they are packed, or a few more.
+// incompressibleBot makes a bot whose packed files have about that many bytes.
 func (a *arena) incompressibleBot(id int64, bytes int) attempt.Entrant {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
 	return a.bot(id, script("")+"# "+hex.EncodeToString(noise)+"\n")
 }
 
-// pack makes a bot ready to be fetched.
+// pack packs a bot for machines until the test ends.
 func (a *arena) pack(b attempt.Entrant) (build, error) { return a.packFor(a.t.Context(), b) }
 
-// packFor makes a bot ready to be fetched until the context has ended.
+// packFor packs a bot for machines until ctx ends.
 func (a *arena) packFor(ctx context.Context, b attempt.Entrant) (build, error) {
 	return a.builds.ensurePacked(ctx, b.Hash, func(context.Context) (string, error) { return a.BuildDir(ctx, b) })
 }
 
-// Packed bots make room for others when no attempt needs them, and are packed again when they are needed. One that is
-// larger than all of the room is refused, and no other goes for it.
+// Packed bots that no attempt needs are removed to make room for others, and packed again when they are
+// needed. A bot that is larger than the whole limit is refused, and no other is removed for it.
 func TestBuildsRoom(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *DispatcherOptions) { o.Listen = "" })
@@ -61,7 +61,7 @@ func TestBuildsRoom(t *testing.T) {
 	}
 }
 
-// A machine that cannot use what it has fetched may have got a damaged file: that is packed again.
+// If a machine cannot use the files of a bot, which may be damaged, the bot is packed again.
 func TestDoubtedBuild(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *DispatcherOptions) { o.Listen = "" })
@@ -76,7 +76,7 @@ func TestDoubtedBuild(t *testing.T) {
 	}
 }
 
-// A machine whose server starts again while it fetches a bot goes on: what was packed stays.
+// A machine whose server restarts while it fetches a bot goes on where it was, because packed bots stay.
 func TestBuildsStay(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -109,7 +109,7 @@ func TestBuildsStay(t *testing.T) {
 	}
 }
 
-// A machine that asks for many parts at once gets one, and others do not wait for it.
+// A machine that requests many parts at once gets one, and other machines do not have to wait for it.
 func TestManyParts(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -122,11 +122,11 @@ func TestManyParts(t *testing.T) {
 		a.must(evil.PublishRequest(filesSubject("evil"), inboxPrefix("evil")+".x", ask(slow)))
 	}
 	a.must(evil.FlushTimeout(patience))
-	got := kit.Get[*nats.Msg](t)(victim.Request(filesSubject("victim"), ask(good), patience)) // behind all of them
+	got := kit.Get[*nats.Msg](t)(victim.Request(filesSubject("victim"), ask(good), patience)) // queued after all of them
 	if int64(len(got.Data)) != good.Size {
 		t.Errorf("another gets %d bytes of %d", len(got.Data), good.Size)
 	}
-	f := kit.Get[*os.File](t)(os.OpenFile(a.builds.Path(slow.Tree), os.O_WRONLY, 0)) // the slow disk answers
+	f := kit.Get[*os.File](t)(os.OpenFile(a.builds.Path(slow.Tree), os.O_WRONLY, 0)) // unblock the read
 	a.must(f.Close())
 	kit.Get[*nats.Msg](t)(answers.NextMsg(patience))
 	a.must(evil.PublishRequest(filesSubject("evil"), inboxPrefix("evil")+".x", ask(good)))
@@ -138,7 +138,7 @@ func TestManyParts(t *testing.T) {
 	}
 }
 
-// fillDisk writes into a file until the disk is full.
+// fillDisk writes a file until the disk is full.
 func fillDisk(t testing.TB, path string) {
 	t.Helper()
 	f := kit.Get[*os.File](t)(os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600))
@@ -152,7 +152,8 @@ func fillDisk(t testing.TB, path string) {
 	}
 }
 
-// On a full disk a bot cannot be handed out, which is no failure of it, and can when there is room.
+// On a full disk a bot cannot be packed, which is not its failure. It can be packed when there is space
+// again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A worker checks the files of a bot that an earlier run has left, and fetches those that have changed again.
+// A worker checks the files of bots that an earlier run left, and fetches changed ones again.
 func TestCacheChecks(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)

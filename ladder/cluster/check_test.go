@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// checkResult returns what the server makes of a result of a machine.
+// checkResult packs the result of a machine and checks it as the server does.
 func checkResult(t testing.TB, j attempt.Job, r attempt.Result) (Delivery, error) {
 	t.Helper()
 	r.Machine = "lab-1"
@@ -30,7 +30,7 @@ func checkResult(t testing.TB, j attempt.Job, r attempt.Result) (Delivery, error
 	return d, d.Check(expectationOf(j))
 }
 
-// atRandom returns the result of a job, played without its bots.
+// atRandom returns a result of a job with random moves.
 func atRandom(t testing.TB, j attempt.Job) attempt.Result {
 	t.Helper()
 	r := attempt.PlayAtRandom(j)
@@ -40,7 +40,7 @@ func atRandom(t testing.TB, j attempt.Job) attempt.Result {
 	return r
 }
 
-// newJob returns a job of a game, between a bot of the house and others.
+// newJob returns a job of a game between a house bot and others.
 func newJob(game string, options map[string]string, bots int) attempt.Job {
 	j := job(1, 1, greedy)
 	j.Game, j.Options, j.Deals = game, options, 2
@@ -50,7 +50,7 @@ func newJob(game string, options map[string]string, bots int) attempt.Job {
 	return j
 }
 
-// forfeitAt makes the seat to move after some plies forfeit, and the game is over.
+// forfeitAt replays a game up to ply, where the seat to move forfeits and the game ends.
 func forfeitAt(g *referee.GameResult, ply int, why fault.Reason) {
 	seat := g.Moves[ply].Seat
 	g.Moves = g.Moves[:ply]
@@ -71,7 +71,8 @@ func lacksSecondTurn(g *referee.GameResult) bool {
 	return len(seats) < len(g.Seats)
 }
 
-// secondTurn returns the ply of the second turn of a seat, or later: a seat may move twice.
+// secondTurn returns the ply of the second turn of a seat or, because a seat may move twice in a row, of a
+// later one.
 func secondTurn(g *referee.GameResult, seat int) int {
 	for ply := 2; ; ply++ {
 		if g.Moves[ply].Seat == seat {
@@ -80,8 +81,8 @@ func secondTurn(g *referee.GameResult, seat int) int {
 	}
 }
 
-// A worker's word is not taken for what the rules and the match say otherwise: such a result is refused,
-// with what is wrong. What its bots can have played is taken.
+// A result that contradicts the rules or the match is refused with the reason. A result that the bots could
+// have played is accepted.
 func TestContradictions(t *testing.T) {
 	t.Parallel()
 	j := newJob("tebes", map[string]string{"size": "4"}, 2)
@@ -99,7 +100,7 @@ func TestContradictions(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		change func(r *attempt.Result)
-		says   string // "": it is taken
+		says   string // part of the error; empty if the result is accepted
 	}{
 		{"nothing", func(*attempt.Result) {}, ""},
 		{"other logs", func(r *attempt.Result) { at(*r, 0, 0).Logs[1] = []byte("hello\n") }, ""},
@@ -224,7 +225,7 @@ func TestContradictions(t *testing.T) {
 	}
 }
 
-// Games that are all there are refused if what follows them is missing, damaged or more.
+// A result with all games is refused if the data after them are missing, damaged or too long.
 func TestGamesEnd(t *testing.T) {
 	t.Parallel()
 	j := newJob("tebes", map[string]string{"size": "4"}, 2)
@@ -248,8 +249,8 @@ func TestGamesEnd(t *testing.T) {
 	}
 }
 
-// A small message that becomes large takes little memory, whatever it is full of.
-func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
+// A small message that unpacks to much data takes little memory, whatever the data are.
+func TestHostileSizes(t *testing.T) { // not parallel, because it measures memory
 	kit.Slow(t)
 	const large = 64 << 20 // bytes of a message when it is unpacked
 	j := newJob("tebes", map[string]string{"size": "4"}, 2)
@@ -290,8 +291,8 @@ func TestHostileSizes(t *testing.T) { // not parallel: it counts memory
 	}
 }
 
-// Games of all sizes are within what is taken of a match: bots that say and log as much as they may, in
-// what JSON writes longest.
+// All games are within the limits, even if the bots send and log as much as they may, in characters that JSON
+// encodes longest.
 func TestLargestGames(t *testing.T) {
 	t.Parallel()
 	for _, j := range []attempt.Job{newJob("tebes", map[string]string{"size": "4"}, 2), newJob("podrida", map[string]string{"players": "12", "deck": "40"}, 12)} {
@@ -319,7 +320,7 @@ func TestLargestGames(t *testing.T) {
 	}
 }
 
-// BenchmarkUnpack is what the server does with a result of another machine.
+// BenchmarkUnpack measures the check of a result.
 func BenchmarkUnpack(b *testing.B) {
 	for name, j := range map[string]attempt.Job{
 		"tebes": newJob("tebes", nil, 2), "teeko": newJob("teeko", nil, 2), "brisca": newJob("brisca", nil, 2), "podrida": newJob("podrida", nil, 4),

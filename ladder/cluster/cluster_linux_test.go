@@ -21,7 +21,7 @@ import (
 
 const operating = "../../docs/operating.md"
 
-// newGuest makes the credentials of a worker in a cluster that exists, and returns their file.
+// newGuest makes credentials for a worker in an existing cluster, and returns their file.
 func newGuest(t *testing.T, c *clustertest.Cluster, name string) string {
 	t.Helper()
 	read := kit.Get[[]byte](t)
@@ -32,8 +32,8 @@ func newGuest(t *testing.T, c *clustertest.Cluster, name string) string {
 	return file
 }
 
-// In a NATS cluster that exists, set up as docs/operating.md says, workers play. When NATS is killed in the middle of matches and comes back, all connect again, the match is
-// there, and matches go on.
+// Workers play in an existing NATS cluster that is set up as in docs/operating.md. NATS is killed in the
+// middle of a match and runs again: all reconnect, the match is finished, and further matches are played.
 func TestGuests(t *testing.T) {
 	t.Parallel()
 	testGuests(t, true)
@@ -66,7 +66,7 @@ func testGuests(t *testing.T, tls bool) {
 	a.checkComplete(j, r, err)
 }
 
-// A worker of a cluster that exists has the subjects of docs/operating.md, and no others.
+// A worker of an existing cluster may use only the subjects in docs/operating.md.
 func TestGuestPermissions(t *testing.T) {
 	t.Parallel()
 	page := kit.Get[[]byte](t)(os.ReadFile(operating))
@@ -102,8 +102,8 @@ func TestGuestPermissions(t *testing.T) {
 	}
 }
 
-// A worker in the account of the server gets its answers in its own inbox alone: NATS would do what else it is
-// told with the rights of the server.
+// A worker in the server's account gets answers only in its own inbox. Otherwise NATS would publish the
+// answer with the rights of the server to any subject that the worker names.
 func TestGuestReplies(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, operating, false)
@@ -124,7 +124,7 @@ func TestGuestReplies(t *testing.T) {
 	}
 }
 
-// What is wrong with the account or the credentials is said with what to try.
+// An error in the account or the credentials is reported with advice.
 func TestGuestErrors(t *testing.T) {
 	t.Parallel()
 	c := clustertest.Start(t, operating, false)

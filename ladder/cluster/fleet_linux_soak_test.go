@@ -4,13 +4,13 @@ package cluster
 
 import "testing"
 
-// As TestGuests, where the network is trusted.
+// Like TestGuests, but without TLS.
 func TestGuestsWithoutTLS(t *testing.T) {
 	t.Parallel()
 	testGuests(t, false)
 }
 
-// As TestSlowLine, on one of 1 Mbit/s.
+// Like TestSlowLine, but with 1 Mbit/s.
 func TestSlowLineInTime(t *testing.T) {
 	t.Parallel()
 	const burst, speed = 1 << 30, 1e6 / 8

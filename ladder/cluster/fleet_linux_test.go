@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// A match of a script and a house bot is played by a process that is connected over TLS.
+// A worker process that is connected over TLS plays a match of a script and a house bot.
 func TestRemote(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -45,22 +45,22 @@ func TestRemote(t *testing.T) {
 	a.awaitDeparture("lab-1")
 }
 
-// newGate makes a gate that is closed: what plays behind it waits until open is called.
+// newGate makes a named pipe at which a worker waits before it plays, until open is called.
 func newGate(t *testing.T) (path string, open func()) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "gate")
 	kit.Must(t, syscall.Mkfifo(path, 0o600))
 	return path, func() {
-		f, err := os.OpenFile(path, os.O_RDWR, 0) // reading waits for somebody who could write
+		f, err := os.OpenFile(path, os.O_RDWR, 0) // a reader waits until somebody opens the pipe for writing
 		kit.Must(t, err)
 		t.Cleanup(func() { f.Close() })
 	}
 }
 
-// endless is a bot that does not move.
+// endless is a script that never moves.
 var endless = script("test $verb = turn && exec sleep 1d")
 
-// A worker that drains finishes what it has.
+// A draining worker finishes its attempts.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -79,8 +79,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// A worker that is removed while it plays says so at once, and what to do, instead of what NATS says to a result
-// that it cannot hand in any more. It ends on the first signal, and keeps the result.
+// A worker that is removed while it plays logs that at once, with advice. It exits on the first signal and
+// retains the result that it cannot send.
 func TestRemovedWhilePlaying(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -113,7 +113,7 @@ func TestRemovedWhilePlaying(t *testing.T) {
 	}
 }
 
-// A match on a machine that is killed is lost, and its next attempt is played elsewhere.
+// An attempt on a machine that is killed is lost, and the next attempt can be played elsewhere.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -134,8 +134,8 @@ func TestKilled(t *testing.T) {
 	a.checkComplete(again, d, err)
 }
 
-// A match on a machine whose worker is killed and comes back is lost at once: the new worker does not
-// have it.
+// If a worker is killed and restarts, its attempts are lost at once, because the new worker does not have
+// them.
 func TestKilledAndBack(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -154,8 +154,8 @@ func TestKilledAndBack(t *testing.T) {
 	a.checkComplete(again, d, err)
 }
 
-// A worker that was stopped for longer than the acknowledgement time learns that its attempt is
-// over, and takes jobs again.
+// A worker that was stopped for longer than AckTime learns that its attempt is over, and then accepts jobs
+// again.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -165,7 +165,7 @@ func TestStopped(t *testing.T) {
 	a.awaitAttemptOn("lab-1", j)
 	a.must(p.Process.Signal(syscall.SIGSTOP))
 	kit.Until(t, "it is stopped", func() bool { return isStopped(t, p.Process.Pid) })
-	a.link.FlushTimeout(patience) // the dispatcher has been sent what it told before
+	a.link.FlushTimeout(patience) // wait until the dispatcher has received everything
 	a.expireMachine("lab-1")
 	got := <-out
 	a.must(p.Process.Signal(syscall.SIGCONT))
@@ -178,7 +178,7 @@ func TestStopped(t *testing.T) {
 	a.checkComplete(again, d, err)
 }
 
-// A match that is cancelled ends on its machine, at once.
+// A cancelled attempt ends on its machine at once.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -197,7 +197,7 @@ func TestCancelled(t *testing.T) {
 	a.checkComplete(again, d, err)
 }
 
-// A job that does not reach its machine is sent again until that names it, and then no more.
+// A job that does not reach its machine is sent again until the machine names it.
 func TestSentAgain(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -263,7 +263,7 @@ func TestCancelledUnnamed(t *testing.T) {
 		t.Errorf("then it is told %+v", say)
 	}
 	a.expire(time.Now().Add(HeartbeatTime))
-	other := awaitedAttempt{attemptKey: attemptKey{2, 1}, machine: "lab-1"} // whose end comes after all that was sent
+	other := awaitedAttempt{attemptKey: attemptKey{2, 1}, machine: "lab-1"} // its withdrawal arrives after everything else
 	a.withdraw(&other)
 	if say := next(); say.End == nil || *say.End != other.attemptKey {
 		t.Errorf("in the end it is told %+v", say)
@@ -274,8 +274,8 @@ func TestCancelledUnnamed(t *testing.T) {
 	}
 }
 
-// A result that is handed in while there is no server is there when the next one comes. It comes
-// again until a server has taken it, and then never.
+// A result that a worker has while there is no server reaches the next one. The worker sends it until a
+// server has stored it, and not again.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -298,7 +298,7 @@ func TestRestart(t *testing.T) {
 	a.open(nil)
 	r, err := a.adopt("lab-1", j)
 	a.checkComplete(j, r, err)
-	a.awaitMachine("lab-1") // it has come back by itself
+	a.awaitMachine("lab-1") // it reconnects by itself
 	kit.Until(t, "nothing is left", func() bool { return len(storedResults(t, p)) == 0 && len(a.awaitMachine("lab-1").Attempts) == 0 })
 }
 
@@ -308,7 +308,7 @@ func storedResults(t *testing.T, p *process) []string {
 	return kit.Get[[]string](t)(filepath.Glob(filepath.Join(p.settings.Dir, "results", "*"+resultSuffix)))
 }
 
-// A worker that is killed with a finished result hands it in when it is back.
+// A worker that is killed with a finished result sends it after its restart.
 func TestResultOnDisk(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)

@@ -23,7 +23,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// connectHostile connects with the credentials of a worker that does what it likes.
+// connectHostile connects with the credentials of a worker, for a test that plays its part.
 func (a *arena) connectHostile(name string) *Link {
 	a.t.Helper()
 	l := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.DispatcherOptions.Log))
@@ -31,7 +31,7 @@ func (a *arena) connectHostile(name string) *Link {
 	return l
 }
 
-// sendHeartbeat makes a hostile worker say that it is there.
+// sendHeartbeat sends a heartbeat for l, which change can edit, and returns the answer.
 func (a *arena) sendHeartbeat(l *Link, change func(*heartbeat)) heartbeatReply {
 	a.t.Helper()
 	b := heartbeat{WorkerInfo: attempt.WorkerInfo{Name: l.Name, Protocol: Protocol, Sandbox: "FULL", Cores: []int{cores.Any}}, Session: "s"}
@@ -45,7 +45,7 @@ func (a *arena) sendHeartbeat(l *Link, change func(*heartbeat)) heartbeatReply {
 	return got
 }
 
-// connectOnce connects with a file of credentials, and does not try again.
+// connectOnce connects with a file of credentials and does not try again.
 func (a *arena) connectOnce(file string) error {
 	a.t.Helper()
 	creds, err := os.ReadFile(file)
@@ -59,15 +59,15 @@ func (a *arena) connectOnce(file string) error {
 	return err
 }
 
-// isDenied reports whether NATS refuses what a connection does with a subject.
+// isDenied reports whether NATS refuses what do does with a subject.
 func isDenied(l *Link, subject string, do func() error) bool {
 	err := do()
-	l.FlushTimeout(patience) // the server has read it, and answered before
+	l.FlushTimeout(patience) // NATS has answered everything before
 	err = errors.Join(err, l.LastError())
 	return errors.Is(err, nats.ErrPermissionViolation) && strings.Contains(err.Error(), strconv.Quote(subject))
 }
 
-// What the credentials of a worker do not allow, the real server refuses.
+// NATS refuses everything that the credentials of a worker do not allow.
 func TestHostileCredentials(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -115,7 +115,7 @@ func TestHostileCredentials(t *testing.T) {
 	}
 }
 
-// A worker connects as soon as it has its credentials, whenever the dispatcher looks for new ones.
+// A worker can connect as soon as it has credentials, before the dispatcher reads the list of workers again.
 func TestNewCredentials(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -125,7 +125,7 @@ func TestNewCredentials(t *testing.T) {
 	a.must(err)
 	_, err = a.keys.Add("lab-2")
 	a.must(err)
-	text, err := stranger.Add("lab-2") // of another server, but with this one's certificate
+	text, err := stranger.Add("lab-2") // credentials of another server with the same certificate
 	a.must(err)
 	text = append(bytes.ReplaceAll(text, certificatePEM(stranger.certificate.Certificate[0]), nil), certificatePEM(a.keys.certificate.Certificate[0])...)
 	file := filepath.Join(t.TempDir(), "stranger.creds")
@@ -135,20 +135,20 @@ func TestNewCredentials(t *testing.T) {
 	}
 }
 
-// sendResult hands in the result that a worker likes, on its own subject, and waits for the answer.
+// sendResult sends a result on the subject of l and returns the answer.
 func (a *arena) sendResult(l *Link, r attempt.Result) receipt {
 	a.t.Helper()
 	packed := kit.Get[[]byte](a.t)(Pack(r, MaxPacked))
 	return a.sendPart(l, firstPart(r.Match, r.Attempt, packed), packed)
 }
 
-// firstPart returns the line before the first part of what is handed in.
+// firstPart returns the line before the first part of a packed result.
 func firstPart(match int64, number int, packed []byte) resultPart {
 	sum := sha256.Sum256(packed)
 	return resultPart{attemptKey: attemptKey{match, number}, Sum: hex.EncodeToString(sum[:]), Size: len(packed)}
 }
 
-// sendPart hands in a part of a result.
+// sendPart sends a part of a result.
 func (a *arena) sendPart(l *Link, p resultPart, data []byte) (r receipt) {
 	a.t.Helper()
 	message := append(kit.Get[[]byte](a.t)(json.Marshal(p)), '\n')
@@ -161,7 +161,7 @@ func (a *arena) resultCount(outcome string) float64 {
 	return testutil.ToFloat64(a.Dispatcher.metrics.results.WithLabelValues(outcome))
 }
 
-// A result counts only from the machine that was given the attempt, with its seed, and once.
+// A result is accepted only from the machine that was given the attempt, with its seed, and once.
 func TestForged(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -206,7 +206,7 @@ func TestForged(t *testing.T) {
 	}
 }
 
-// What the server keeps of the results of one machine is bounded, whatever that begins, and others' room stays.
+// The server limits the memory for the results of one machine, and other machines keep theirs.
 func TestUploads(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -256,7 +256,7 @@ func TestUploads(t *testing.T) {
 	}
 }
 
-// Results that are handed in twice have one effect, and those of an earlier attempt none.
+// A result that is sent twice counts once, and that of an earlier attempt not at all.
 func TestTwice(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -289,8 +289,8 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// A worker that was given an attempt can hand in anything for it, once: what cannot be of it is refused when it
-// is unpacked.
+// A worker can send any data for its attempt, once. A result that cannot belong to it is refused when it is
+// unpacked.
 func TestLies(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -315,13 +315,13 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// A worker that floods is stopped at its own limits, and the others' room stays.
+// A worker that sends too much reaches its own limits, and other workers are not affected.
 func TestFlood(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
 	victim, evil := a.connectHostile("victim"), a.connectHostile("evil")
 	for range 100 {
-		// Where the server has ended its connection, the client keeps some of it for the next one.
+		// After the server has closed the connection the client buffers some messages for the next one.
 		if err := evil.Publish(resultsSubject("evil"), make([]byte, 1<<20)); !errors.Is(err, nats.ErrReconnectBufExceeded) {
 			a.must(err)
 		}
@@ -343,7 +343,7 @@ func TestFlood(t *testing.T) {
 		refused := errors.Join(err, evil.LastError())
 		return refused != nil && strings.Contains(refused.Error(), "maximum subscriptions")
 	})
-	// What it tells of itself.
+	// Heartbeats.
 	now := time.Now()
 	read := func(name string) bool {
 		_, ok := a.recordHeartbeat(heartbeat{WorkerInfo: attempt.WorkerInfo{Name: name}, Session: "s"}, now)
@@ -366,7 +366,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// A machine has a few connections, and the others can connect.
+// A machine can open only a few connections, and other machines can still connect.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -381,7 +381,7 @@ func TestConnections(t *testing.T) {
 	a.connectHostile("victim")
 }
 
-// A worker that is removed is cut off at once, and cannot come back.
+// A worker that is removed is disconnected at once and cannot reconnect.
 func TestRemoved(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -411,7 +411,7 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// A machine that speaks another protocol is refused by name, and gets no jobs.
+// A machine with another protocol is refused, with its name, and gets no jobs.
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -433,7 +433,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// Of two workers with the same credentials the newer one plays, and the other is told.
+// Of two workers with the same credentials the newer one plays, and the other one is told why it must exit.
 func TestSameCredentials(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -447,8 +447,8 @@ func TestSameCredentials(t *testing.T) {
 	}
 }
 
-// What a machine says of itself is shown to people: long words and controls are not read, and neither is
-// what comes with them.
+// A heartbeat with long texts or control characters is ignored completely, because people are shown the
+// texts.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -477,8 +477,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A worker cannot let NATS do what it may not do itself, by asking for an answer on a subject that
-// is not its own.
+// A worker cannot make NATS publish what the worker may not publish itself, by a reply subject that is not
+// its own.
 func TestForeignReplies(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -495,7 +495,7 @@ func TestForeignReplies(t *testing.T) {
 		}
 	}
 	l.Flush()
-	a.must(a.link.FlushTimeout(patience)) // what the answers have led to is done
+	a.must(a.link.FlushTimeout(patience)) // everything that follows from the answers is done
 	a.must(victim.FlushTimeout(patience))
 	if n, _, err := words.Pending(); n != 0 || err != nil {
 		t.Errorf("the victim is told %d words, %v", n, err)

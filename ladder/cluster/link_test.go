@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A worker that starts before its server says that it waits, and then that it is refused.
+// A worker that starts before its server logs that it waits, and later that it is refused.
 func TestDialSays(t *testing.T) {
 	t.Parallel()
 	server := kit.Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
@@ -59,13 +59,12 @@ func TestDialSays(t *testing.T) {
 	}
 }
 
-// What NATS reports moves a link from one state to another, whoever waits for a state hears of it, and what nobody can mend
-// is logged once.
+// The events of NATS change the state of a link and wake all that wait for a state. A refusal is logged once.
 func TestLinkStates(t *testing.T) {
 	t.Parallel()
 	const refusal, timeout = "NATS refuses the credentials", "nobody answers as NATS"
 	var log kit.Output
-	l := newLink("nats://arena", "lab-1", slog.New(slog.NewTextHandler(&log, nil))) // without a client: the test reports what it would
+	l := newLink("nats://arena", "lab-1", slog.New(slog.NewTextHandler(&log, nil))) // the test calls the handlers instead of a NATS client
 	for i, step := range []struct {
 		report   func()
 		want     linkState
@@ -109,7 +108,7 @@ func TestLinkStates(t *testing.T) {
 	}
 }
 
-// Nothing is asked over a link without a connection, and the error says why.
+// A request over a link without a connection fails at once, with the reason.
 func TestAskWithoutConnection(t *testing.T) {
 	t.Parallel()
 	l := newLink("nats://arena", "lab-1", slog.New(slog.DiscardHandler))
@@ -122,7 +121,7 @@ func TestAskWithoutConnection(t *testing.T) {
 	}
 }
 
-// signalLog is a log that calls a function once it has certain words.
+// signalLog is a log that calls a function once it contains certain words.
 type signalLog struct {
 	mu    sync.Mutex
 	text  bytes.Buffer

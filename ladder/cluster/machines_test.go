@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// BenchmarkHeartbeat is what the server does with a heartbeat of one of many machines that play four matches
-// each. It costs the same however many machines there are.
+// BenchmarkHeartbeat measures the server's work for a heartbeat of one of many machines with four matches
+// each. It does not depend on the number of machines.
 func BenchmarkHeartbeat(b *testing.B) {
 	for _, machines := range []int{1, 100, 1000} {
 		b.Run(fmt.Sprintf("machines=%d", machines), func(b *testing.B) {

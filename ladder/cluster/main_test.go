@@ -31,29 +31,29 @@ import (
 
 // TestMain lets the test binary be a house bot or a worker.
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "8") // they wait for each other's processes and heartbeats more than they compute
+	flag.Set("test.parallel", "8") // the tests mostly wait for processes and heartbeats
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot, "worker": workerProcess, clustertest.Mode: clustertest.Main}, nil)
 }
 
-// ackTime is that of the tests: nothing is lost because a machine is busy.
+// ackTime replaces AckTime in tests: it is so long that no attempt is lost because the machine is busy.
 const ackTime = 2 * time.Hour
 
-// patience is for what must come: only the deadline of the test run ends the wait.
+// patience is the timeout for what must happen: only the deadline of the test run ends the wait.
 const patience = time.Hour
 
-// arena is a server's fleet in a test.
+// arena is a Dispatcher with its keys, bots and log.
 type arena struct {
 	*Dispatcher
-	keys      *Keys // nil with a cluster that exists
+	keys      *Keys // nil with an existing cluster
 	t         testing.TB
 	dir       string
-	bots      string // the directory of the built bots, each under its hash
+	bots      string // directory of the built bots, each under its hash
 	log       *kit.Output
-	address   string               // where workers connect, also when the dispatcher opens again
-	forwardTo func(address string) // from there
+	address   string               // where workers connect, also after the dispatcher is opened again
+	forwardTo func(address string) // makes address lead to another one
 }
 
-// newArena opens a dispatcher, for workers on a free port.
+// newArena opens a Dispatcher that accepts workers on a free port.
 func newArena(t testing.TB, change func(*DispatcherOptions)) *arena {
 	t.Helper()
 	kit.Slow(t)
@@ -90,7 +90,7 @@ func (a *arena) open(change func(*DispatcherOptions)) {
 	a.t.Cleanup(hub.Close)
 }
 
-// stopMonitor makes the server look for nothing any more. Its NATS goes on.
+// stopMonitor stops the background work of the dispatcher. Its NATS server continues.
 func (a *arena) stopMonitor() {
 	a.end()
 	a.running.Wait()
@@ -101,7 +101,7 @@ func (a *arena) must(err error) {
 	kit.Must(a.t, err)
 }
 
-// creds makes a credential and returns its file.
+// creds makes credentials for a worker and returns their file.
 func (a *arena) creds(name string) string {
 	a.t.Helper()
 	text := kit.Get[[]byte](a.t)(a.keys.Add(name))
@@ -110,10 +110,11 @@ func (a *arena) creds(name string) string {
 	return file
 }
 
-// url returns where workers connect.
+// url returns the URL to which workers connect.
 func (a *arena) url() string { return "nats://" + a.address }
 
-// player is a script that plays the first move; BEFORE runs at each line.
+// player is a script that always plays the first legal move. BEFORE is replaced by a command to run for each
+// line.
 const player = `while read -r verb ply left move rest; do
 	BEFORE
 	case $verb in
@@ -135,7 +136,7 @@ func (a *arena) bot(id int64, script string) attempt.Entrant {
 	return attempt.Entrant{Version: id, Name: "script" + hash[:8], Hash: hash, Command: []string{"sh", "bot.sh"}, Label: "1", Language: "Bash"}
 }
 
-// greedy is a bot of the house.
+// greedy is a house bot.
 var greedy = attempt.Entrant{Version: 1, Name: "@greedy", House: "@greedy", Label: "1"}
 
 // job returns a short match of two bots.
@@ -147,16 +148,16 @@ func job(id int64, number int, bots ...attempt.Entrant) attempt.Job {
 	}
 }
 
-// settings are those of a worker that is a process.
+// settings are the options of a worker process.
 type settings struct {
 	URL, Creds, Dir string
 	Cores           int
 	Cache           int64
 	Protocol        int    `json:",omitempty"`
-	Gate            string `json:",omitempty"` // see gate; "": it plays at once
+	Gate            string `json:",omitempty"` // see newGate; if it is empty, the worker does not wait
 }
 
-// workerProcess is a worker as a process of its own. It drains on SIGTERM.
+// workerProcess runs a worker in this process. It drains on SIGTERM.
 func workerProcess(text string) error {
 	var s settings
 	if err := json.Unmarshal([]byte(text), &s); err != nil {
@@ -209,7 +210,7 @@ func (s settings) options(log *slog.Logger) WorkerOptions {
 	return o
 }
 
-// process is a worker that runs as a process.
+// process is a worker in a process of its own.
 type process struct {
 	*exec.Cmd
 	settings
@@ -217,7 +218,7 @@ type process struct {
 	ended chan error
 }
 
-// startProcess starts a worker as a process of its own, which ends with the test.
+// startProcess starts a worker in a process of its own, which the test stops at its end.
 func (a *arena) startProcess(s settings) *process {
 	a.t.Helper()
 	text := kit.Get[[]byte](a.t)(json.Marshal(s))
@@ -235,8 +236,8 @@ func (a *arena) startProcess(s settings) *process {
 	return p
 }
 
-// startWorkerProcess starts a worker with new credentials and waits until it is there. With a gate it plays
-// when that is open.
+// startWorkerProcess starts a worker process with new credentials and waits until it is connected. With a
+// gate it plays when the gate is open.
 func (a *arena) startWorkerProcess(name string, gate ...string) *process {
 	a.t.Helper()
 	p := a.startProcess(settings{URL: a.url(), Creds: a.creds(name), Dir: a.t.TempDir(), Gate: strings.Join(gate, "")})
@@ -244,7 +245,7 @@ func (a *arena) startWorkerProcess(name string, gate ...string) *process {
 	return p
 }
 
-// awaitMachine waits until a machine takes jobs.
+// awaitMachine waits until a machine gets jobs, and returns it.
 func (a *arena) awaitMachine(name string) attempt.WorkerInfo {
 	a.t.Helper()
 	var found attempt.WorkerInfo
@@ -260,8 +261,7 @@ func (a *arena) awaitMachine(name string) attempt.WorkerInfo {
 	return found
 }
 
-// expireMachine makes the dispatcher have heard nothing of a machine and its attempts for longer than it may be
-// silent.
+// expireMachine makes a machine and its attempts expire, as if no heartbeat had come for AckTime.
 func (a *arena) expireMachine(name string) {
 	a.t.Helper()
 	a.mu.Lock()
@@ -279,7 +279,7 @@ func (a *arena) expireMachine(name string) {
 	a.expire(now)
 }
 
-// awaitDeparture waits until a machine is not there any more.
+// awaitDeparture waits until a machine is no longer connected.
 func (a *arena) awaitDeparture(name string) {
 	a.t.Helper()
 	kit.Until(a.t, name+" is gone", func() bool {
@@ -292,19 +292,19 @@ func (a *arena) awaitDeparture(name string) {
 	})
 }
 
-// playOutcome is what comes of a call of Play.
+// playOutcome has the results of a call of Play.
 type playOutcome struct {
 	attempt.Result
 	err error
 }
 
-// Play hands a job to a machine and returns its result.
+// Play sends a job to a machine and returns its result.
 func (a *arena) Play(ctx context.Context, name string, j attempt.Job) (r attempt.Result, err error) {
 	err = a.Dispatcher.Play(ctx, name, j, func(got attempt.Result) error { r = got; return nil })
 	return r, err
 }
 
-// adopt returns the result of a job that an earlier server has handed out.
+// adopt returns the result of a job that an earlier server has sent.
 func (a *arena) adopt(name string, j attempt.Job) (r attempt.Result, err error) {
 	e := expectationOf(j)
 	e.Seed = referee.Hex{}
@@ -312,7 +312,7 @@ func (a *arena) adopt(name string, j attempt.Job) (r attempt.Result, err error) 
 	return r, err
 }
 
-// startPlay calls Play without waiting for it.
+// startPlay calls Play in a goroutine.
 func (a *arena) startPlay(ctx context.Context, name string, j attempt.Job) <-chan playOutcome {
 	out := make(chan playOutcome, 1)
 	go func() {
@@ -322,7 +322,7 @@ func (a *arena) startPlay(ctx context.Context, name string, j attempt.Job) <-cha
 	return out
 }
 
-// awaitAttemptOn waits until a machine tells that it has an attempt.
+// awaitAttemptOn waits until a machine names an attempt.
 func (a *arena) awaitAttemptOn(name string, j attempt.Job) {
 	a.t.Helper()
 	kit.Until(a.t, name+" has the match", func() bool {
@@ -337,7 +337,7 @@ func (a *arena) awaitAttemptOn(name string, j attempt.Job) {
 	})
 }
 
-// awaitSent waits until an attempt is sent to its machine.
+// awaitSent waits until a job is sent to its machine.
 func (a *arena) awaitSent(match int64, number int) {
 	a.t.Helper()
 	kit.Until(a.t, "the attempt is sent", func() bool {
@@ -360,24 +360,24 @@ func (a *arena) checkComplete(j attempt.Job, r attempt.Result, err error) {
 	}
 }
 
-// expectationOf is what the result of a job is checked against.
+// expectationOf returns what the result of a job is checked against.
 func expectationOf(j attempt.Job) Expectation {
 	return Expectation{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 }
 
 var errTest = errors.New("the test ends it")
 
-// greedy2 is another bot of the house.
+// greedy2 is another house bot.
 var greedy2 = attempt.Entrant{Version: 3, Name: "@first", House: "@first", Label: "1"}
 
-// startWorker starts a worker in the process of the test. With a gate it plays when that is open.
+// startWorker starts a worker in the process of the test. With a gate it plays when the gate is open.
 func (a *arena) startWorker(name string, gate ...string) *Worker {
 	a.t.Helper()
 	link := kit.Get[*Link](a.t)(Dial(a.t.Context(), a.url(), a.creds(name), a.DispatcherOptions.Log))
 	return a.runWorker(link, settings{Dir: a.t.TempDir(), Gate: strings.Join(gate, "")}.options(a.DispatcherOptions.Log))
 }
 
-// runWorker starts a worker over a link, which ends with the test.
+// runWorker runs a worker over a link until the end of the test.
 func (a *arena) runWorker(link *Link, o WorkerOptions) *Worker {
 	a.t.Helper()
 	w := kit.Get[*Worker](a.t)(NewWorker(link, o))

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// A result that is too large loses what the bots said, and never its moves without saying so.
+// A result that is too large loses its logs and info. It never loses moves without becoming a failure.
 func TestPack(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)

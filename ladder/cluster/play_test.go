@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// A bot whose files cannot be had is a failure of its version, not of the machine that was to play it.
+// A bot whose files cannot be built is a failure of its version, not of the machine.
 func TestNotBuilt(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, func(o *DispatcherOptions) {
@@ -29,7 +29,7 @@ func TestNotBuilt(t *testing.T) {
 	}
 }
 
-// A machine keeps an attempt that a stopping server leaves to the next one, however long the stop takes.
+// A machine continues an attempt that a stopping server leaves to the next one, however long the stop takes.
 func TestLeft(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -59,7 +59,8 @@ func TestLeft(t *testing.T) {
 	}
 }
 
-// An attempt is not lost while its bots are prepared, however long that takes: its machine does not know of it.
+// An attempt is not lost while its bots are being packed, however long that takes, although its machine does
+// not know it.
 func TestSlowBuild(t *testing.T) {
 	t.Parallel()
 	building, built := make(chan struct{}), make(chan struct{})
@@ -77,7 +78,7 @@ func TestSlowBuild(t *testing.T) {
 	j := job(1, 1, greedy, a.bot(2, script("")))
 	out := a.startPlay(t.Context(), "lab-1", j)
 	<-building
-	a.sendHeartbeat(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} }) // which it cannot know
+	a.sendHeartbeat(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} }) // an attempt that it cannot know
 	a.expireMachine("lab-1")
 	a.sendHeartbeat(l, nil)
 	close(built)

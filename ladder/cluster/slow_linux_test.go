@@ -16,19 +16,19 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// slowLine carries the connections of a worker as a slow line does, where the heartbeats of a connection come too
-// late behind a long message: one that sends more than a burst before it hears anything is cut.
+// slowLine carries the connections of a worker like a slow line, on which heartbeats are delayed by long
+// messages. It cuts a connection that sends more than burst bytes before it receives any.
 type slowLine struct {
 	burst    int64
-	maxBytes int64 // bytes after which a connection is cut in any case; 0: never
-	// speed is how many bytes a second it carries in each direction; 0: all that come.
+	maxBytes int64 // bytes after which a connection is cut in any case; 0 means no limit
+	// speed is the number of bytes per second in each direction; 0 means no limit.
 	speed rate.Limit
 
 	mu   sync.Mutex
 	cuts int
 }
 
-// urlTo returns the URL of a server behind the line.
+// urlTo returns a URL that leads to a server over the line.
 func (l *slowLine) urlTo(t *testing.T, server string) (url string) {
 	t.Helper()
 	listener := kit.Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
@@ -54,7 +54,7 @@ func (l *slowLine) urlTo(t *testing.T, server string) (url string) {
 	return "nats://" + listener.Addr().String()
 }
 
-// carry carries one direction.
+// carry forwards the bytes of one direction.
 func (l *slowLine) carry(from, to net.Conn, sent, heard, total *int64) {
 	defer from.Close()
 	defer to.Close()
@@ -80,7 +80,8 @@ func (l *slowLine) carry(from, to net.Conn, sent, heard, total *int64) {
 	}
 }
 
-// largeResult returns a result that is large when it is packed. It has failed: nobody plays it again.
+// largeResult returns a failed result with about that many bytes when it is packed. Being failed, it is not
+// replayed.
 func largeResult(j attempt.Job, bytes int) attempt.Result {
 	noise := make([]byte, bytes)
 	rand.Read(noise)
@@ -89,7 +90,7 @@ func largeResult(j attempt.Job, bytes int) attempt.Result {
 	return r
 }
 
-// newArena runs a test with a worker behind a line, which plays as play says; nil: as it should.
+// newArena returns an arena with a worker behind the line. If play is not nil, it replaces attempt.Play.
 func (l *slowLine) newArena(t *testing.T, play func(context.Context, attempt.Job, attempt.Options) attempt.Result) *arena {
 	t.Helper()
 	a := newArena(t, nil)
@@ -99,7 +100,7 @@ func (l *slowLine) newArena(t *testing.T, play func(context.Context, attempt.Job
 	return a
 }
 
-// requireFetch requires that a worker behind the line fetches a bot of so many bytes.
+// requireFetch checks that the worker can fetch a bot of that many bytes over the line.
 func (l *slowLine) requireFetch(t *testing.T, bytes int) {
 	t.Parallel()
 	a := l.newArena(t, nil)
@@ -109,7 +110,7 @@ func (l *slowLine) requireFetch(t *testing.T, bytes int) {
 	l.checkCuts(t)
 }
 
-// requireResult requires that a worker behind the line hands in a result of so many bytes.
+// requireResult checks that the worker can send a result of that many bytes over the line.
 func (l *slowLine) requireResult(t *testing.T, bytes int) {
 	t.Parallel()
 	a := l.newArena(t, func(_ context.Context, j attempt.Job, _ attempt.Options) attempt.Result { return largeResult(j, bytes) })
@@ -121,7 +122,7 @@ func (l *slowLine) requireResult(t *testing.T, bytes int) {
 	l.checkCuts(t)
 }
 
-// checkCuts requires that the line was cut if it is one that is cut.
+// checkCuts checks that a line with a limit was cut.
 func (l *slowLine) checkCuts(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
@@ -131,7 +132,7 @@ func (l *slowLine) checkCuts(t *testing.T) {
 	}
 }
 
-// A large bot and a large result arrive over a slow line, also over one that is cut again and again.
+// A large bot and a large result arrive over a slow line, even over one that is cut again and again.
 func TestSlowLine(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int64{"slow": 0, "cut": 2 << 20} {

@@ -16,19 +16,20 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// frame returns a zstd frame with one block of the content, which is not compressed.
+// frame returns a zstd frame with one uncompressed block.
 func frame(content string) []byte {
 	header := uint32(len(content))<<3 | 1 // the last block, raw
 	return append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0, byte(header), byte(header >> 8), byte(header >> 16)}, content...)
 }
 
-// worstResults are the games of results that take the server the most time, for a job. Each is as long as a message may be,
-// or unpacks to as much as a result may.
+// worstResults returns, for a job, the games of results that cost the server the most time. Each is as long
+// as a message may be, or unpacks to as much as a result may.
 func worstResults(t testing.TB, j attempt.Job) map[string][]byte {
 	t.Helper()
 	games := atRandom(t, j).Games
 	c := kit.Get[*checker](t)(newChecker(expectationOf(j)))
-	// padded returns all games, each filled up to its largest size by a repeated text at the beginning of its object.
+	// padded returns all games, each padded to its largest size by a text that is repeated at the beginning
+	// of its object.
 	padded := func(fill string) []byte {
 		var document bytes.Buffer
 		for i, g := range games {
@@ -44,7 +45,7 @@ func worstResults(t testing.TB, j attempt.Job) map[string][]byte {
 		document.WriteByte(']')
 		return compressor().EncodeAll(document.Bytes(), nil)
 	}
-	// said returns the games with as much info as a seat may have of a game, in lines of a text.
+	// said returns the games with the largest info that seats may send, in lines of a text.
 	said := func(text string) []byte {
 		for _, g := range games {
 			left := slices.Repeat([]int{attempt.MaxInfo / attempt.InfoSize(text)}, len(g.Seats))
@@ -78,14 +79,14 @@ func worstResults(t testing.TB, j attempt.Job) map[string][]byte {
 	}
 }
 
-// packedMessage returns a result as it is handed in, with any games.
+// packedMessage returns a packed result with any games.
 func packedMessage(t testing.TB, j attempt.Job, games []byte) []byte {
 	t.Helper()
 	head := kit.Get[[]byte](t)(json.Marshal(attempt.Result{Match: 1, Attempt: 1, Seed: j.Seed, Machine: "lab-1"}))
 	return append(append(head, '\n'), games...)
 }
 
-// What takes long to read and leaves nothing is refused, wherever it is.
+// JSON that takes long to read and adds nothing to a game is refused, wherever it is.
 func TestPadding(t *testing.T) {
 	kit.Slow(t)
 	t.Parallel()
@@ -103,8 +104,8 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// The games of a result are read in large pieces however small the pieces are that they are unpacked in, and not for
-// longer than a check may take.
+// Games are read in large pieces, even if the decoder returns small ones, and not for longer than a check may
+// take.
 func TestGameReader(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(" ", 1000)
@@ -138,7 +139,7 @@ func TestCheckTime(t *testing.T) {
 	}
 }
 
-// One machine cannot have all slots for checks, where there are several: another's result is checked meanwhile.
+// One machine cannot occupy all slots for checks: a result of another machine is checked meanwhile.
 func TestCheckSlots(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ slots, own int }{{1, 1}, {2, 1}, {4, 2}, {5, 2}} {
@@ -175,7 +176,7 @@ func TestCheckSlots(t *testing.T) {
 	}
 }
 
-// BenchmarkWorst is what the server does with the results that take it the most time.
+// BenchmarkWorst measures the check of the results that cost the server the most time.
 func BenchmarkWorst(b *testing.B) {
 	j := newJob("tebes", map[string]string{"size": "4"}, 2)
 	j.Deals = 250

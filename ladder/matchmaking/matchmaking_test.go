@@ -11,7 +11,7 @@ import (
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 0)) }
 
-// experiencedPlayers returns players 10 Elo apart that have all played a lot.
+// experiencedPlayers returns n players, 10 Elo apart, that have all played many matches.
 func experiencedPlayers(n int) (players []Candidate) {
 	for i := range n {
 		players = append(players, Candidate{ID: int64(i + 1), Elo: 1000 + 10*float64(i), Uncertainty: 0.02, Matches: 200})
@@ -19,7 +19,7 @@ func experiencedPlayers(n int) (players []Candidate) {
 	return players
 }
 
-// newSoloPool returns the pool of a ladder without teams, on which nobody has met.
+// newSoloPool returns a pool of a ladder without teams, on which nobody has met.
 func newSoloPool(slots int, players []Candidate) *Pool {
 	sides := make([]int, slots)
 	for i := range sides {
@@ -32,7 +32,7 @@ func newSoloPool(slots int, players []Candidate) *Pool {
 	return p
 }
 
-// playMatch lets a pool play a match at once, which moves no Elo.
+// playMatch chooses and finishes a match that changes no Elo.
 func playMatch(t interface{ Fatalf(string, ...any) }, p *Pool, c Constraints, r *rand.Rand) []int64 {
 	slots, unknown := p.Next(c, r)
 	if slots == nil {
@@ -62,9 +62,8 @@ func checkSlots(t interface{ Fatalf(string, ...any) }, p *Pool, slots []int64) {
 	}
 }
 
-// Nobody waits for ever: every version on a ladder plays at least once in any
-// 2N matches, where N is the most players that the ladder had meanwhile,
-// whoever comes and goes.
+// Nobody waits forever: every version plays at least once in any 2N matches, where N is the largest number of
+// players meanwhile, whatever players come and go.
 func TestNobodyWaits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		slots := rapid.IntRange(2, 4).Draw(t, "slots")
@@ -83,7 +82,7 @@ func TestNobodyWaits(t *testing.T) {
 		for range start {
 			arrive(r.IntN(500))
 		}
-		most := map[int64]int{} // players since a version's last match
+		most := map[int64]int{} // largest number of players since a version's last match
 		for range 300 {
 			if r.Float64() < arrivals && len(p.players) < 120 {
 				arrive(0)
@@ -106,8 +105,7 @@ func TestNobodyWaits(t *testing.T) {
 	})
 }
 
-// The most uncertain first: among others that do not wait, a newcomer has the
-// next match, and most of the next ten.
+// Uncertain players come first: a newcomer has the next match, and most of the next ten.
 func TestNewcomersFirst(t *testing.T) {
 	r, p := newRand(1), newSoloPool(2, experiencedPlayers(100))
 	for range 500 {
@@ -125,13 +123,13 @@ func TestNewcomersFirst(t *testing.T) {
 			played++
 		}
 	}
-	// The others have two in that time.
+	// The other players have two matches in that time.
 	if played < 6 {
 		t.Errorf("the newcomer plays %d of 101 matches among 100 others", played)
 	}
 }
 
-// A newcomer plays before house bots that are as new, and most matches from then on.
+// A newcomer plays before house bots that are equally new, and has most of the matches from then on.
 func TestNewHouseBotsWait(t *testing.T) {
 	for seed := range uint64(20) {
 		players := []Candidate{{ID: 9, Elo: 1000, Uncertainty: 30}}
@@ -153,7 +151,7 @@ func TestNewHouseBotsWait(t *testing.T) {
 	}
 }
 
-// Among idle versions alone there is no match; others play them as before.
+// There is no match of idle versions alone. Other versions play them as before.
 func TestIdle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := newRand(rapid.Uint64().Draw(t, "seed"))
@@ -184,7 +182,7 @@ func TestIdle(t *testing.T) {
 	})
 }
 
-// Opponents are near in Elo and seldom met, and yet many are possible.
+// Opponents are near in Elo and have seldom met, and yet many different ones are chosen.
 func TestOpponents(t *testing.T) {
 	r, p := newRand(2), newSoloPool(2, experiencedPlayers(100))
 	distance, matches := 0.0, 5000
@@ -192,7 +190,7 @@ func TestOpponents(t *testing.T) {
 		s := playMatch(t, p, Constraints{}, r)
 		distance += math.Abs(float64(s[0]-s[1])) * 10 / float64(matches)
 	}
-	if distance < 40 || distance > 200 { // 333 were they drawn
+	if distance < 40 || distance > 200 { // 333 if they were drawn
 		t.Errorf("opponents are %.0f Elo apart", distance)
 	}
 	often := 0
@@ -204,7 +202,7 @@ func TestOpponents(t *testing.T) {
 	if often > 20 { // a version has 100 matches
 		t.Errorf("two versions met %d times", often)
 	}
-	// From the same state, nobody can foretell an opponent.
+	// The opponent cannot be predicted from the state of the pool.
 	own := p.players[50]
 	own.LastOrder -= 1000
 	p.Update([]Candidate{own}, nil)
@@ -223,7 +221,7 @@ func TestOpponents(t *testing.T) {
 	}
 }
 
-// What tells the most is an opponent whose Elo is known.
+// Opponents with a certain Elo are preferred.
 func TestKnownOpponents(t *testing.T) {
 	var players []Candidate
 	for i := range 20 {
@@ -237,7 +235,7 @@ func TestKnownOpponents(t *testing.T) {
 	}
 }
 
-// Bots of one owner meet only where there is hardly anybody else.
+// Bots of one owner meet only if there are hardly any other players.
 func TestOwners(t *testing.T) {
 	players := experiencedPlayers(30)
 	for i := 10; i < 15; i++ {
@@ -283,7 +281,7 @@ func TestTooFewPlayers(t *testing.T) {
 	}
 }
 
-// Any state gives a valid match or none, and the same from the same source.
+// Every state gives a valid match or none, and the same one from the same random numbers.
 func FuzzNext(f *testing.F) {
 	f.Add(uint64(1), uint8(2), []byte{1, 2, 3, 4, 5, 6, 7, 8, 9})
 	f.Add(uint64(2), uint8(4), []byte{255, 0, 255, 0, 255, 0, 128, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 9})

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A pool chooses opponents as often as the rule does.
+// A pool chooses each opponent as often as the reference does.
 func TestPoolOpponents(t *testing.T) {
 	const choices = 40_000
 	for _, uncertainty := range []float64{0.02, 30} {
@@ -34,7 +34,7 @@ func TestPoolOpponents(t *testing.T) {
 			slots, _ = p.Next(Constraints{}, r)
 			got[slots[0]+slots[1]-own]++
 		}
-		// The difference of two counts with the same expectation.
+		// The difference of two counts with the same expected value.
 		square, free := 0.0, 0.0
 		for _, player := range l.players {
 			if sum := want[player.ID] + got[player.ID]; sum >= 20 {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// referencePool is a ladder that chooses by the rule of docs/ratings.md with a look at every player.
+// referencePool chooses by the rule of docs/ratings.md in the simplest way: it looks at every player.
 type referencePool struct {
 	sides    []int
 	finished int
@@ -24,8 +24,8 @@ func (l *referencePool) indexOf(id int64) int {
 	return slices.IndexFunc(l.players, func(p Candidate) bool { return p.ID == id })
 }
 
-// urgency is that of a player: the share of the ladder that has played since its last match, and how new
-// it is. House bots make way where others play.
+// urgency returns the urgency of a player: the share of the ladder that has played since its last match, and
+// how new it is. House bots are less urgent while others play.
 func (l *referencePool) urgency(p *Candidate) float64 {
 	waited := 0.0
 	if p.OpenMatches == 0 {
@@ -37,7 +37,7 @@ func (l *referencePool) urgency(p *Candidate) float64 {
 	return waited + newness(p)
 }
 
-// first returns the most urgent player; equals are drawn.
+// first returns the most urgent player, drawn among equals.
 func (l *referencePool) first(r *rand.Rand) *Candidate {
 	var best *Candidate
 	for _, i := range r.Perm(len(l.players)) {
@@ -83,7 +83,8 @@ func (l *referencePool) next(r *rand.Rand) (slots []int64) {
 	}
 }
 
-// A pool, whatever it was told, is the ladder as it is, and begins with the most urgent.
+// After any changes a pool equals one that is made from the current players, and its first choice is the most
+// urgent one.
 func TestPoolIsTheLadder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sides := rapid.SampledFrom([][]int{{0, 1}, {0, 1, 2}, {0, 1, 0, 1}}).Draw(t, "sides")
@@ -172,7 +173,7 @@ func TestPoolIsTheLadder(t *testing.T) {
 	})
 }
 
-// finish ends a match.
+// finish ends a match and returns its results.
 func (l *referencePool) finish(versions []int64, r *rand.Rand) (moved []PlayerResult) {
 	l.finished++
 	for slot, a := range versions {
@@ -191,7 +192,7 @@ func (l *referencePool) finish(versions []int64, r *rand.Rand) (moved []PlayerRe
 	return moved
 }
 
-// Equals are drawn alike, wherever they are.
+// Equals are drawn with the same probability, whatever their order.
 func TestPoolTies(t *testing.T) {
 	p := newSoloPool(2, experiencedPlayers(200))
 	p.Open(1, []int64{10, 11})
@@ -209,7 +210,7 @@ func TestPoolTies(t *testing.T) {
 	}
 }
 
-// Who may not play is not chosen, and the others are as if they were alone.
+// Players that cannot play are not chosen, and the others are chosen as if they were alone.
 func TestPoolMay(t *testing.T) {
 	for seed := range uint64(50) {
 		p := newSoloPool(4, experiencedPlayers(12))
@@ -250,7 +251,8 @@ func BenchmarkPool(b *testing.B) {
 	}
 }
 
-// A pool forgets all meetings when it keeps more than maxMet; what is learned again takes no more.
+// A pool forgets all meetings if it has more than maxMeetings. Setting the meetings of a version again adds
+// none.
 func TestMeetingsKept(t *testing.T) {
 	p := newSoloPool(2, nil)
 	met := map[int64]int{}

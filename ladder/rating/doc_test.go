@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// The figures of docs/ratings.md are those that the package computes.
+// The numbers in docs/ratings.md are those that the package computes.
 func TestDocumentedFigures(t *testing.T) {
 	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/ratings.md"))
 	for _, want := range []string{tableOfK(t), firstMatch(t), laterMatch(t)} {
@@ -49,7 +49,7 @@ func TestDocumentedBits(t *testing.T) {
 	}
 }
 
-// byRecipe does for a bot what docs/ratings.md says, word by word.
+// byRecipe computes the change of a bot as docs/ratings.md describes it, word by word.
 func byRecipe(own, other, u, v, s float64) (after, uAfter float64) {
 	const full = 694.8711
 	const c = math.Ln10 / 400
@@ -102,7 +102,7 @@ func playMatch(t *testing.T, a, b Player, score float64) (ladder.Change, ladder.
 	return moves[0], moves[1]
 }
 
-// tableOfK returns K after so many even matches against opponents known exactly.
+// tableOfK returns the table of K after some numbers of even matches against opponents whose Elo is certain.
 func tableOfK(t *testing.T) string {
 	var head, line, us, ks strings.Builder
 	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
@@ -121,13 +121,13 @@ func tableOfK(t *testing.T) string {
 	return fmt.Sprintf("| matches played |%s\n|---|%s\n| u |%s\n| K |%s\n", &head, &line, &us, &ks)
 }
 
-// firstMatch returns a newcomer that scores 0.65 against an old bot.
+// firstMatch returns the example of a newcomer that scores 0.65 against an old bot.
 func firstMatch(t *testing.T) string {
 	fresh, old := playMatch(t, Player{Elo: Current.Start, Uncertainty: Current.Newcomer}, Player{Elo: 1180, Uncertainty: 0.05}, 0.65)
 	return exampleTable("fresh", fresh, "old", old)
 }
 
-// laterMatch returns two old bots that come out even.
+// laterMatch returns the example of two old bots that score the same.
 func laterMatch(t *testing.T) string {
 	a, b := playMatch(t, Player{Elo: 1240, Uncertainty: 0.02}, Player{Elo: 1180, Uncertainty: 0.02}, 0.5)
 	return exampleTable("first", a, "second", b)

@@ -28,7 +28,7 @@ func TestExpected(t *testing.T) {
 	checkNear(t, "slope at 0", Current.Full*(Current.ExpectedScore(0.01)-Current.ExpectedScore(-0.01))/0.02, 1, 1e-6)
 }
 
-// The bits that ratings are made of, on every machine.
+// Ratings have the same bits on every machine.
 func TestExpectedBits(t *testing.T) {
 	for diff, want := range map[float64]uint64{
 		0: 0x3fe0000000000000, 35: 0x3fe19b3bac90232a, -100: 0x3fd7092ccfa21238, 400.5: 0x3fed193814da5723, -1234.25: 0x3f4ae1e6d587f44e,
@@ -39,8 +39,8 @@ func TestExpectedBits(t *testing.T) {
 	}
 }
 
-// K falls with the matches and levels off; against opponents known exactly the
-// uncertainty is that of a mean of as many matches, but for what is forgotten.
+// K decreases with the number of matches and levels off. Against opponents whose Elo is certain the
+// uncertainty is that of a mean of all matches, except for Forget.
 func TestUncertaintyFalls(t *testing.T) {
 	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
 	last := math.Inf(1)
@@ -66,7 +66,7 @@ func TestMatch(t *testing.T) {
 		sides   []int
 		deals   []stats.Deal
 		scores  []float64 // by slot
-		signs   []float64 // of the moves
+		signs   []float64 // of the changes
 	}{
 		{"as expected", []Player{old, old}, []int{0, 1}, []stats.Deal{deal(0.5)}, []float64{0.5, 0.5}, []float64{0, 0}},
 		{"mean over deals", []Player{old, old}, []int{0, 1}, []stats.Deal{deal(0.75), deal(1), deal(0.5)}, []float64{0.75, 0.25}, []float64{1, -1}},
@@ -91,7 +91,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-// drawMatch draws any match of one game: two to five sides of the same size.
+// drawMatch draws a match with two to five sides of the same size.
 func drawMatch(t *rapid.T) ([]Player, []int, []stats.Deal) {
 	teams, size := rapid.IntRange(2, 5).Draw(t, "teams"), rapid.IntRange(1, 3).Draw(t, "size")
 	var players []Player
@@ -144,15 +144,14 @@ func TestMatchProperties(t *testing.T) {
 		if math.Abs(scores-half) > 1e-9 || math.Abs(expected-half) > 1e-9 {
 			t.Fatalf("scores add up to %v and expected ones to %v, want %v", scores, expected, half)
 		}
-		// A match never takes two sides past the lead that would have made the
-		// score the expected one.
+		// A match never moves two sides beyond the lead for which the score would have been expected.
 		if len(players) == 2 {
 			m := moves[0]
 			if after := Current.ExpectedScore(m.EloAfter - moves[1].EloAfter); (m.Score-after)*(m.Score-m.ExpectedScore) < -1e-9 && !players[0].Fixed {
 				t.Fatalf("a score of %v, where %v was expected, leads to an expected score of %v", m.Score, m.ExpectedScore, after)
 			}
 		}
-		// The other slot order and the duels turned round tell the same.
+		// Another order of slots and reversed duels give the same changes.
 		n := len(players)
 		mirror := make([]Player, n)
 		mirrorSides := make([]int, n)
@@ -177,8 +176,8 @@ func TestMatchProperties(t *testing.T) {
 	})
 }
 
-// Ten matches of a tenth of the information tell as much as a whole one; none tells
-// nothing.
+// Ten matches with a tenth of the information change about as much as a whole one; a match without
+// information changes nothing.
 func TestShare(t *testing.T) {
 	p := Player{Elo: Current.Start, Uncertainty: Current.Newcomer}
 	for n := range 20 {

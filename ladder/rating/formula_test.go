@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// eachConstant calls do with each number of a formula, and its name.
+// eachConstant calls do with each number of a formula and its name.
 func eachConstant(f *Formula, do func(name string, x reflect.Value)) {
 	var walk func(prefix string, v reflect.Value)
 	walk = func(prefix string, v reflect.Value) {
@@ -23,7 +23,7 @@ func eachConstant(f *Formula, do func(name string, x reflect.Value)) {
 	walk("", reflect.ValueOf(f).Elem())
 }
 
-// A fingerprint is the same every time, and with any other constant the program computes something else.
+// A fingerprint is always the same, and each other constant changes what the program computes.
 func TestFingerprint(t *testing.T) {
 	if again := Current.Fingerprint(); again != Current.Fingerprint() {
 		t.Errorf("it is %s, and then %s", Current.Fingerprint(), again)
@@ -46,13 +46,13 @@ func TestFingerprint(t *testing.T) {
 	}
 }
 
-// cutFingerprint returns the constants of a fingerprint, and the hash of what is computed from them.
+// cutFingerprint splits a fingerprint into the constants and the hash of the computation.
 func cutFingerprint(f Formula) (constants, computed string) {
 	print := f.Fingerprint()
 	return print[:len(print)-16], print[len(print)-16:]
 }
 
-// Match uses the constants of its formula.
+// Matches are computed with the constants of their formula.
 func TestFormulaForgets(t *testing.T) {
 	slow := Current
 	slow.Forget += 0.5

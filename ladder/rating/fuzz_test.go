@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Whatever a match is, it moves ratings to finite ones, and to the same bits again.
+// Every match gives finite ratings, and the same bits again.
 func FuzzMatch(f *testing.F) {
 	f.Add(1000.0, 1180.0, 30.0, 0.05, 0.65, uint8(2), uint8(2))
 	f.Add(-4000.0, 1e15, 1e6, 0.0, 1.0, uint8(4), uint8(2))

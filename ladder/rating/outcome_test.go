@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// finishedMatch is a finished match between its entries.
+// finishedMatch is a finished match with the entries before it.
 type finishedMatch struct {
 	match   ladder.Match
 	variant *rules.Variant
@@ -25,8 +25,7 @@ func (f finishedMatch) outcome(t *rapid.T) Outcome {
 	return kit.Get[Outcome](t)(Current.Outcome(f.match, f.variant, f.before, f.games))
 }
 
-// matches draws finished matches of every shape: two sides, with one or two seats,
-// partners, four sides.
+// matches draws finished matches of all kinds: two sides with one or two seats each, partners, four sides.
 var matches = rapid.Custom(func(t *rapid.T) finishedMatch {
 	l := rapid.SampledFrom([]ladder.Ladder{
 		{Game: "tebes", Bots: 2},
@@ -57,7 +56,7 @@ var matches = rapid.Custom(func(t *rapid.T) finishedMatch {
 	return f
 })
 
-// drawGame draws a game by the points of its sides.
+// drawGame draws a game with points for each side.
 func drawGame(t *rapid.T, v *rules.Variant, deal, rotation, slots int) ladder.FinishedGame {
 	points := rapid.SliceOfN(rapid.IntRange(0, 3), v.Sides, v.Sides).Draw(t, "points")
 	g := ladder.FinishedGame{Deal: deal, Rotation: rotation}
@@ -82,8 +81,7 @@ func isSameBits(a, b Outcome) bool {
 	})
 }
 
-// The same match between the same entries moves the same bits, in whatever order
-// its games come, and leaves what it was given alone.
+// The same match gives the same bits, whatever the order of its games, and does not change its arguments.
 func TestSameBits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
@@ -102,8 +100,7 @@ func TestSameBits(t *testing.T) {
 	})
 }
 
-// Each change is what lies between the entries before and after it; the anchor
-// stays where it is.
+// Each change is the difference between the entries before and after. The anchor does not change.
 func TestChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
@@ -127,8 +124,8 @@ func TestChanges(t *testing.T) {
 	})
 }
 
-// The sums grow by the games: each counts once for a slot, as a win for one side
-// alone, as a draw for all that share the first rank.
+// The totals include each game once for a slot: as a win for the only first side, or as a draw for all that
+// share the first rank.
 func TestSums(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
@@ -163,9 +160,9 @@ func TestSums(t *testing.T) {
 	})
 }
 
-// The pairs are of opponents, and all together weigh as much as the deals tell:
-// with m sides m-1 leads a deal. What one scores the other does not; the mean of
-// a version's pairs is the score of its change.
+// Pairs consist of opponents, and all together weigh as much as the independent leads: m-1 for each deal of m
+// sides. The scores of a pair are complementary, and the mean over a version's pairs is the score of its
+// change.
 func TestPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
@@ -196,7 +193,7 @@ func TestPairs(t *testing.T) {
 	})
 }
 
-// markRepeated marks the games of the deals from one on.
+// markRepeated marks the games of all deals from one on as repeated.
 func markRepeated(games []ladder.FinishedGame, from int) []ladder.FinishedGame {
 	games = slices.Clone(games)
 	for i := range games {
@@ -205,8 +202,8 @@ func markRepeated(games []ladder.FinishedGame, from int) []ladder.FinishedGame {
 	return games
 }
 
-// A deal of which one game is new counts: a match moves what it moves when all its games are new, to
-// the last bit.
+// A deal with one new game counts in full: the match changes ratings by the same bits as if all games were
+// new.
 func TestDistinctDealsAllCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
@@ -222,9 +219,8 @@ func TestDistinctDealsAllCount(t *testing.T) {
 	})
 }
 
-// A match in which one deal is played over and over moves as much as its share of a
-// match, in the direction of that deal; played again later it moves nothing, while its
-// games are counted.
+// A match that repeats one deal changes ratings by that deal's share of a match, in its direction. Played
+// once more it changes no rating, but its games are counted.
 func TestRepeatedDealsCountOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
@@ -247,7 +243,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 			if c.Deals != 1 || math.Abs(c.Score-w.Score) > 1e-12 || c.EloBefore != w.EloBefore || c.ExpectedScore != w.ExpectedScore {
 				t.Fatalf("slot %d: %+v, by all deals %+v", slot, c, w)
 			}
-			// A whole match tells at most as much as makes an uncertainty u to u/(1+u).
+			// A whole match reduces an uncertainty u at most to u/(1+u).
 			u, share := f.before[slot].Uncertainty, 1/float64(f.match.Deals)
 			if c.K > w.K+1e-9 || c.K < 0 || !f.before[slot].Fixed && c.Uncertainty < u/(1+share*u)-1e-9 {
 				t.Fatalf("slot %d: K %v (by all deals %v) and uncertainty %v from %v, by a share of %v", slot, c.K, w.K, c.Uncertainty, u, share)
@@ -283,7 +279,7 @@ func TestRepeatedDealsCountOnce(t *testing.T) {
 	})
 }
 
-// Games that are none of the match are refused.
+// Games that cannot belong to the match are refused.
 func TestRefuses(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")

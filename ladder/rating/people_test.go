@@ -21,7 +21,7 @@ func TestGlicko(t *testing.T) {
 	checkNear(t, "volatility", got.Volatility, 0.05999, 0.00001)
 }
 
-// The volatility is where step 5 of the paper has it, whatever the result.
+// The volatility solves the equation of step 5 in the paper, whatever the result.
 func TestVolatility(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p := Glicko{1500, rapid.Float64Range(30, 350).Draw(rt, "deviation"), rapid.Float64Range(0.03, 0.1).Draw(rt, "volatility")}
@@ -35,7 +35,7 @@ func TestVolatility(t *testing.T) {
 	})
 }
 
-// The bits that ratings of people are made of, on every machine.
+// Ratings of people have the same bits on every machine.
 func TestPeopleBits(t *testing.T) {
 	got := Current.afterPeriod(Glicko{1612.25, 211.5, 0.061}, []duel{{Glicko{1444.75, 82.125, 0.059}, 0}, {Current.Person, 0.5}})
 	want := [3]uint64{0x40970c34a44992f9, 0x40660db5037cc13f, 0x3faf3b88d3561845}
@@ -49,7 +49,7 @@ func variantOf(t *testing.T, game string, options map[string]string) *rules.Vari
 	return kit.Get[*rules.Variant](t)(g.Resolve(options))
 }
 
-// Each person has played against all who are not of their side.
+// A game counts as a result against each person of another side.
 func TestPeople(t *testing.T) {
 	two := variantOf(t, "brisca", nil)
 	after := Current.People(two, []Glicko{Current.Person, Current.Person}, []int{2, 1})
@@ -72,7 +72,7 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// A dozen games with equals make a rating that is no longer provisional, and it stays so.
+// After a dozen games with equals a rating is no longer provisional, and it stays so.
 func TestPeopleSettle(t *testing.T) {
 	v := variantOf(t, "teeko", nil)
 	now, settled := []Glicko{Current.Person, Current.Person}, 0

@@ -14,8 +14,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// shuffler is a script that moves a piece to and fro as long as it can, and thinks for
-// most of its time.
+// shuffler is a script that moves a piece to and fro as long as possible, and mostly thinks.
 const shuffler = `while read -r verb ply left moves; do
 	case $verb in
 	timba) echo "ready shuffler 1" ;;
@@ -31,8 +30,7 @@ const shuffler = `while read -r verb ply left moves; do
 done
 `
 
-// bounded is a ladder whose bots take their time, so that what a busy machine does to
-// them is little.
+// bounded is a ladder whose bots have so much time that a busy machine hardly disturbs them.
 const bounded = `[limits]
 bots = 100
 [[ladder]]
@@ -44,8 +42,8 @@ clock = {movetime = 600000, startup = 600000}
 house = ["@random"]
 `
 
-// A match that somebody asked for ends when it is over its time, its attempts before
-// counted; whoever asked is told.
+// A requested match is dropped when it has used up its time, earlier attempts included. The person who
+// requested it is told.
 func TestOverTime(t *testing.T) {
 	// limit: limits.time
 	t.Parallel()
@@ -78,16 +76,16 @@ func TestOverTime(t *testing.T) {
 
 const large = 300 << 20
 
-// Six seats of large bots fit into the memory one rotation at a time: never more
-// processes run than fit, and the matches finish beside the rated ones.
+// Matches with six large bots only fit with one rotation at a time. The number of processes never exceeds the
+// memory, and the matches finish beside rated ones.
 func TestManySeats(t *testing.T) {
 	// limit: limits.memory
 	t.Parallel()
 	const seats = 6
 	w := newWorld(t, bounded)
 	dir := t.TempDir()
-	// Each process leaves its number and the time of its start, as others get the same number later, and counts
-	// those that run.
+	// Each process writes its ID and start time, because IDs are used again, and counts the processes that
+	// run.
 	count := fmt.Sprintf(`start() {
 	read -r stat 2>/dev/null </proc/$1/stat || return
 	set -- ${stat##*) }
@@ -135,7 +133,7 @@ echo $n >> %[1]s.most
 	}
 }
 
-// maxProcesses returns the largest number in a file of a number a line.
+// maxProcesses returns the largest number in a file with one number in each line.
 func maxProcesses(t *testing.T, path string) (most int) {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(path))

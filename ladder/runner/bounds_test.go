@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// findCounter counts the matches that are read one by one.
+// findCounter counts the calls of Find.
 type findCounter struct {
 	Matches
 	found atomic.Int64
@@ -33,7 +33,7 @@ func (c *findCounter) Find(ctx context.Context, id int64) (ladder.Match, error) 
 	return c.Matches.Find(ctx, id)
 }
 
-// To look for what is not wanted any more, a runner does not read each match that is played.
+// The search for unwanted jobs does not read every running match from the store.
 func TestRecheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -72,11 +72,11 @@ func TestRecheck(t *testing.T) {
 	}
 }
 
-// What others take of the time of a match that somebody asked for does not bring it over its time.
+// Time that other programs take from a requested match does not count against its limit.
 func TestOverOwnTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		think, held time.Duration // of each of 40 moves in two games
+		think, held time.Duration // for each of 40 moves in two games
 		over        bool
 	}{
 		"others":  {0, 20 * time.Second, false},

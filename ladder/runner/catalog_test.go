@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// A runner remembers maxKnown versions; with one more it forgets the others.
+// A runner caches maxKnownVersions versions. One more clears the cache.
 func TestVersionsKnown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -27,7 +27,7 @@ func TestVersionsKnown(t *testing.T) {
 	}
 }
 
-// This machine may start 32-bit programs, and finds interpreters that machines do not tell of.
+// The server's machine can start 32-bit programs, and has interpreters that machines do not report.
 func TestLacks(t *testing.T) {
 	t.Parallel()
 	r := newWorld(t, tiny).newRunner(1, func(o *runnerParts) {
@@ -37,7 +37,7 @@ func TestLacks(t *testing.T) {
 	other := &machine{WorkerInfo: attempt.WorkerInfo{Name: "lab-1", Arch: "arm64", Interpreters: map[string]string{"node": "22.1.0"}}}
 	for _, test := range []struct {
 		needs       ladder.Needs
-		here, there string // what is lacking
+		here, there string // what the server's machine and another one lack
 	}{
 		{ladder.Needs{}, "", ""},
 		{ladder.Needs{Arch: "arm64"}, "arm64", ""},

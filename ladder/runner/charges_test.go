@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// Matches that wait, by the person who asked for each.
+// requestedBy returns a waiting match for each of the people.
 func requestedBy(people ...int64) (waiting []*ladder.Match) {
 	for i, p := range people {
 		waiting = append(waiting, &ladder.Match{ID: int64(i + 1), RequestedBy: p})
@@ -19,12 +19,12 @@ func requestedBy(people ...int64) (waiting []*ladder.Match) {
 	return waiting
 }
 
-// quietMatches are matches to which nothing happens.
+// quietMatches is a store of matches that never changes.
 type quietMatches struct{ Matches }
 
 func (quietMatches) Generation() uint64 { return 0 }
 
-// isolatedSource returns a source of asked matches that knows of nothing but what the test tells it, and a core of its machine.
+// isolatedSource returns a source that has only the matches that a test gives it, and a core of its machine.
 func isolatedSource(cores int) (*requestedMatches, Core) {
 	p := newPlacement()
 	p.sync([]attempt.WorkerInfo{{Local: true, Cores: make([]int, cores)}})
@@ -32,8 +32,8 @@ func isolatedSource(cores int) (*requestedMatches, Core) {
 	return &requestedMatches{waitingMatches: w, turns: map[int64]int{}}, Core{machine: p.local(), now: time.Unix(0, 0)}
 }
 
-// However long matches are that people ask for, and however many people ask: they have their share of the
-// time, and leave a core of several free; each person has one at a time.
+// Requested matches only get their share of the time, however many and long they are. They leave one of
+// several cores free, and each person has one at a time.
 func TestAskedShare(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func TestAskedShare(t *testing.T) {
 	}
 }
 
-// What requested matches have saved up, and owe.
+// The balance of requested matches grows up to maxBalance, and may be negative.
 func TestCredit(t *testing.T) {
 	t.Parallel()
 	s, core := isolatedSource(1)
@@ -117,8 +117,8 @@ func TestCredit(t *testing.T) {
 	}
 }
 
-// Ladders that cost the same in the end have had the same, whatever one match of
-// each takes; a pause makes no debts.
+// Ladders get the same core time in the long run, whatever a single match of each costs. A pause builds up no
+// claim.
 func TestCosts(t *testing.T) {
 	t.Parallel()
 	c, now := &newCharges(nil).costs, time.Now()

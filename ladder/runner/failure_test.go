@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// A version that fails again and again is suspended, and its owner told why. The
-// others play on.
+// A version that fails repeatedly is suspended and its owner is told why. The other versions continue to
+// play.
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -70,7 +70,7 @@ func TestSuspend(t *testing.T) {
 	}
 }
 
-// A server that cannot start programs pauses; it suspends nobody.
+// A server that cannot start programs pauses. It suspends no version.
 func TestServerSuspendsNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -102,11 +102,11 @@ func TestServerSuspendsNobody(t *testing.T) {
 	r.stop()
 }
 
-// fullDisk are matches of a store whose disk is full for a while.
+// fullDisk is a store whose disk is full for a while.
 type fullDisk struct {
 	Matches
 	mu       sync.Mutex
-	failures int // to come
+	failures int // remaining failures of Finish
 	err      error
 }
 
@@ -127,8 +127,8 @@ func (f *fullDisk) Finish(ctx context.Context, match int64, attempt int, games [
 	return f.Matches.Finish(ctx, match, attempt, games)
 }
 
-// While a finished match cannot be kept nothing else is begun, and it is kept
-// when there is room again: it is not played a second time.
+// While a finished match cannot be stored no other match starts. As soon as there is space it is stored,
+// without being played again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -149,8 +149,8 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// A match that cannot be kept for another reason is interrupted, and dropped at the
-// third time: it does not hold up the others.
+// A match that cannot be stored for another reason is interrupted, and dropped after the third time. Other
+// matches go on.
 func TestDrop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -170,8 +170,7 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// A version that cannot be had as a program is left alone for a while; it is not
-// suspended, and others play.
+// A version that cannot be resolved gets a backoff. It is not suspended, and other versions play.
 func TestMissingProgram(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -200,7 +199,7 @@ func TestMissingProgram(t *testing.T) {
 	}
 }
 
-// A fault of a house bot is the server's own: nothing comes of such a match.
+// A match in which a house bot has a fault has no result, because the server is to blame.
 func TestHouseFault(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -227,8 +226,7 @@ func TestHouseFault(t *testing.T) {
 	}
 }
 
-// While the machine itself cannot play, the attempts that it spoils do not count: a
-// match is not dropped for that, however often it happens.
+// Attempts that fail because the machine cannot play do not count: the match is never dropped for them.
 func TestSickServerDropsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -236,7 +234,7 @@ func TestSickServerDropsNothing(t *testing.T) {
 	var asked, resolved atomic.Int32
 	r := w.startRunner(1, func(o *runnerParts) {
 		o.host.check = func(context.Context) error {
-			// Asked after each spoilt attempt, and before the next one is begun.
+			// Called after each failed attempt, and before the next one starts.
 			if n := asked.Add(1); n < 2*spoilt && n%2 == 1 {
 				return errors.New("sandbox: no more of them")
 			}
@@ -263,11 +261,10 @@ func TestSickServerDropsNothing(t *testing.T) {
 	}
 }
 
-// maxFailures is after how many failed attempts the store drops a match.
+// maxFailures is the number of failed attempts after which the store drops a match.
 const maxFailures = 3
 
-// When nothing can be played, nothing is begun again and again: what failed backs
-// off.
+// When nothing can be played, nothing is tried again and again: every failure gets a backoff.
 func TestNothingHammers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -294,8 +291,7 @@ func TestNothingHammers(t *testing.T) {
 		}
 		now = now.Add(time.Second)
 	}
-	// Three house bots, each of which fails at once, after one second and after
-	// three.
+	// Three house bots fail at once, after one second and after three seconds.
 	if attempts == 0 || attempts > 12 {
 		t.Errorf("in three seconds matches were begun %d times", attempts)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// slowPairs are ladders of which a fit takes as long as it reads.
+// slowPairs delays the reading of pairs, and so the fits of ladders.
 type slowPairs struct {
 	Ladders
 	reads func(ladder string)
@@ -26,7 +26,7 @@ func (s slowPairs) Pairs(_ context.Context, ladder string) (v []int64, p []stats
 	return v, p, err
 }
 
-// Ladders are fitted at the start, and when they have new matches; one at a time, and each with pauses.
+// Ladders are fitted at the start and when they have new matches, one at a time, with pauses.
 func TestFitter(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -54,7 +54,7 @@ func TestFitter(t *testing.T) {
 		f.requestFit("a")
 		f.requestFit("a")
 		f.requestFit("no ladder")
-		at(time.Minute) // a was fitted after fitEvery
+		at(time.Minute) // a was fitted after fitInterval
 		f.requestFit("a")
 		at(time.Minute + 1)
 		f.requestFit("a")
@@ -72,7 +72,7 @@ func TestFitter(t *testing.T) {
 	})
 }
 
-// All versions of the anchor are one bot, fixed at its rating.
+// All versions of the anchor are one bot with a fixed rating.
 func TestEstimate(t *testing.T) {
 	t.Parallel()
 	versions := []int64{4, 9, 17, 20}
@@ -92,12 +92,12 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// Where teams play, the partners count.
+// Ratings of ladders with teams account for the partners.
 func TestEstimateTeams(t *testing.T) {
 	t.Parallel()
 	versions := []int64{4, 9, 17, 20, 21}
 	anchors := map[int64]bool{4: true, 17: true}
-	// 9 is strong and all others are even: with 9 a team scores by half of its lead.
+	// 9 is strong and all others are equal: a team with 9 scores by half of its lead.
 	s := stats.Score(100)
 	r := fitInput{versions: versions}
 	for range 20 {

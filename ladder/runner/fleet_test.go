@@ -23,7 +23,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// newFleet makes a fleet with other machines, of some cores each, beside that of the server.
+// newFleet returns a fleet of other machines with the given names and two cores each.
 func (w *world) newFleet(others ...string) *laddertest.Fleet {
 	f := laddertest.NewFleet()
 	for _, name := range others {
@@ -33,20 +33,21 @@ func (w *world) newFleet(others ...string) *laddertest.Fleet {
 	return f
 }
 
-// checkStore fails unless nothing is lost, nothing counts twice, and the ratings are those of the matches.
+// checkStore fails if the store is inconsistent: each result must be stored once, and the ratings must follow
+// from them.
 func (w *world) checkStore() {
 	w.t.Helper()
 	found := kit.Get[[]store.Difference](w.t)(w.Store.Verify(context.Background(), nil))
 	for _, d := range found {
-		if strings.HasPrefix(d.String(), "upload ") { // bots here have none
+		if strings.HasPrefix(d.String(), "upload ") { // the bots of these tests have no uploads
 			continue
 		}
 		w.t.Errorf("verify: %s", d)
 	}
 }
 
-// Matches are played on all machines; one that comes later plays, too, one that drains or is refused
-// gets none.
+// Matches are played on all machines, including one that connects later. Machines that drain or are refused
+// get none.
 func TestMachines(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -79,7 +80,7 @@ func TestMachines(t *testing.T) {
 	w.checkStore()
 }
 
-// What a lost machine played is played again elsewhere; the failure is nobody's.
+// The match of a lost machine is played again elsewhere, and no bot is blamed.
 func TestLostMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -109,8 +110,8 @@ func TestLostMachine(t *testing.T) {
 	w.checkStore()
 }
 
-// A match with which a machine is lost is played again, and dropped after the third time: it may be what
-// ends its worker.
+// A match whose machine is lost is played again. After the third loss it is dropped, because it may crash its
+// worker.
 func TestMatchThatEndsItsWorker(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -139,8 +140,8 @@ func TestMatchThatEndsItsWorker(t *testing.T) {
 	}
 }
 
-// A server that stops leaves the matches of other machines to the next one, which takes what they
-// bring: nothing is played twice.
+// When a server stops, other machines continue their matches, and the next server accepts the results. No
+// match is played twice.
 func TestNextServer(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -162,7 +163,7 @@ func TestNextServer(t *testing.T) {
 			t.Fatalf("after the stop it is %s, its attempt %+v", m.State, m.Attempts[0])
 		}
 	}
-	// Its cores are in use: the next server gives it nothing before they are done.
+	// The next server gives the machine no jobs while its cores are in use.
 	second := w.startRunner(1, func(o *runnerParts) { o.Fleet = f })
 	second.awaitMatches(2)
 	if len(begun) != 0 {
@@ -186,8 +187,8 @@ func TestNextServer(t *testing.T) {
 	w.checkStore()
 }
 
-// Results that wait for a server that returns count; failures break their attempts off, and so does the end of
-// the server that played them itself.
+// An attempt of an earlier server is finished if its result is waiting, and interrupted if the result is a
+// failure or the earlier server played it itself.
 func TestAdopted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -231,8 +232,8 @@ func TestAdopted(t *testing.T) {
 	w.checkStore()
 }
 
-// A machine with little memory gets the matches that fit into it. It drops none of the others, new ones
-// or interrupted, which are played elsewhere.
+// A machine with little memory gets only matches that fit. Other matches are not dropped because of it, but
+// played elsewhere.
 func TestSmallMachine(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -267,8 +268,8 @@ func TestSmallMachine(t *testing.T) {
 	}
 }
 
-// A version is played where a machine has what it needs. One that no machine can play is named to
-// its owner and the operator, once, holds nobody up, and is played when a machine comes that can.
+// A version is played on a machine that meets its needs. If no machine does, the owner and the operator are
+// told once, other versions play, and the version is played as soon as a machine with its needs connects.
 func TestUnplayable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -282,7 +283,7 @@ func TestUnplayable(t *testing.T) {
 		o.Now = func() time.Time {
 			mu.Lock()
 			defer mu.Unlock()
-			now = now.Add(time.Second) // the server's patience is short for the test
+			now = now.Add(time.Second) // shortens reportDelay for the test
 			return now
 		}
 	})
@@ -325,15 +326,15 @@ func TestUnplayable(t *testing.T) {
 	}
 }
 
-// A version that does not stand, as after a restore from a backup, is played by the server's own machine first, which
-// builds it; then it may need something else. Nobody is told that it cannot be played.
+// A version without a build is first played by the server's own machine, which builds it. The new build may
+// have other needs. Nobody is told that the version cannot be played.
 func TestBuiltAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
 	v := w.bot("restored", script(""))
 	w.Must(w.Store.Versions.SetNeeds(t.Context(), v.Hash, ladder.Needs{Arch: "s390x"}))
 	f := w.newFleet("w1")
-	var here atomic.Bool // its build
+	var here atomic.Bool // the build exists
 	ofIt := func(j attempt.Job) bool {
 		return slices.ContainsFunc(j.Bots, func(b attempt.Entrant) bool { return b.Version == v.ID })
 	}
@@ -367,8 +368,8 @@ func TestBuiltAgain(t *testing.T) {
 	}
 }
 
-// Many free cores get their matches in one transaction, each version as seldom as if they were begun
-// one by one, and no match twice.
+// Many free cores get their matches in one transaction. Each version is chosen as seldom as if the matches
+// started one by one, and no match starts twice.
 func TestBeginTogether(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "[limits]\nbots = 100\n"+tiny)
@@ -411,8 +412,7 @@ func TestBeginTogether(t *testing.T) {
 	r.stop()
 }
 
-// A version whose files cannot be handed out is left alone for a while, longer each time; no machine is
-// lost with it.
+// A version whose files cannot be sent gets a backoff that grows. No machine is blamed.
 func TestNotHandedOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -440,7 +440,7 @@ func TestNotHandedOut(t *testing.T) {
 	r.stop()
 }
 
-// While nothing can be handed out the server pauses, blames no machine, and goes on when it can.
+// While no job can be sent the server pauses and blames no machine. It resumes when jobs can be sent.
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

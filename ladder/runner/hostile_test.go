@@ -21,8 +21,8 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// A worker whose result contradicts its match is suspended, with a reason, also when it comes again:
-// what it plays ends, and is played elsewhere. Nothing of it is stored, also of what it hands in as it is told to end.
+// A worker whose result contradicts its match is suspended, with a reason, also after it reconnects. Its
+// other attempts end and are played elsewhere, and none of its results is stored.
 func TestSuspended(t *testing.T) {
 	t.Parallel()
 	ended := func(j attempt.Job) attempt.Result {
@@ -100,7 +100,8 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// A worker has a few matches at first, and more with each that it has played, up to its cores.
+// A worker gets a few matches at first, and one more for each match that it has played, up to the number of
+// its cores.
 func TestFirstMatches(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -138,8 +139,8 @@ func TestFirstMatches(t *testing.T) {
 	r.stop()
 }
 
-// What a worker tells of failures stops nobody but itself: it gets less and less, and the matches of the
-// bot that it speaks of are played elsewhere.
+// Failures that a worker reports only affect that worker: it gets fewer and fewer jobs, and the matches of
+// the bot that it blames are played elsewhere.
 func TestToldFailures(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []string{attempt.FailedVersion, attempt.FailedHouse, attempt.FailedReferee, attempt.FailedMachine, attempt.FailedCancelled, "other"} {
@@ -186,7 +187,7 @@ func TestToldFailures(t *testing.T) {
 	}
 }
 
-// A worker that holds matches for longer than they can take loses them, and gets no more.
+// A worker that takes longer for matches than they can last loses them, and is suspended.
 func TestHeldForEver(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -231,8 +232,8 @@ func TestHeldForEver(t *testing.T) {
 	})
 }
 
-// The time that a worker may hold a match ends with its result: while that cannot be stored, the worker is not
-// to blame, and the match is kept.
+// The time limit of a worker ends with its result. While the result cannot be stored the worker is not
+// blamed, and the result is not lost.
 func TestFullDiskBlamesNoMachine(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -263,7 +264,7 @@ func TestFullDiskBlamesNoMachine(t *testing.T) {
 	})
 }
 
-// One worker's word does not end a match: of the failures that it tells of, one counts.
+// One worker cannot get a match dropped: only the first failure that it reports for the match counts.
 func TestOneWordCountsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

@@ -15,7 +15,7 @@ import (
 // experiencedLadders are ladders whose house bots have had enough matches.
 type experiencedLadders struct {
 	Ladders
-	pools map[string]*matchmaking.Pool // as changed
+	pools map[string]*matchmaking.Pool // with the changed house bots
 }
 
 func (s experiencedLadders) Pool(ctx context.Context, name string) (*matchmaking.Pool, error) {
@@ -37,8 +37,8 @@ func (s experiencedLadders) Pool(ctx context.Context, name string) (*matchmaking
 	return p, nil
 }
 
-// House bots that have had enough matches play each other once in Limits.Idle; a newcomer plays
-// them at once and as often as it wants.
+// House bots that have had enough matches play each other once in Limits.Idle. A newcomer plays them without
+// a pause.
 func TestIdle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -85,7 +85,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// Ladders on which people's bots play come before those of house bots alone, whatever they cost.
+// Ladders on which people's bots play come before ladders of house bots alone, whatever they cost.
 func TestPeopleFirst(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny+`
@@ -115,8 +115,8 @@ house = ["@random", "@greedy"]
 	}
 }
 
-// A ladder that has nothing new to tell plays once in a pause; a newcomer ends
-// that at once.
+// A ladder whose versions have all had enough matches plays once in Limits.Pause. A newcomer ends that at
+// once.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// machineNamed returns a machine of a list.
+// machineNamed returns the machine called name in a list.
 func machineNamed(t *testing.T, list []ladder.Machine, name string) ladder.Machine {
 	t.Helper()
 	i := slices.IndexFunc(list, func(m ladder.Machine) bool { return m.Name == name })
@@ -29,8 +29,8 @@ func machineNamed(t *testing.T, list []ladder.Machine, name string) ladder.Machi
 	return list[i]
 }
 
-// What is told of machines: what they play, what they have finished, who gets nothing and why, and
-// those that have credentials and are not there.
+// The description of a machine says what it plays, what it has finished, and why it gets no jobs. Machines
+// with credentials are listed even if they are not connected.
 func TestMachinesAreTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -86,8 +86,8 @@ func TestMachinesAreTold(t *testing.T) {
 	}
 }
 
-// A machine that could not play rests, and is said to; its failures are counted, and the metric has
-// its state. Another plays meanwhile.
+// A machine that could not play pauses, which its description and the metrics show, and its failures are
+// counted. Another machine plays meanwhile.
 func TestMachineThatFailsIsTold(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

@@ -32,24 +32,24 @@ import (
 
 // TestMain lets the test binary be a house bot.
 func TestMain(m *testing.M) {
-	flag.Set("test.parallel", "8") // they wait for backoffs and bots more than they compute
+	flag.Set("test.parallel", "8") // the tests mostly wait for backoffs and bots
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
-// world is a competition whose bots of people are scripts for the shell.
+// world is a competition with one person, whose bots are shell scripts.
 type world struct {
 	*laddertest.World
 	t      testing.TB
 	person ladder.Person
 	bots   string            // the directory of the scripts
 	log    *strings.Builder  // under mu
-	broken map[string]string // bots that cannot be had, and why
+	broken map[string]string // errors of bots that cannot be resolved, by name
 	mu     sync.Mutex
-	here   func(context.Context, *play, attempt.Job) attempt.Result // how the machine of the server plays; nil: playLocal
+	here   func(context.Context, *play, attempt.Job) attempt.Result // plays attempts on the server's machine; nil means playLocal
 }
 
-// tiny is a ladder of the shortest matches. Its clock is long: the machine is
-// busy with other tests.
+// tiny is a ladder with very short matches. Its clock is long because other tests use the machine at the same
+// time.
 const tiny = `[[ladder]]
 name = "tebes"
 game = "tebes"
@@ -71,7 +71,7 @@ func newWorld(t testing.TB, text string) *world {
 	return w
 }
 
-// bot makes a live version of a script.
+// bot makes a live version of a bot that runs the script.
 func (w *world) bot(name, script string) ladder.Version {
 	w.t.Helper()
 	kit.Files(w.t, filepath.Join(w.bots, name), map[string]string{"bot.sh": script})
@@ -94,7 +94,7 @@ func (w *world) resolve(ctx context.Context, v ladder.Version) (match.Contestant
 	return match.Contestant{Command: v.Command, Dir: filepath.Join(w.bots, v.Bot), Hash: v.Hash, Version: v.Label}, nil
 }
 
-// Write takes the log.
+// Write collects the log of the runner.
 func (w *world) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -107,7 +107,7 @@ func (w *world) logText() string {
 	return w.log.String()
 }
 
-// runningRunner is a runner at work; stop ends it and waits.
+// runningRunner is a runner that runs. stop stops it and waits for its end.
 type runningRunner struct {
 	*Runner
 	events <-chan events.Event
@@ -115,7 +115,7 @@ type runningRunner struct {
 	world  *world
 }
 
-// runnerParts are the options of a runner and what a test changes of them.
+// runnerParts has the options of a runner and the fakes behind them, which a test can change.
 type runnerParts struct {
 	Options
 	programs *laddertest.Programs
@@ -124,7 +124,7 @@ type runnerParts struct {
 	submit   func(ctx context.Context, version int64, core int) error
 }
 
-// host is a machine that can do what a test says.
+// host is a Host with the answers of a test.
 type host struct {
 	soundHost
 	check func(context.Context) error
@@ -140,7 +140,7 @@ func (h *host) Check(ctx context.Context) error {
 
 func (h *host) HasInterpreter(name string) bool { return h.has != nil && h.has(name) }
 
-// newRunner makes a runner on n cores, changed by the test, that does not run.
+// newRunner returns a runner with n cores, which does not run. change can edit its parts.
 func (w *world) newRunner(n int, change func(*runnerParts)) *Runner {
 	w.t.Helper()
 	o := runnerParts{programs: &laddertest.Programs{Start: w.resolve, Box: &match.Sandbox{Level: sandbox.Probe().Level, Limit: w.Config.BotLimit()}}, host: &host{}}
@@ -161,11 +161,11 @@ func (w *world) newRunner(n int, change func(*runnerParts)) *Runner {
 	if o.submit != nil {
 		r.Register(r.Submissions(o.submit))
 	}
-	r.charges.share = 0.5 // so that few matches show it
+	r.charges.share = 0.5 // high, so that few matches show the effect
 	return r
 }
 
-// startRunner starts a runner on some cores, changed by the test.
+// startRunner starts a runner with some cores. change can edit its parts. The test stops it at its end.
 func (w *world) startRunner(cores int, change func(*runnerParts)) *runningRunner {
 	w.t.Helper()
 	r := w.newRunner(cores, change)
@@ -190,8 +190,7 @@ func (w *world) startRunner(cores int, change func(*runnerParts)) *runningRunner
 	return &runningRunner{Runner: r, events: told, stop: stop, world: w}
 }
 
-// awaitEvent reads events up to one that the test waits for. Only the deadline of the test run ends the
-// wait.
+// awaitEvent reads events until is returns true, and returns that event. It never times out by itself.
 func (r *runningRunner) awaitEvent(what string, is func(events.Event) bool) events.Event {
 	r.world.t.Helper()
 	for e := range r.events {
@@ -203,7 +202,7 @@ func (r *runningRunner) awaitEvent(what string, is func(events.Event) bool) even
 	panic("unreachable")
 }
 
-// awaitMatches waits for so many matches.
+// awaitMatches waits until n more matches are finished.
 func (r *runningRunner) awaitMatches(n int) {
 	r.world.t.Helper()
 	r.awaitEvent(fmt.Sprintf("%d matches are finished", n), func(e events.Event) bool {
@@ -214,7 +213,7 @@ func (r *runningRunner) awaitMatches(n int) {
 	})
 }
 
-// matches returns all of the world's, the first one first.
+// matches returns all matches, the oldest first.
 func (w *world) matches() []ladder.Match {
 	w.t.Helper()
 	list := kit.Get[[]ladder.Match](w.t)(w.Store.Matches.List(context.Background(), store.MatchFilter{Limit: 100_000}))
@@ -224,7 +223,8 @@ func (w *world) matches() []ladder.Match {
 	return list
 }
 
-// player is a script that plays the first move; BEFORE runs at each line.
+// player is a script that always plays the first legal move. BEFORE is replaced by a command to run for each
+// line.
 const player = `while read -r verb ply left move rest; do
 	BEFORE
 	case $verb in
@@ -242,7 +242,7 @@ func hashOf(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// playScripts plays a job as a worker on another machine does.
+// playScripts plays a job with the scripts of the world, as a worker on another machine does.
 func (w *world) playScripts(ctx context.Context, j attempt.Job) attempt.Result {
 	return attempt.Play(ctx, j, attempt.Options{Program: func(ctx context.Context, slot int) (match.Contestant, error) {
 		v, err := w.Store.Versions.Find(ctx, j.Bots[slot].Version)
@@ -253,7 +253,7 @@ func (w *world) playScripts(ctx context.Context, j attempt.Job) attempt.Result {
 	}})
 }
 
-// requestMatches adds endless matches between shufflers that a person asks for.
+// requestMatches adds n endless matches between the versions, requested by a person.
 func (w *world) requestMatches(by int64, n int, versions ...int64) (ids []int64) {
 	w.t.Helper()
 	for range n {
@@ -265,7 +265,7 @@ func (w *world) requestMatches(by int64, n int, versions ...int64) (ids []int64)
 	return ids
 }
 
-// playAtRandom makes the machine of the server play at random.
+// playAtRandom makes the server's machine play random moves without starting bots.
 func (w *world) playAtRandom() {
 	w.here = func(_ context.Context, _ *play, j attempt.Job) attempt.Result { return attempt.PlayAtRandom(j) }
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// Whatever jobs come and in whatever order they end: no more cores and memory are handed out than there are,
-// what does not fit is next when it does, something can always go on, and all are done in the end.
+// For any jobs that end in any order: the machine never uses more cores and memory than it has, a job that
+// does not fit is the next one when it does, and all jobs are done in the end.
 func TestPlacement(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -55,7 +55,7 @@ func TestPlacement(t *testing.T) {
 	})
 }
 
-// A machine that saves memory for what is next gets nothing smaller before, unless that is not wanted any more.
+// A machine that waits for memory gets no smaller job before, unless the waiting job is no longer wanted.
 func TestSaving(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()
@@ -82,8 +82,8 @@ func TestSaving(t *testing.T) {
 	}
 }
 
-// Another machine has few jobs at first, and one after a failure; a job that an earlier server gave it has the
-// core that it tells of, whenever it comes.
+// Another machine gets few jobs at first, and one after a failure. An adopted job has the core that the
+// machine reports.
 func TestMachineJobs(t *testing.T) {
 	t.Parallel()
 	p, now := newPlacement(), time.Now()

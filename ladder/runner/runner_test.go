@@ -17,8 +17,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Matches are played one after another on each core, are kept with all that
-// belongs to them, and say what they promised.
+// Each core plays one match after the other. Matches are stored completely and match their commitments.
 func TestPlay(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -100,8 +99,8 @@ func metricSum(t *testing.T, from *prometheus.Registry, name string) (sum float6
 	return 0
 }
 
-// A stop without grace breaks running matches off: their seed is public, they
-// wait, and the next runner plays them again with another one.
+// A stop without grace interrupts running matches. Their seeds become public, and the next runner plays them
+// again with other seeds.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -122,14 +121,14 @@ func TestStop(t *testing.T) {
 
 }
 
-// unreadableMatches are matches of which the running ones cannot be read.
+// unreadableMatches is a store that cannot read the running matches.
 type unreadableMatches struct{ Matches }
 
 func (unreadableMatches) Running(context.Context) ([]store.RunningAttempt, error) {
 	return nil, errors.New("the disk is broken")
 }
 
-// A runner that cannot read what runs says so, and does not wait for its end.
+// A runner that cannot read the running matches returns an error at once.
 func TestRunFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

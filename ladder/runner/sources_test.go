@@ -15,14 +15,15 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// What is next, round after round: at the end of each all jobs end, after a second. SUBMISSION is a bot, "asked" is
-// followed by who asked, and "tebes" is a new match of the ladder.
+// Each case lists the jobs of a machine, round after round; all jobs of a round end after a second.
+// SUBMISSION is a bot, "asked" is followed by the person who requested the match, and "tebes" is a new match
+// of the ladder.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		cores       int
-		submissions string // whose, each of another bot
-		asked       string // by whom
+		submissions string // owners; each has another bot
+		asked       string // people who requested a match
 		interrupted bool
 		noLadder    bool
 		rounds      []string
@@ -100,7 +101,7 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// jobName names a job.
+// jobName returns the name of a job.
 func (w *world) jobName(j Job, people map[string]ladder.Person) string {
 	switch j := j.(type) {
 	case *submission:
@@ -121,7 +122,7 @@ func (w *world) jobName(j Job, people map[string]ladder.Person) string {
 	return "asked"
 }
 
-// finishJob ends what a job does, for good.
+// finishJob ends a job in the store, for good.
 func (w *world) finishJob(j Job) {
 	w.t.Helper()
 	switch j := j.(type) {
@@ -137,13 +138,13 @@ func (w *world) finishJob(j Job) {
 	}
 }
 
-// absentRemotes are remote versions that do not come back.
+// absentRemotes has remote versions that are gone.
 type absentRemotes struct{ Remotes }
 
 func (absentRemotes) IsReady(int64) bool { return false }
 func (absentRemotes) IsGone(int64) bool  { return true }
 
-// undroppableMatches are matches that cannot be dropped.
+// undroppableMatches is a store that cannot drop matches.
 type undroppableMatches struct {
 	Matches
 	err error
@@ -156,8 +157,8 @@ func (s *undroppableMatches) Cancel(ctx context.Context, match, by int64, reason
 	return s.Matches.Cancel(ctx, match, by, reason)
 }
 
-// A match that waits for a remote version which does not come back is dropped, and who asked for it is told. Where
-// that cannot be stored, it is tried again.
+// A match that waits for a remote version that is gone is dropped, and the person who requested it is told.
+// If the drop cannot be stored, it is tried again.
 func TestGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

@@ -21,17 +21,17 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// processTime returns the time of the processors that this process has used: on a busy machine it
-// tells more than the clock.
+// processTime returns the CPU time that this process has used, which a busy machine distorts less than the
+// clock.
 func processTime(b *testing.B) time.Duration {
 	var u unix.Rusage
 	kit.Must(b, unix.Getrusage(unix.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkFleet is a server's side of a ladder of 10,000 versions (TIMBA_VERSIONS), with 1,000 cores
-// that hand in random games at once: it chooses, begins and finishes matches, and answers who asks
-// for standings meanwhile. An iteration is 20,000 matches.
+// BenchmarkFleet measures the server's work for a ladder of 10,000 versions (TIMBA_VERSIONS) with 1,000 cores
+// that return random games at once: choosing, starting and finishing matches while standings are read. An
+// iteration is 20,000 matches.
 func BenchmarkFleet(b *testing.B) {
 	const matches = 20_000 // of an iteration
 	versions := 10_000

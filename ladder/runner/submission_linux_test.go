@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// Submissions have a core of their own, one after another, and what they start is
-// bound to it. One that fails for the server's own fault is tried again.
+// Submissions have a core of their own, one after the other, and their programs are bound to it. A submission
+// that fails because of the server is tried again.
 func TestSubmissions(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)
@@ -72,8 +72,7 @@ func TestSubmissions(t *testing.T) {
 	}
 }
 
-// A version that fails while a match ends, which looks for what was cancelled, has ended
-// as any other, and is told of.
+// A version that fails just while the runner looks for cancelled jobs counts as finished and is logged.
 func TestFailedMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

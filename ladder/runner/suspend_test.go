@@ -7,7 +7,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// An owner reads the end of what a bot wrote, and a terminal nothing of its own.
+// The owner of a suspended bot can read the last lines of its stderr, without control characters for the
+// terminal.
 func TestLastLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{

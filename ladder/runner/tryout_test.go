@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// tryouts is a source of a try-out of each of some people, which waits for ever.
+// tryouts is a source of one endless try-out for each of some people.
 type tryouts struct {
 	people []int64
 	run    func(context.Context, int)
@@ -26,14 +26,14 @@ func (s *tryouts) Next(_ context.Context, c Core) (Job, error) {
 
 func (s *tryouts) RecordStart(Job) {}
 
-// isTryout reports whether a core has a try-out of a person.
+// isTryout reports whether a job is a try-out of a person.
 func isTryout(a *assignment, owner ladder.Person) bool {
 	t, ok := a.job.(*TryoutJob)
 	return ok && t.Owner == owner.ID
 }
 
-// Tryouts take turns with submissions, have a core and their memory as those have, and a person has one of both at
-// the same time.
+// Try-outs take turns with submissions, have a core and memory like these, and each person has one of both at
+// a time.
 func TestTryouts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

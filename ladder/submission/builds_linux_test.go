@@ -23,14 +23,14 @@ import (
 
 const day = 24 * time.Hour
 
-// setAge makes a build look as if it was last used so long ago.
+// setAge makes a build look as if it was last used that long ago.
 func (w *world) setAge(hash string, age time.Duration) {
 	w.t.Helper()
 	at := w.Now().Add(-age)
 	kit.Must(w.t, os.Chtimes(w.Dir.Bot(hash), at, at))
 }
 
-// sweep sweeps, and wants these builds to stand after it.
+// sweep calls SweepBuilds and checks which builds are left.
 func (w *world) sweep(rules ladder.Storage, stand ...string) trees.Eviction {
 	w.t.Helper()
 	w.Config.Storage = rules
@@ -48,13 +48,13 @@ func (w *world) sweep(rules ladder.Storage, stand ...string) trees.Eviction {
 	return done
 }
 
-// quickBot returns the files of a bot that needs no build, unlike any other by its number.
+// quickBot returns the files of a bot that needs no build. Each n gives other files.
 func quickBot(n int) map[string]string {
 	return map[string]string{"timba.toml": tebesOnly, "bot.sh": fmt.Sprintf("#!/bin/sh\n# %d\n%s", n, shellBot(""))}
 }
 
-// A build goes when no version plays that needs it, no match waits for it and it was not used for some
-// days. Its upload stays, and an old version that plays again has it made again, file by file the same.
+// A build is removed if no active version and no waiting match needs it and it was not used for some days.
+// The upload stays, and an old version that plays again gets an identical build.
 func TestSweepBuilds(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -71,7 +71,7 @@ func TestSweepBuilds(t *testing.T) {
 	w.sweep(rules, old.Hash, live.Hash) // just used
 	w.setAge(live.Hash, 100*day)
 	w.setAge(old.Hash, 29*day)
-	w.sweep(rules, old.Hash, live.Hash) // one is live, the other was used
+	w.sweep(rules, old.Hash, live.Hash) // one is live, the other one was used
 	w.setAge(old.Hash, 31*day)
 
 	// A match that waits needs the old version.
@@ -80,7 +80,7 @@ func TestSweepBuilds(t *testing.T) {
 	w.sweep(rules, old.Hash, live.Hash)
 	kit.Must(t, w.Store.Matches.Cancel(t.Context(), m.ID, w.person.ID, phrase.Plain("")))
 
-	// Somebody plays with it.
+	// The old version is in use.
 	playing, over := context.WithCancel(t.Context())
 	if _, err := w.Resolve(playing, old); err != nil {
 		t.Fatal(err)
@@ -89,7 +89,7 @@ func TestSweepBuilds(t *testing.T) {
 	w.sweep(rules, old.Hash, live.Hash)
 	over()
 	kit.Until(t, "the build that nobody uses any more goes", func() bool {
-		w.setAge(old.Hash, 31*day) // the end of the use is one
+		w.setAge(old.Hash, 31*day) // its release counts as a use
 		done := kit.Get[trees.Eviction](t)(w.SweepBuilds(t.Context()))
 		return done.Entries == 1 && done.Bytes > 0
 	})
@@ -106,7 +106,7 @@ func TestSweepBuilds(t *testing.T) {
 	w.checkClean()
 }
 
-// Above its limit the oldest builds that nobody needs go, and those that are needed stay.
+// Above the limit the oldest builds that nobody needs are removed. Needed builds stay.
 func TestSweepRoom(t *testing.T) {
 	// limit: storage.room
 	t.Parallel()
@@ -142,19 +142,19 @@ func TestSweepRoom(t *testing.T) {
 	}
 }
 
-// While versions are resolved, used and let go by many, and builds are removed as fast as that is possible,
-// nobody who has resolved a version finds a file of it missing.
+// While many goroutines resolve, use and release versions and builds are removed as fast as possible, no file
+// of a resolved version is ever missing.
 func TestSweepWhileResolved(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	var versions []ladder.Version
 	files := map[string]map[string]string{}
-	for i := range 3 { // the last one is live, and stays
+	for i := range 3 { // the last one is live and is not removed
 		v := w.buildOnly(w.add("bot", fileTree(t, quickBot(i))))
 		versions = append(versions, v)
 		files[v.Hash] = kit.Tree(t, w.Dir.Bot(v.Hash))
 	}
-	w.Config.Storage = ladder.Storage{Room: 1} // all that nobody needs
+	w.Config.Storage = ladder.Storage{Room: 1} // removes everything that nobody needs
 	var resolvers, sweeper sync.WaitGroup
 	var removed atomic.Int64
 	stop := make(chan struct{})
@@ -173,7 +173,7 @@ func TestSweepWhileResolved(t *testing.T) {
 			removed.Add(int64(done.Entries))
 		}
 	})
-	rounds, least := 20, int64(20) // removals, that the test has seen many races
+	rounds, least := 20, int64(20) // removals, so that there were many races
 	if kit.Soak {
 		rounds, least = 50, 30
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// docs/competing.md, "Stages": all of them, in their order, with their states.
+// docs/competing.md, "Stages", lists all stages in order, with their states.
 func TestStagesAreDocumented(t *testing.T) {
 	t.Parallel()
 	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/competing.md"))
@@ -25,7 +25,8 @@ func TestStagesAreDocumented(t *testing.T) {
 	}
 }
 
-// docs/writing-a-bot.md, "The manifest": what a competition wants of a name, and shows of a version.
+// docs/writing-a-bot.md, "The manifest", says which names a competition accepts and what it shows of a
+// version.
 func TestNamesAreDocumented(t *testing.T) {
 	t.Parallel()
 	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/writing-a-bot.md"))

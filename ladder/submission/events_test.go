@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// Whoever waits for a version is told of each change to it, the last one included.
+// Those that wait for a version are told each of its changes, including the last one.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

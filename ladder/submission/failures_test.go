@@ -23,12 +23,11 @@ import (
 
 const tebesOnly = "games = [\"tebes\"]\nrun = [\"sh\", \"bot.sh\"]\n"
 
-// onSlow does something in a match on tebes-slow, which is where the trial ends up
-// when all checks have been passed.
+// onSlow returns a script that runs do in a match on tebes-slow, which the bot plays in its trial after all
+// checks.
 func onSlow(do string) string { return `case $line in *" 60001 "*) ` + do + ` ;; esac` }
 
-// What fails does so in its stage, tells its owner why, and leaves the version
-// before it on the ladders.
+// A bot fails in the right stage, its owner is told why, and the version before it stays on the ladders.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -44,8 +43,8 @@ func TestFailures(t *testing.T) {
 		name  string
 		files map[string]string
 		data  []byte   // instead of files
-		stage string   // that fails
-		words []string // of the reason
+		stage string   // the one that fails
+		words []string // in the reason
 		log   []string // words of the stage's log
 	}{
 		{name: "path out of the archive", data: zipWith(t, "../evil"), stage: Unpack, words: []string{`"../evil"`, "leaves the directory"}, log: []string{"failed: archive:"}},
@@ -129,7 +128,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// A build that does not end in its time fails, with what it has printed.
+// A build that takes too long fails, with its output.
 func TestEndlessBuild(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -140,7 +139,7 @@ func TestEndlessBuild(t *testing.T) {
 			return usual(ctx, most)
 		}
 		over := make(chan struct{})
-		go func() { // its time is over once it has printed
+		go func() { // end its time after its first output
 			defer close(over)
 			kit.Until(t, "the build sleeps", func() bool {
 				lines, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -160,7 +159,7 @@ func TestEndlessBuild(t *testing.T) {
 	w.checkClean()
 }
 
-// overdueContext is a context whose deadline is when a channel closes.
+// overdueContext is a context whose deadline passes when a channel closes.
 type overdueContext struct {
 	context.Context
 	over <-chan struct{}
@@ -177,7 +176,7 @@ func (o overdueContext) Err() error {
 	}
 }
 
-// A bot that is late in its trial alone is told of the ladder and its clock.
+// A bot that is late only in its trial is told the ladder and its clock.
 func TestLateInTrial(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -197,7 +196,7 @@ func TestLateInTrial(t *testing.T) {
 	w.checkClean()
 }
 
-// checkMessage wants a message to the owner with the reason.
+// checkMessage checks that the owner has a message with the reason.
 func (w *world) checkMessage(v ladder.Version) {
 	w.t.Helper()
 	for _, m := range kit.Get[[]ladder.Message](w.t)(w.Store.People.Messages(w.t.Context(), w.person.ID, 0, 1000)) {
@@ -219,7 +218,7 @@ func zipWith(t *testing.T, names ...string) []byte {
 	return out.Bytes()
 }
 
-// listen counts who comes to a port of this machine.
+// listen counts the connections to a port of this machine.
 func listen(t *testing.T) (calls *atomic.Int64, port int) {
 	t.Helper()
 	l := kit.Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))

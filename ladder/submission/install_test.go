@@ -28,8 +28,8 @@ var built = map[string]string{
 	"bot.sh":     "#!/bin/sh\n" + shellBot(""),
 }
 
-// Two bots with the same files share a directory, which has the hash that the files
-// have on their author's machine, and which is made again when somebody deletes it.
+// Two bots with the same files share a directory. It is named by the hash that the files have on the author's
+// machine, and is made again after somebody has deleted it.
 func TestSharedAndRestored(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -52,7 +52,7 @@ func TestSharedAndRestored(t *testing.T) {
 	if want["bot"] == "" || want["lib/out"] != "-r--r--r-- built\n" || want["bot"][:10] != "-r-xr-xr-x" {
 		t.Errorf("there are %q", want)
 	}
-	for range 2 { // deleted, and there
+	for range 2 { // once deleted, once present
 		kit.Must(t, os.RemoveAll(first.Dir))
 		var wg sync.WaitGroup
 		for _, v := range []ladder.Version{one, two, one, two} {
@@ -71,8 +71,8 @@ func TestSharedAndRestored(t *testing.T) {
 	requireGame(t, w.Config.Ladders[1], first)
 }
 
-// What a version needs is kept with it, and again when it is built on another machine, as after a restore from a
-// backup.
+// The needs of a version are stored with it, and again when it is built on another machine, as after a
+// restore from a backup.
 func TestNeedsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -91,7 +91,7 @@ func TestNeedsKept(t *testing.T) {
 	}
 }
 
-// requireGame wants a bot to play a game without fault.
+// requireGame checks that a bot plays a game without a fault.
 func requireGame(t *testing.T, c ladder.Ladder, bot match.Contestant) {
 	t.Helper()
 	v := kit.Get[*rules.Variant](t)(c.Variant())
@@ -110,7 +110,7 @@ func requireGame(t *testing.T, c ladder.Ladder, bot match.Contestant) {
 	}
 }
 
-// What cannot be restored is an error that says why, and leaves nothing.
+// A build that cannot be restored gives an error with the reason, and leaves no files.
 func TestRestoreErrors(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -161,8 +161,8 @@ func TestResolveHouse(t *testing.T) {
 	}
 }
 
-// A failure of our own is nobody's fault: the version stays on its way and comes
-// through when the failure is over.
+// A failure of the server is not blamed on the bot: the version stays on its way and succeeds when the
+// failure is over.
 func TestOwnFailure(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -186,7 +186,7 @@ func TestOwnFailure(t *testing.T) {
 	}
 }
 
-// A program is named by a name, or by a path in the bot's directory or the system's.
+// A command can be a name, a path in the bot's directory, or a path of the system.
 func TestAllowed(t *testing.T) {
 	t.Parallel()
 	p := &Pipeline{Dir: "/opt/timba/data"}
@@ -213,8 +213,7 @@ func TestAllowed(t *testing.T) {
 	}
 }
 
-// Where the operator lets nobody in whom they do not trust, and runs bots without the sandbox,
-// a version comes through just so.
+// Without the sandbox, for operators who trust all authors, a version goes through the same stages.
 func TestWithoutSandbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

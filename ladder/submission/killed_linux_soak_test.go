@@ -22,8 +22,8 @@ import (
 
 func init() { modes["server"] = serve }
 
-// serve returns what a server does with a version after a start. The argument is the
-// version's number and the data directory.
+// serve takes a version through its stages as a server does after its start. arg has the version's number and
+// the data directory.
 func serve(arg string) error {
 	version, dir, _ := strings.Cut(arg, " ")
 	id, err := strconv.ParseInt(version, 10, 64)
@@ -44,18 +44,18 @@ func serve(arg string) error {
 	return p.Run(context.Background(), id, cores.Any)
 }
 
-// slowly is a bot that takes its time in every stage after the first.
+// slowly is a bot that is slow in every stage after the first.
 var slowly = map[string]string{
 	"timba.toml": "build = [\"sh\", \"-c\", \"sleep 0.3; echo built > out\"]\n" + tebesOnly,
 	"bot.sh":     shellBot(onSlow("sleep 0.05")),
 }
 
-// A server that is killed in any stage leaves nothing that keeps the next one from
-// taking the version through.
+// A server that is killed in any stage leaves nothing that prevents the next one from taking the version
+// through.
 func TestKilledInEveryStage(t *testing.T) {
 	w := newWorld(t)
 	v := w.add("phoenix", fileTree(t, slowly))
-	if err := w.Store.Close(); err != nil { // the directory is for one server at a time
+	if err := w.Store.Close(); err != nil { // only one server can open the directory
 		t.Fatal(err)
 	}
 	for _, state := range []ladder.VersionState{ladder.Building, ladder.Checking, ladder.Trial} {
@@ -67,7 +67,7 @@ func TestKilledInEveryStage(t *testing.T) {
 		awaitState(t, string(w.Dir), v.ID, state, over)
 		server.Process.Kill()
 		<-over
-		kit.Until(t, "the directory is free", func() bool { // of what the server was about to start
+		kit.Until(t, "the directory is free", func() bool { // the lock may be held by a child of the killed server
 			s, err := store.Open(string(w.Dir), store.Options{Exclusive: true})
 			return err == nil && s.Close() == nil
 		})
@@ -89,7 +89,7 @@ func TestKilledInEveryStage(t *testing.T) {
 	}
 }
 
-// awaitState looks, from outside of the server, until a version has come so far.
+// awaitState polls the data directory from another process until a version has the state.
 func awaitState(t *testing.T, dir string, id int64, state ladder.VersionState, over <-chan error) {
 	t.Helper()
 	s := kit.Get[*store.Store](t)(store.Open(dir, store.Options{ReadOnly: true}))
@@ -97,7 +97,7 @@ func awaitState(t *testing.T, dir string, id int64, state ladder.VersionState, o
 	awaitStateIn(t, s, id, state, over)
 }
 
-// awaitStateIn fails when that which takes the version there is over before.
+// awaitStateIn is awaitState for an open store. It fails if over receives first.
 func awaitStateIn(t *testing.T, s *store.Store, id int64, state ladder.VersionState, over <-chan error) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)

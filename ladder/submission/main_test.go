@@ -19,14 +19,14 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// modes are what the test binary can be when a test starts it again.
+// modes are the programs that the test binary can be when a test starts it again.
 var modes = refereetest.Modes{"bot": refereetest.RunHouseBot}
 
 // TestMain lets the test binary be one of modes.
 func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
 
-// testConfig has ladders on which games are short. Bots can tell the last one by its
-// clock, by which no check is made.
+// testConfig has ladders with short games. Bots recognize the last ladder by its clock, which is never that
+// of the check.
 const testConfig = `
 [limits]
 memory = "128m"
@@ -75,7 +75,7 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
-// buildOnly takes a version as far as its build, and makes it live without a check and a trial.
+// buildOnly takes a version through its build and makes it live without check and trial.
 func (w *world) buildOnly(v ladder.Version) ladder.Version {
 	w.t.Helper()
 	s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any}
@@ -110,7 +110,7 @@ func (w *world) addData(bot string, data []byte) ladder.Version {
 	return kit.Get[ladder.Version](w.t)(w.Store.Versions.Add(w.t.Context(), w.person.ID, fresh, w.Config.Limits))
 }
 
-// runStages takes a version through and gives what became of it.
+// runStages takes a version through its stages and returns the outcome.
 func (w *world) runStages(v ladder.Version) (ladder.Version, []ladder.Stage) {
 	w.t.Helper()
 	if err := w.Run(w.t.Context(), v.ID, cores.Any); err != nil {
@@ -125,7 +125,7 @@ func (w *world) version(id int64) (ladder.Version, []ladder.Stage) {
 	return v, kit.Get[[]ladder.Stage](w.t)(w.Store.Versions.Stages(w.t.Context(), id))
 }
 
-// checkClean wants nothing left where stages work.
+// checkClean checks that the stages have left no temporary files.
 func (w *world) checkClean() {
 	w.t.Helper()
 	found, err := os.ReadDir(w.Dir.Temp())
@@ -140,8 +140,8 @@ func fileTree(t testing.TB, files map[string]string) string {
 	return kit.Files(t, t.TempDir(), files)
 }
 
-// shellBot returns a bot that plays the first move of the list; more is run before each
-// move, and sees the turn's line in $line.
+// shellBot returns a bot that plays the first legal move. It runs more before each move, with the turn line
+// in $line.
 func shellBot(more string) string {
 	return `while read -r line; do
 case $line in
@@ -154,7 +154,7 @@ done
 `
 }
 
-// joinLogs returns all logs of a version's stages.
+// joinLogs returns all logs of a version's stages as one text.
 func joinLogs(stages []ladder.Stage) string {
 	var b strings.Builder
 	for _, s := range stages {

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// What a bot needs follows from its command, and from the files that it leads to.
+// The needs of a bot follow from its command and the files that the command leads to.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	dir := kit.Files(t, filepath.Join(t.TempDir(), "bot"), map[string]string{

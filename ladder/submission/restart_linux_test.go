@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// checkInterrupted runs a version whose bot hangs in a stage, ends the context there, and wants the version to be
-// on its way as before.
+// checkInterrupted runs a version whose bot hangs in a stage, cancels the context there, and checks that the
+// version is still on its way.
 func (w *world) checkInterrupted(v ladder.Version, state ladder.VersionState) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -31,13 +31,12 @@ func (w *world) checkInterrupted(v ladder.Version, state ladder.VersionState) {
 	w.checkClean()
 }
 
-// A context that ends releases the version: it is on its way as before, and begins
-// again.
+// After the end of the context the version is still on its way and can start again.
 func TestCalledOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.checkInterrupted(w.add("builder", fileTree(t, map[string]string{"timba.toml": "build = [\"sleep\", \"1d\"]\n" + tebesOnly, "bot.sh": ""})), ladder.Building)
-	// It hangs where it has a minute and a millisecond.
+	// It hangs on the ladder whose clock is a minute and a millisecond.
 	hangs := shellBot(`case $line in *" 60001 "*) exec sleep 1d ;; esac`)
 	v := w.add("patience", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": hangs}))
 	fast, slow := &w.Config.Ladders[1].Clock.Move, &w.Config.Ladders[2].Clock.Move
@@ -51,7 +50,7 @@ func TestCalledOff(t *testing.T) {
 	if v.State != ladder.Live || len(stages) != 4 {
 		t.Errorf("it is %+v\n%s", v, joinLogs(stages))
 	}
-	// A version that has arrived stays where it is.
+	// A version that is live stays live.
 	if again, stages := w.runStages(v); again.State != ladder.Live || !again.LiveAt.Equal(v.LiveAt) || len(stages) != 4 {
 		t.Errorf("run again it is %+v", again)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Starters of each kind, interpreted and compiled, come through to the ladders.
+// Starter bots of each kind, interpreted and compiled, reach the ladders.
 func TestStartersGoLive(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -57,7 +57,7 @@ func TestStartersGoLive(t *testing.T) {
 	w.checkClean()
 }
 
-// onlyTwoGames lets a manifest claim the games with ladders alone.
+// onlyTwoGames makes a manifest claim only the games that have ladders.
 func onlyTwoGames(t *testing.T, manifest string) {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(manifest))

@@ -33,8 +33,8 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
-// Whatever is written, in whatever pieces, the log is plain text and short, has
-// the beginning and the end, and tells what is missing.
+// Whatever is written, in pieces of any size, the log is short plain text. It has the beginning and the end,
+// and says how much is missing.
 func TestTranscriptProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,10 +20,10 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// The time of a trial is the bot's own: what others take of it costs the bot nothing, and does not hide how
-// much of its own it takes. Either way the trial is over.
+// The time limit of a trial is for the bot's own time: time that other programs take does not count, and does
+// not hide how much the bot uses. Both cases end.
 func TestTimeOfTrial(t *testing.T) {
-	sandbox.RemoveAtEnd("none") // the cleaner runs from now on, outside of bubbles
+	sandbox.RemoveAtEnd("none") // starts the cleaner outside of synctest bubbles
 	sandbox.CancelRemoveAtEnd("none")
 	sandbox.Probe()
 	for name, c := range map[string]struct {
@@ -52,7 +52,8 @@ func TestTimeOfTrial(t *testing.T) {
 				random := match.Contestant{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
 				st := w.stages()[3]
 				st.run = func(s *submission, ctx context.Context, log *transcript) (summary phrase.Text, err error) {
-					// 20 moves in each of two games: more than 10 minutes with the time of others.
+					// 20 moves in each of two games take more than 10 minutes with the time of other
+					// programs.
 					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Contestant{mine, random}, TrialDeals, log,
 						func(*referee.GameResult) error { return nil })
 					return summary, err
@@ -67,7 +68,7 @@ func TestTimeOfTrial(t *testing.T) {
 	}
 }
 
-// A check, too, is refused for the bot's own time.
+// The check is also limited by the bot's own time.
 func TestTimeOfCheck(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,7 +89,7 @@ func TestTimeOfCheck(t *testing.T) {
 	}
 }
 
-// A house bot that is late costs a submission nothing.
+// A late house bot does not affect a submission.
 func TestHouseLate(t *testing.T) {
 	t.Parallel()
 	for kind, fails := range map[fault.Kind]bool{fault.Late: false, fault.NoReady: false, fault.Exited: true} {
@@ -102,7 +103,7 @@ func TestHouseLate(t *testing.T) {
 	}
 }
 
-// A game without a ladder whose matches have no room is not tried.
+// A game without a ladder is skipped if its matches do not fit into the memory.
 func TestTrialWithoutRoom(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

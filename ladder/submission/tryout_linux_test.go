@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// runTryout tests a bot of one file and returns its games, and what the kit finds.
+// runTryout tests a bot of one file and returns its games, the outcome of the check and the log.
 func (w *world) runTryout(ctx context.Context, file, text string) (games []*referee.GameResult, check TryoutCheck, said string, err error) {
 	w.t.Helper()
 	t := Tryout{File: file, Text: text, Game: "tebes", Opponent: ladder.Version{Bot: "@random"}, OnBuilt: func() {}}
@@ -22,7 +22,7 @@ func (w *world) runTryout(ctx context.Context, file, text string) (games []*refe
 	return games, check, said, err
 }
 
-// A bot that is tested is built as a submission is and plays ten games; nothing of it is left.
+// A try-out is built like a submission and plays ten games. Nothing is stored.
 func TestTryout(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -48,7 +48,7 @@ func TestTryout(t *testing.T) {
 	w.checkClean()
 }
 
-// What is wrong with the bot is its author's; each limit is that of a submission.
+// Errors of the bot are reported to its author, and the limits are those of a submission.
 func TestTryoutFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
