@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// These are the limits of what the store keeps of the output of bots in a match. It never deletes anything.
+// Limits for the output of bots that the store keeps of a match. The store never deletes anything.
 const (
 	MaxLog  = maxGameLog + maxCutNote // in bytes, of the log of one bot in one game
 	MaxInfo = 32 << 10                // in bytes, of the info that a seat sends in one game; see InfoSize

@@ -162,7 +162,7 @@ func (p *run) recordTrouble(err error) {
 	}
 }
 
-// Journal logs the trouble of all attempts on a machine.
+// Journal logs the problems of all attempts on a machine: void games, and other programs that use its cores.
 type Journal struct {
 	Log *slog.Logger
 

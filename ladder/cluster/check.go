@@ -24,10 +24,10 @@ import (
 // Workers are not trusted: the server replays the games of a result by the rules before it stores them. A worker can
 // still lie about faults and legal moves, because no other machine saw the answers of the bots.
 
-// Expectation is what the result of an attempt is checked against.
+// Expectation has the job of an attempt and the commitment, against which the server checks the result.
 type Expectation struct {
 	attempt.Job
-	Commitment referee.Hex // to the seed, because a later server does not know the seed
+	Commitment referee.Hex // checked instead of the seed, which a later server does not know
 }
 
 // maxText limits the bytes of a text from a machine that are stored and shown.

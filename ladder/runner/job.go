@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Job is something to do on a core: a match, the stages of a submission, or a *Tryout.
+// Job is something to do on a core: a match, the stages of a submission, or a *TryoutJob.
 type Job interface {
 	// owner returns the person whose submission or try-out the job is, and 0 for a match.
 	owner() int64
