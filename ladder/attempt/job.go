@@ -1,6 +1,5 @@
-// Package attempt plays one attempt at a match on this machine. Begin with Play: it turns a Job, which holds
-// all that a machine needs, into a Result. Package cluster sends jobs to other machines and returns their
-// results.
+// Package attempt plays one attempt at a match on this machine. Begin with Play: it turns a Job, which holds all
+// that a machine needs, into a Result. Package cluster sends jobs to other machines and returns their results.
 package attempt
 
 import (

@@ -59,8 +59,7 @@ type run struct {
 	result  Result
 }
 
-// failure returns the Failure of an attempt that ended with err. It is nil if the games so far are the
-// result.
+// failure returns the Failure of an attempt that ended with err. It is nil if the games so far are the result.
 func (p *run) failure(ctx context.Context, err error) *Failure {
 	var failed *Failure
 	switch {

@@ -39,8 +39,7 @@ func isJunk(p string, dir bool) bool {
 	return !dir && slices.Contains(junkFiles, names[last])
 }
 
-// cleanName checks the name of an entry and returns it as a path relative to the bot's directory, which is
-// ".".
+// cleanName checks the name of an entry and returns it as a path relative to the bot's directory, which is ".".
 func (l Limits) cleanName(name string) (string, error) {
 	if len(name) > l.PathSize {
 		return "", tooLarge("use shorter names", "the path %s has %d bytes: at most %d are allowed", quote(name), len(name), l.PathSize)
@@ -102,8 +101,7 @@ type paths struct {
 	entries map[string]entry // by fold of the path; only path and dir are set
 }
 
-// add adds a path and the directories above it. It returns an error if the path conflicts with an earlier
-// one.
+// add adds a path and the directories above it. It returns an error if the path conflicts with an earlier one.
 func (ps *paths) add(p string, dir bool) error {
 	if ps.entries == nil {
 		ps.entries = map[string]entry{}

@@ -24,9 +24,8 @@ type ReceivedArchive struct {
 	dir    datadir.Dir
 }
 
-// Receive writes an upload to a temporary file in a data directory. It returns an error, and leaves no file,
-// if the upload is too large, cut off, or not an archive by its first bytes. The caller must Store or Discard
-// the upload.
+// Receive writes an upload to a temporary file in a data directory. It returns an error, and leaves no file, if the
+// upload is too large, cut off, or not an archive by its first bytes. The caller must Store or Discard the upload.
 //
 // Errors of the sender have the codes Invalid and TooLarge, those of the machine Unavailable.
 func Receive(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {

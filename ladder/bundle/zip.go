@@ -140,8 +140,7 @@ func zipTarget(f *zip.File) string {
 	return string(target)
 }
 
-// checkOverlap refuses files that share bytes of the archive, with which a small archive can unpack to very
-// much.
+// checkOverlap refuses files that share bytes of the archive, with which a small archive can unpack to very much.
 func (r *reader) checkOverlap(files []*zip.File) error {
 	const least = 30 // bytes of a file's header before its data
 	type span struct {

@@ -89,8 +89,7 @@ func (s *awaitedAttempts) mayCome(key attemptKey) bool {
 	return s.detachedAttempts[key] || time.Now().Before(s.adoptionEnd) && !s.endedAttempts[key]
 }
 
-// uploadSize returns the total size, in bytes, of the results that a machine is sending or that wait to be
-// stored.
+// uploadSize returns the total size, in bytes, of the results that a machine is sending or that wait to be stored.
 func (s *awaitedAttempts) uploadSize(machine string) (bytes int) {
 	for _, a := range s.byMachine[machine] {
 		bytes += a.upload.Size

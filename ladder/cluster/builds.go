@@ -77,7 +77,6 @@ func (b *builds) tree(hash, dir string) (string, error) {
 	return tree, err
 }
 
-// packInto packs a directory into a new file.
 func packInto(path, dir string) error {
 	f, err := os.Create(path)
 	if err != nil {

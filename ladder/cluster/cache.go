@@ -21,7 +21,6 @@ func openStore(dir string, maxBytes int64, hash func(path string) (string, error
 	return s, nil
 }
 
-// errNoBot is the error for a bot that is not packed on the server.
 var errNoBot = errors.New("the server does not have it")
 
 // reader returns a reader of the packed files of a bot, which calls part for each part. After an error

@@ -37,8 +37,7 @@ func newContradiction(format string, args ...any) error {
 	return &attempt.Contradiction{Text: printableText(fmt.Sprintf(format, args...))}
 }
 
-// printableText returns a text that can be shown to people: it shortens text and removes what is not
-// printable.
+// printableText returns a text that can be shown to people: it shortens text and removes what is not printable.
 func printableText(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }

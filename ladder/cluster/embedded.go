@@ -31,8 +31,7 @@ type accounts struct {
 	operator nkeys.KeyPair // signs all accounts; new in each run, because workers are identified by account
 }
 
-// readyTime is how long the embedded server may take to start, and to answer a connection within this
-// process.
+// readyTime is how long the embedded server may take to start, and to answer a connection within this process.
 const readyTime = time.Minute
 
 // startEmbedded starts a NATS server. listen is the address for workers; if it is empty, only this process

@@ -94,7 +94,6 @@ const (
 	dialTime = 10 * time.Second
 )
 
-// newLink returns a Link that is not connected.
 func newLink(url, name string, log *slog.Logger) *Link {
 	return &Link{Name: name, url: url, log: log, stateChange: make(chan struct{})}
 }
@@ -236,8 +235,7 @@ func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, er
 	}
 }
 
-// wait waits for the first connection. Until then the client calls no handler if NATS refuses the
-// credentials.
+// wait waits for the first connection. Until then the client calls no handler if NATS refuses the credentials.
 func (l *Link) wait(ctx context.Context) error {
 	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED, nats.RECONNECTING); ; {
 		if err := l.LastError(); err != nil {

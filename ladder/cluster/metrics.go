@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// dispatcherMetrics has the metrics of a Dispatcher.
 type dispatcherMetrics struct {
 	openAttempts prometheus.Gauge
 	results      *prometheus.CounterVec // by outcome
@@ -68,7 +67,6 @@ func (h *Dispatcher) registerWire() {
 	}
 }
 
-// workerMetrics has the metrics of a Worker.
 type workerMetrics struct {
 	playing      prometheus.Gauge
 	attempts     *prometheus.CounterVec // by outcome

@@ -70,7 +70,6 @@ func (o outbox) store(p packedResult) error {
 	return nil
 }
 
-// remove deletes a result from the disk.
 func (o outbox) remove(a attemptKey) error {
 	if err := os.Remove(o.path(a)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("results: %w", err)

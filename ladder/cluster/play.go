@@ -51,8 +51,7 @@ func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState)
 	return a, nil
 }
 
-// accepts reports whether r is a result of this attempt. Only the machine that was given the job knows its
-// seed.
+// accepts reports whether r is a result of this attempt. Only the machine that was given the job knows its seed.
 func (a *awaitedAttempt) accepts(r attempt.Result) bool {
 	return a.machine == r.Machine && a.expectation.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }

@@ -34,8 +34,7 @@ const (
 	MaxPacked = 8 << 20
 	// MaxUploads limits the bytes of incomplete and unstored results that the server holds for one machine.
 	MaxUploads = 2 * MaxPacked
-	// MaxResult is the largest size of an uncompressed result, in bytes. The games of most matches have far
-	// less.
+	// MaxResult is the largest size of an uncompressed result, in bytes. The games of most matches have far less.
 	MaxResult = 128 << 20
 	// MaxHead is the largest size, in bytes, of the first line of a result, which names its attempt.
 	MaxHead = 16 << 10

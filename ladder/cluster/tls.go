@@ -65,7 +65,6 @@ func makeCertificate() (file []byte, err error) {
 	return append(certificatePEM(der), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...), err
 }
 
-// certificatePEM returns a certificate in PEM.
 func certificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }

@@ -104,7 +104,6 @@ type attemptSet struct {
 	count  sync.WaitGroup
 }
 
-// workerAttempt is an attempt of a worker.
 type workerAttempt struct {
 	core   int
 	over   context.CancelCauseFunc // ends everything, including the delivery of the result
@@ -130,7 +129,6 @@ func (a *attemptSet) remove(key attemptKey) {
 	a.count.Done()
 }
 
-// get returns an attempt, or nil if it is not in the set.
 func (a *attemptSet) get(key attemptKey) *workerAttempt {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -304,7 +302,6 @@ func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc
 	}
 }
 
-// sendHeartbeat sends a heartbeat and handles the answer.
 func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatReply, err error) {
 	b := heartbeat{WorkerInfo: w.heartbeats.machine, Session: w.heartbeats.session, Leaving: leaving}
 	b.Attempts = w.attempts.list()
@@ -324,7 +321,6 @@ func (w *Worker) sendHeartbeat(ctx context.Context, leaving bool) (a heartbeatRe
 	return a, nil
 }
 
-// handleReply handles the answer to a heartbeat.
 func (w *Worker) handleReply(a heartbeatReply) {
 	if a.Refusal != "" && a.Refusal != w.heartbeats.lastRefusal {
 		w.Log.Error("the server refuses this worker", "why", a.Refusal)

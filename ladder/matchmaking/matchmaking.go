@@ -54,9 +54,8 @@ type Candidate struct {
 	House bool
 }
 
-// newness is one part of the urgency of a player. It is 1 before the first match and decreases with each
-// match. The other part is the number of matches since the player's last one, divided by the number of
-// players.
+// newness is one part of the urgency of a player. It is 1 before the first match and decreases with each match.
+// The other part is the number of matches since the player's last one, divided by the number of players.
 //
 // Newness never exceeds 1. Therefore a player that has waited for as many matches as there are players comes
 // before all that have just played or joined, and nobody waits for more than twice that many matches.
@@ -188,8 +187,7 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (b
 	return best
 }
 
-// reluctance returns the distance in Elo that is added because player has met those seated, or has the same
-// owner.
+// reluctance returns the distance in Elo that is added because player has met those seated, or has the same owner.
 func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {
 	for _, s := range seated {
 		elo += meetingsElo * float64(p.meetings[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))

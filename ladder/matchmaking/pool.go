@@ -146,8 +146,7 @@ func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches
 	}
 }
 
-// SetMeetings sets how often a version has met each opponent in finished matches, by ID. The pool takes over
-// met.
+// SetMeetings sets how often a version has met each opponent in finished matches, by ID. The pool takes over met.
 func (p *Pool) SetMeetings(version int64, met map[int64]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

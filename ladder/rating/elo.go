@@ -1,7 +1,6 @@
-// Package rating computes how a finished match changes its ladder: the Elo and the totals of the versions
-// that played, and the counts of each pair of opponents. The same matches in the same order give the same
-// bits on every machine, so ratings can be computed again from the matches and compared exactly. Begin with
-// Formula.Outcome.
+// Package rating computes how a finished match changes its ladder: the Elo and the totals of the versions that
+// played, and the counts of each pair of opponents. The same matches in the same order give the same bits on every
+// machine, so ratings can be computed again from the matches and compared exactly. Begin with Formula.Outcome.
 //
 // docs/ratings.md has the formulas, the reasons, and the simulations behind the constants.
 package rating
@@ -164,8 +163,7 @@ func teamsOf(players []Player, sides []int) (teams []team) {
 	return teams
 }
 
-// meanScores returns the mean score of each side against each other side, over all deals and pairs of
-// members.
+// meanScores returns the mean score of each side against each other side, over all deals and pairs of members.
 func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
 	for _, deal := range deals {

@@ -50,9 +50,8 @@ func (f Formula) String() string {
 	return string(data)
 }
 
-// Fingerprint returns the constants and a hash of what this program computes from them for some example
-// matches. It differs for every other set of constants, and for other computations that give different
-// examples.
+// Fingerprint returns the constants and a hash of what this program computes from them for some example matches.
+// It differs for every other set of constants, and for other computations that give different examples.
 func (f Formula) Fingerprint() string {
 	h := sha256.New()
 	write := func(numbers ...float64) {

@@ -7,9 +7,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Glicko is the rating of a person in a game by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system",
-// 2013. The comments below use the step numbers and names of that paper. Each game is a rating period for its
-// players.
+// Glicko is the rating of a person in a game by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013.
+// The comments below use the step numbers and names of that paper. Each game is a rating period for its players.
 type Glicko struct {
 	Rating     float64 `json:"rating"`
 	Deviation  float64 `json:"deviation"` // the true rating is within twice the deviation with a probability of 95 %

@@ -15,8 +15,7 @@ const (
 	backoffMemory = time.Hour
 )
 
-// backoff counts the failures of one thing and says when it may be tried again. Its zero value has no
-// failures.
+// backoff counts the failures of one thing and says when it may be tried again. Its zero value has no failures.
 type backoff struct {
 	failures int // since the last success
 	until    time.Time
@@ -35,8 +34,7 @@ func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) 
 // backoffs has the backoff of each thing that failed. The key names the thing; see versionName.
 type backoffs map[string]*backoff
 
-// recordFailure counts a failure of a thing. It forgets the things whose backoff ended more than
-// backoffMemory ago.
+// recordFailure counts a failure of a thing. It forgets the things whose backoff ended more than backoffMemory ago.
 func (b backoffs) recordFailure(name string, now time.Time) {
 	maps.DeleteFunc(b, func(_ string, e *backoff) bool { return now.Sub(e.until) > backoffMemory })
 	if b[name] == nil {
@@ -45,7 +43,6 @@ func (b backoffs) recordFailure(name string, now time.Time) {
 	b[name].recordFailure(now)
 }
 
-// reset forgets the failures of a thing.
 func (b backoffs) reset(name string) { delete(b, name) }
 
 // isBackingOff reports whether a thing must not be tried now.

@@ -134,8 +134,7 @@ func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJo
 	return j, nil
 }
 
-// reportDelay is how long no machine could play a version before its owner is told. A worker may be
-// restarting.
+// reportDelay is how long no machine could play a version before its owner is told. A worker may be restarting.
 const reportDelay = time.Minute
 
 // reportUnplayable records for owners, and logs, which versions no machine has been able to play for

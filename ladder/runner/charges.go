@@ -110,8 +110,7 @@ func (c *costs) add(name string) (seconds float64) {
 	return seconds
 }
 
-// correct replaces the seconds that add has charged with the duration of the match, which is 0 if it did not
-// start.
+// correct replaces the seconds that add has charged with the duration of the match, which is 0 if it did not start.
 func (c *costs) correct(name string, seconds float64, took time.Duration) {
 	if name == "" {
 		return

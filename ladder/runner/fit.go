@@ -54,7 +54,6 @@ func (f *fitter) requestFit(name string) {
 	}
 }
 
-// run fits ladders until ctx ends.
 func (f *fitter) run(ctx context.Context) {
 	var ended sync.WaitGroup
 	for _, l := range f.ladders {

@@ -21,7 +21,6 @@ func (r *Runner) syncMachines() {
 	}
 }
 
-// countMachines sets the metrics of the machines.
 func (r *Runner) countMachines() {
 	states, cores := r.placement.countStates(r.Now())
 	for _, state := range ladder.MachineStates() {

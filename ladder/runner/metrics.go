@@ -5,7 +5,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics has the metrics of matches and submissions.
 type metrics struct {
 	finishedMatches *prometheus.CounterVec // by ladder
 	brokenAttempts  *prometheus.CounterVec // by cause

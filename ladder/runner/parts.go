@@ -59,8 +59,7 @@ type Ladders interface {
 
 // Programs starts the bots of this machine.
 type Programs interface {
-	// Resolve returns a version as a program in its sandbox. An error is a failure of the server, never of
-	// the bot.
+	// Resolve returns a version as a program in its sandbox. An error is a failure of the server, never of the bot.
 	Resolve(context.Context, ladder.Version) (match.Contestant, error)
 	// IsBuilt reports whether a version can be started without a build.
 	IsBuilt(ladder.Version) bool
@@ -105,14 +104,12 @@ type Remotes interface {
 type Fleet interface {
 	// Machines returns the connected machines, including those that are refused or draining.
 	Machines() []attempt.WorkerInfo
-	// Changes returns a channel that receives after machines came, left or changed. The fleet never blocks on
-	// it.
+	// Changes returns a channel that receives after machines came, left or changed. The fleet never blocks on it.
 	Changes() <-chan struct{}
 	// Play sends a job to a machine, waits for its result and calls keep once with it.
 	//
-	// If keep returns an error, the result cannot be stored now: the machine retains it for the next server,
-	// and Play returns that error. If the result cannot belong to the job, the error is an
-	// *attempt.Contradiction.
+	// If keep returns an error, the result cannot be stored now: the machine retains it for the next server, and
+	// Play returns that error. If the result cannot belong to the job, the error is an *attempt.Contradiction.
 	//
 	// If the machine is lost, the error is attempt.ErrLost. If ctx ends, the server asks the machine to stop
 	// and waits a moment for that. In both cases the attempt is over and a later result is refused. If the

@@ -59,7 +59,6 @@ func newPlacement() *placement {
 	return &placement{byName: map[string]*machine{}, matches: map[int64]*assignment{}}
 }
 
-// local returns the machine of this process.
 func (p *placement) local() *machine { return p.machines[0] }
 
 // machineNamed returns the machine called name. It adds a machine that is not known.
@@ -160,7 +159,6 @@ func (m *machine) maxJobs() int {
 	return firstMatches + m.matchesPlayed
 }
 
-// idleCores returns the cores without a job.
 func (m *machine) idleCores() []int {
 	idle := slices.Clone(m.Cores)
 	for _, a := range m.assignments {
@@ -292,8 +290,7 @@ func (p *placement) pauseEnd(now time.Time) (first time.Time) {
 	return first
 }
 
-// countStates returns the number of connected machines by state, and the number of cores of those that get
-// jobs.
+// countStates returns the number of connected machines by state, and the number of cores of those that get jobs.
 func (p *placement) countStates(now time.Time) (states map[ladder.MachineState]int, cores int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -320,7 +317,6 @@ func (p *placement) classes() map[string]*machine {
 	return list
 }
 
-// isSuspended reports whether m is suspended.
 func (p *placement) isSuspended(m *machine) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -394,7 +390,6 @@ func (h minuteCounts) sum(now time.Time) (n int) {
 	return n
 }
 
-// forget removes the minutes that are more than 60 minutes ago.
 func (h minuteCounts) forget(now time.Time) {
 	maps.DeleteFunc(h, func(minute int64, _ int) bool { return now.Unix()/60-minute >= 60 })
 }

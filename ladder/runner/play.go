@@ -147,9 +147,8 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	return err
 }
 
-// longestAttempt returns how long a machine may have an attempt: three times the longest that all of its
-// games and program starts can take, and ten minutes. The time since the start of an adopted attempt is
-// subtracted.
+// longestAttempt returns how long a machine may have an attempt: three times the longest that all of its games
+// and program starts can take, and ten minutes. The time since the start of an adopted attempt is subtracted.
 func (r *Runner) longestAttempt(p *play) time.Duration {
 	const longest, least = 30 * 24 * time.Hour, 10 * time.Minute
 	m := p.match

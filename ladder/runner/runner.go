@@ -1,7 +1,6 @@
-// Package runner plays the matches of a competition. For each free core it chooses a job: a match, the stages
-// of a submission, or a try-out. It publishes the commitment of a match before the match and stores its games
-// after it. It suspends versions that fail repeatedly, and computes the maximum-likelihood ratings in the
-// background.
+// Package runner plays the matches of a competition. For each free core it chooses a job: a match, the stages of
+// a submission, or a try-out. It publishes the commitment of a match before the match and stores its games after
+// it. It suspends versions that fail repeatedly, and computes the maximum-likelihood ratings in the background.
 //
 // Each job has a core of its own. The runner never polls: it sleeps until a job ends, a timer fires or Wake
 // is called. Begin with Run; sources.go has the order of jobs and placement.go the machines.
@@ -144,8 +143,7 @@ func (r *Runner) Wake() {
 }
 
 // Run plays until ctx ends. After that it starts no more jobs, leaves attempts on other machines to the next
-// server, and waits for the jobs on this machine. It interrupts them after Limits.Grace. Run must be called
-// once.
+// server, and waits for the jobs on this machine. It interrupts them after Limits.Grace. Run must be called once.
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
@@ -276,8 +274,7 @@ func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) 
 	return a, nil
 }
 
-// releaseJob releases the core, the memory and the remote versions of a job. took is 0 if the job did not
-// start.
+// releaseJob releases the core, the memory and the remote versions of a job. took is 0 if the job did not start.
 func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.placement.release(a)
 	if m, ok := a.job.(*matchJob); ok && !a.isAdopted() {
@@ -396,7 +393,6 @@ func (r *Runner) cancelMatch(ctx context.Context, m *ladder.Match, reason phrase
 	return true
 }
 
-// logCancelled counts and logs a dropped match.
 func (r *Runner) logCancelled(m *ladder.Match) {
 	r.metrics.brokenAttempts.WithLabelValues("cancelled").Inc()
 	r.Log.Info("match cancelled", "match", m.ID, "ladder", m.Ladder)

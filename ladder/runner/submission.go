@@ -20,9 +20,8 @@ type submissions struct {
 	run      func(ctx context.Context, version int64, core int) error
 }
 
-// Submissions returns a Source of the versions that have to go through their stages. run takes one version
-// through its stages on a core. An error of run is a failure of the server, after which the version is tried
-// again.
+// Submissions returns a Source of the versions that have to go through their stages. run takes one version through
+// its stages on a core. An error of run is a failure of the server, after which the version is tried again.
 func (r *Runner) Submissions(run func(ctx context.Context, version int64, core int) error) Source {
 	return &submissions{store: r.Store, backoffs: r.backoffs, waiting: r.metrics.submissions, need: r.Limits.BuildMemory, run: run}
 }

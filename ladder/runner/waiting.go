@@ -24,8 +24,7 @@ type waitingMatches struct {
 // maxWaiting limits how many waiting matches are considered.
 const maxWaiting = 1000
 
-// refresh reads the waiting matches again if they can have changed, and drops those whose remote version is
-// gone.
+// refresh reads the waiting matches again if they can have changed, and drops those whose remote version is gone.
 func (w *waitingMatches) refresh(ctx context.Context) error {
 	now := w.store.Matches.Generation()
 	if !w.wasRead || w.generation != now {
@@ -128,9 +127,8 @@ func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	return s.catalog.job(ctx, best, c)
 }
 
-// leavesRoom reports whether m can run beside the other requested matches: its person has none, one core
-// stays free of them, and the memory suffices. Without memory m is not chosen, so that it does not hold up
-// other jobs.
+// leavesRoom reports whether m can run beside the other requested matches: its person has none, one core stays
+// free of them, and the memory suffices. Without memory m is not chosen, so that it does not hold up other jobs.
 func (s *requestedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
 	playing := 0
 	for _, a := range c.assignments {

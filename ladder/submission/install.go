@@ -62,9 +62,8 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 	return errors.Join(f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// Resolve returns a version as a program that can be started, in its sandbox. It makes a missing build again
-// from its upload. The build cannot be removed until ctx ends. An error is a failure of the server, never of
-// the bot.
+// Resolve returns a version as a program that can be started, in its sandbox. It makes a missing build again from
+// its upload. The build cannot be removed until ctx ends. An error is a failure of the server, never of the bot.
 func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	if v.IsHouse() {
 		house, err := program.Resolver{}.Resolve(ctx, v.Bot)
@@ -89,9 +88,8 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
 	return match.Contestant{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
-// Restore makes the build of a version again from its upload if it is missing. The version must not be one of
-// a house bot. It is an error if the files have another hash than before. The build cannot be removed until
-// ctx ends.
+// Restore makes the build of a version again from its upload if it is missing. The version must not be one of a
+// house bot. It is an error if the files have another hash than before. The build cannot be removed until ctx ends.
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	h, err := p.builds.Add(ctx, v.Hash, func(ctx context.Context, path string) error { return p.restore(ctx, v, path) })
 	if err != nil {

@@ -56,8 +56,7 @@ type Pipeline struct {
 	checkClock referee.Clock // upper limit for the clock of the stage check
 }
 
-// New returns a pipeline for a store with an absolute directory. The limits, ladders and sandbox are those of
-// c.
+// New returns a pipeline for a store with an absolute directory. The limits, ladders and sandbox are those of c.
 func New(s *store.Store, c *config.Config) *Pipeline {
 	p := &Pipeline{
 		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
@@ -277,8 +276,7 @@ func (s *submission) overtimeError() error {
 	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
 }
 
-// checkOwnTime returns a refusal if own, the time that the bot itself has used, exceeds the limit of the
-// stage.
+// checkOwnTime returns a refusal if own, the time that the bot itself has used, exceeds the limit of the stage.
 func (s *submission) checkOwnTime(own time.Duration) error {
 	if own > s.timeLimit {
 		return s.overtimeError()

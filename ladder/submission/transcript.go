@@ -11,8 +11,7 @@ import (
 // MaxLog limits the log of a stage, in bytes. Of a longer log the first and the last half are stored.
 const MaxLog = 64 << 10
 
-// transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain
-// text.
+// transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain text.
 type transcript struct {
 	head, tail []byte
 	lostBytes  int      // number of bytes that were cut between head and tail

@@ -125,7 +125,6 @@ func (s *submission) buildTryout(ctx context.Context, log *transcript) (phrase.T
 	return s.buildBot(ctx, s.botBuild, log, s.work)
 }
 
-// playTryout plays the games of a try-out.
 func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) error {
 	s.version = ladder.Version{Bot: t.File, Command: s.manifest.Run, Hash: s.hash, Language: s.manifest.Language(), Games: []string{t.Game}}
 	if t.Opponent.Bot == t.File {
