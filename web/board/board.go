@@ -1,5 +1,5 @@
-// Package board draws games in a browser and exports replays: as a page that plays a game back (Game), and as
-// a table for training with a row for each move (Rows). PublicFrames has what may be seen of a game in
+// Package board draws games in a browser and exports replays: as a page that plays a game back (Recording),
+// and as a table for training with a row for each move (Rows). PublicFrames has what may be seen of a game in
 // progress.
 //
 // The drawing is done by embedded JavaScript modules and style sheets. Their input is what a seat may know,

@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Recording is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data of the page.
+// Recording is a game rebuilt from its replay, in the notation of the protocol. Its JSON is the data of the
+// page that plays it back.
 type Recording struct {
 	Name        string        `json:"game"`
 	Display     rules.Display `json:"display"`
@@ -71,7 +72,7 @@ type SeatRow struct {
 }
 
 // Frame is a position, given by the changes since the previous frame. The first frame has every key. PerSeat
-// has the keys in Game.PerSeatKeys, for each seat, and Common has all others.
+// has the keys in Recording.PerSeatKeys, for each seat, and Common has all others.
 type Frame struct {
 	Turn    int                 `json:"turn"` // seat to move; -1 when the game is over
 	Common  map[string]string   `json:"common,omitempty"`
@@ -102,9 +103,9 @@ type position struct {
 	events Events
 }
 
-// NewGame returns the game of a replay. It fails if the replay contradicts the rules so much that no game can
-// be shown. Smaller contradictions are in Differences.
-func NewGame(r *referee.Replay, g *rules.Game) (*Recording, error) {
+// NewRecording returns the recording of a replay. It fails if the replay contradicts the rules so much that
+// no game can be shown. Smaller contradictions are in Differences.
+func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	v, err := check(r, g)
 	if err != nil {
 		return nil, err

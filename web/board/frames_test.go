@@ -84,7 +84,7 @@ func TestReplaysMoveNames(t *testing.T) {
 		{"tebes", "19-14", "b3-c4"}, {"tebes", "30-35", "a1-f1"}, {"teeko", "0-12", "a5-c3"}, {"teeko-drop", "12", "c3"}, {"brisca", "12o", "12o"}, {"podrida", "bid:2", "bid:2"},
 	} {
 		f := find(t, c.game)
-		g := kit.Get[*board.Recording](t)(board.NewGame(play(t, f), f.game))
+		g := kit.Get[*board.Recording](t)(board.NewRecording(play(t, f), f.game))
 		if got := g.MoveName(c.move); got != c.want {
 			t.Errorf("%s: the move %s is called %q, want %q", c.game, c.move, got, c.want)
 		}
@@ -149,7 +149,7 @@ func TestReplaysPageRefuses(t *testing.T) {
 			sample := find(t, "brisca")
 			r := play(t, sample)
 			c.spoil(r)
-			_, err := board.NewGame(r, sample.game)
+			_, err := board.NewRecording(r, sample.game)
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("page: got %v, want %q", err, c.want)
 			}
@@ -212,7 +212,7 @@ func FuzzReplaysExport(f *testing.F) {
 		}
 		for _, c := range samples {
 			if c.game.Name == r.Game {
-				if g, err := board.NewGame(r, c.game); err == nil {
+				if g, err := board.NewRecording(r, c.game); err == nil {
 					if _, err := json.Marshal(g); err != nil {
 						t.Error(err)
 					}

@@ -64,5 +64,5 @@ func play(t testing.TB, c sample) *referee.Replay {
 // rebuilt returns a sample's game.
 func rebuilt(t testing.TB, c sample, r *referee.Replay) *board.Recording {
 	t.Helper()
-	return kit.Get[*board.Recording](t)(board.NewGame(r, c.game))
+	return kit.Get[*board.Recording](t)(board.NewRecording(r, c.game))
 }

@@ -85,13 +85,13 @@ func (c *Client) UseVersion(ctx context.Context, bot string, version int) (wire.
 	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/live"}, wire.LiveVersion{Version: version})
 }
 
-// ArchiveDownload is an archive as it was uploaded. The caller must close Body.
+// ArchiveDownload is an uploaded archive, in its original form. The caller must close Body.
 type ArchiveDownload struct {
 	Name string // file name made of bot, version and format
 	Body io.ReadCloser
 }
 
-// Upload returns the upload of a version of a bot of the user.
+// Upload downloads the upload of a version of a bot of the user.
 func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDownload, error) {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: "/bots" + part(bot) + "/versions" + number(int64(version)) + "/upload"})
 	if err != nil {
@@ -252,8 +252,9 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 	}
 }
 
-// Submit uploads a bot, as an archive of its directory or as the single file with the name file. If bot is
-// "", the manifest names the bot. body returns the content and its size; it is called once for each attempt.
+// Submit uploads a bot, as an archive of its directory or as the single file with the name file. kind is the
+// media type of the content. If bot is "", the manifest names the bot. body returns the content and its size;
+// it is called once for each attempt.
 func (c *Client) Submit(ctx context.Context, bot, file, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, notIdempotent: true})
 }

@@ -63,7 +63,7 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 		x.Seats = append(x.Seats, s)
 		other := c.OtherPlayers[(seat-c.Seat-1+n)%n%len(c.OtherPlayers)]
 		if seat == c.Seat || other == Invited {
-			s.stream, s.bankLeft = socket.NewStream(socket.LineStreamOptions{ReturnTime: x.tables.Limits.ReturnTime, RetainAll: true}), c.Bank
+			s.stream, s.bankLeft = socket.NewLineStream(socket.LineStreamOptions{ReturnTime: x.tables.Limits.ReturnTime, RetainAll: true}), c.Bank
 			house[seat] = true
 			people++
 		} else if s.Version, err = x.tables.liveVersion(ctx, other, c.Game); err != nil {

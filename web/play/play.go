@@ -218,7 +218,7 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 		return nil, "", err
 	}
 	x = &Table{
-		ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), Began: time.Now(),
+		ID: rand.Text(), Choice: c, tables: t, Seed: referee.NewSeed(), OpenedAt: time.Now(),
 		turn: turn{seat: -1}, moments: newMoments(),
 	}
 	if err := x.resolveChoice(ctx, actor); err != nil {

@@ -161,7 +161,7 @@ func sit(w *world, x *play.Table, silent int) { sitAt(w, x, 0, silent) }
 func sitAt(w *world, x *play.Table, seat, silent int) {
 	near, far := w.pipes()
 	go x.Attach(seat, near)
-	end := socket.NewStream(socket.LineStreamOptions{})
+	end := socket.NewLineStream(socket.LineStreamOptions{})
 	toBot, fromSeat := io.Pipe()
 	toSeat, fromBot := io.Pipe()
 	w.t.Cleanup(func() {

@@ -22,12 +22,12 @@ import (
 
 // Table is one game of people and bots.
 type Table struct {
-	ID      string // random, so that only those with the link find the table
-	Choice  Choice
-	Variant *rules.Variant
-	Seats   []*Seat
-	Seed    rules.Seed // secret until the game ends
-	Began   time.Time
+	ID       string // random, so that only those with the link find the table
+	Choice   Choice
+	Variant  *rules.Variant
+	Seats    []*Seat
+	Seed     rules.Seed // secret until the game ends
+	OpenedAt time.Time
 
 	tables  *Tables
 	memory  int64   // of the bots, in bytes
@@ -52,10 +52,10 @@ func newMoments() moments {
 	return moments{make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
 }
 
-// turn is the seat to move, and since when.
+// turn is the seat to move and the start of its turn.
 type turn struct {
-	seat  int // -1 if no seat is to move
-	began time.Time
+	seat      int // -1 if no seat is to move
+	startedAt time.Time
 }
 
 // Seat is a seat at a table, of a person or of a version of a bot.
@@ -289,7 +289,7 @@ func (x *Table) SeatViews() (list []SeatView) {
 			shown.Reserved, shown.ReservedFor = s.ReservedFor != service.Actor{}, s.ReservedFor.Person.Name
 			shown.Resigned, shown.Absent = s.resigned, s.arrived && s.connections == 0 && !s.resigned
 			if x.Choice.Bank != 0 {
-				shown.BankLeft, shown.Until = s.bankLeft, x.turn.began.Add(s.bankLeft)
+				shown.BankLeft, shown.Until = s.bankLeft, x.turn.startedAt.Add(s.bankLeft)
 			}
 		}
 		list = append(list, shown)
@@ -384,7 +384,7 @@ func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	defer x.mu.Unlock()
 	s := x.Seats[seat]
 	if x.Choice.Bank != 0 {
-		return max(0, time.Until(x.turn.began.Add(s.bankLeft))), x.turn.seat == seat
+		return max(0, time.Until(x.turn.startedAt.Add(s.bankLeft))), x.turn.seat == seat
 	}
 	return max(0, time.Until(s.moveDeadline)), s.timer != nil
 }

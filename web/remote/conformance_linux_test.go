@@ -101,7 +101,7 @@ func TestLate(t *testing.T) {
 // it.
 func throughSocket(t *testing.T, serve serve) match.Contestant {
 	t.Helper()
-	s, page := socket.NewStream(socket.LineStreamOptions{}), socket.NewStream(socket.LineStreamOptions{})
+	s, page := socket.NewLineStream(socket.LineStreamOptions{}), socket.NewLineStream(socket.LineStreamOptions{})
 	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c, err := socket.Upgrade(w, r, socket.Limits{}); err == nil {
 			s.Attach(c)

@@ -34,8 +34,9 @@ type Cluster struct {
 	URL, Creds       string // of an existing NATS cluster, in place of the server's own
 }
 
-// openHub opens the dispatcher that hands matches to other machines. It returns nil if the server has no Cluster.
-func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Dispatcher, error) {
+// openDispatcher opens the dispatcher that hands matches to other machines. It returns nil if the server has
+// no Cluster.
+func (s *Server) openDispatcher(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Dispatcher, error) {
 	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
 		return nil, nil
 	}
@@ -49,9 +50,9 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 	}
 	bots := p.Sandbox()
 	if bots != nil {
-		bots.Level = s.Config.Sandbox // which other machines must have
+		bots.Level = s.Config.Sandbox // other machines must have this level
 	}
-	hub, err := cluster.OpenDispatcher(ctx, cluster.DispatcherOptions{
+	dispatcher, err := cluster.OpenDispatcher(ctx, cluster.DispatcherOptions{
 		Dir:    s.Dir.Fleet(),
 		Listen: s.Cluster.Listen, Certificate: certificate,
 		URL: s.Cluster.URL, Creds: s.Cluster.Creds,
@@ -67,9 +68,9 @@ func (s *Server) openHub(ctx context.Context, registry *prometheus.Registry, p *
 		},
 	})
 	if err == nil && s.Cluster.Listen != "" {
-		s.Log.Info("workers can connect", "address", hub.Address())
+		s.Log.Info("workers can connect", "address", dispatcher.Address())
 	}
-	return hub, err
+	return dispatcher, err
 }
 
 // localMachine describes the machine of this process.
@@ -84,7 +85,7 @@ func (s *Server) localMachine() attempt.WorkerInfo {
 type host struct {
 	dir          string              // for temporary files
 	sandbox      *match.Sandbox      // of bots; nil if they run without one
-	hub          *cluster.Dispatcher // of other machines; nil if there are none
+	dispatcher   *cluster.Dispatcher // for other machines; nil if there are none
 	interpreters map[string]bool
 }
 
@@ -104,8 +105,8 @@ func (h *host) HasInterpreter(name string) bool {
 
 // Check returns an error if this machine cannot play, or if jobs cannot reach other machines.
 func (h *host) Check(ctx context.Context) error {
-	if h.hub != nil && h.hub.Err() != nil {
-		return h.hub.Err()
+	if h.dispatcher != nil && h.dispatcher.Err() != nil {
+		return h.dispatcher.Err()
 	}
 	return CheckMachine(ctx, h.dir, h.sandbox)
 }

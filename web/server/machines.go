@@ -24,7 +24,8 @@ import (
 // machinesInterval is how often a server writes its list of machines.
 const machinesInterval = 5 * time.Second
 
-// machinesMaxAge is the age from which on a list counts as one whose server no longer runs.
+// machinesMaxAge is the greatest age of a list of a running server. If the list is older, the server no
+// longer runs.
 const machinesMaxAge = 6 * machinesInterval
 
 // machines returns a function that lists the connected machines, and those with credentials that are not

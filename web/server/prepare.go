@@ -96,7 +96,7 @@ func (s *Server) firstToken(ctx context.Context) (token string, err error) {
 	if token, _, err = s.Store.Sessions.AddToken(ctx, admin.ID, "first start", ladder.ScopeAll, time.Time{}); err != nil {
 		return "", err
 	}
-	if err := os.Remove(s.Dir.AdminToken()); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a lost database
+	if err := os.Remove(s.Dir.AdminToken()); err != nil && !errors.Is(err, fs.ErrNotExist) { // a file of an earlier database
 		return "", dataError(err)
 	}
 	if err := writeNew(s.Dir.AdminToken(), []byte(token+"\n")); err != nil {

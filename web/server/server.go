@@ -230,17 +230,17 @@ func (s *Server) Serve(ctx context.Context) error {
 		Store: s.Store, Limits: s.Config.Remote, Bounds: s.Config.Limits, Log: s.Log,
 	})
 	pipeline := s.pipeline()
-	hub, err := s.openHub(ctx, registry, pipeline)
+	dispatcher, err := s.openDispatcher(ctx, registry, pipeline)
 	if err != nil {
 		if ctx.Err() != nil { // the server was stopped while it started
 			return nil
 		}
 		return err
 	}
-	if hub != nil {
-		defer hub.Close()
+	if dispatcher != nil {
+		defer dispatcher.Close()
 	}
-	r, err := s.runner(registry, hub, pipeline)
+	r, err := s.runner(registry, dispatcher, pipeline)
 	if err != nil {
 		return err
 	}
@@ -366,7 +366,7 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 }
 
 // runner returns the runner of the matches.
-func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Dispatcher, pipeline *submission.Pipeline) (*runner.Runner, error) {
+func (s *Server) runner(registry *prometheus.Registry, dispatcher *cluster.Dispatcher, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.MaxMemory()
 	if err != nil {
 		return nil, err
@@ -380,14 +380,14 @@ func (s *Server) runner(registry *prometheus.Registry, hub *cluster.Dispatcher, 
 		},
 		Programs:   pipeline,
 		Local:      s.localMachine(),
-		Host:       &host{dir: s.Dir.Temp(), sandbox: pipeline.Sandbox(), hub: hub, interpreters: map[string]bool{}},
+		Host:       &host{dir: s.Dir.Temp(), sandbox: pipeline.Sandbox(), dispatcher: dispatcher, interpreters: map[string]bool{}},
 		Remotes:    s.remotes,
 		Watch:      s.Live.ShowMatch,
 		Registerer: registry,
 		Log:        s.Log,
 	}
-	if hub != nil {
-		o.Fleet = hub
+	if dispatcher != nil {
+		o.Fleet = dispatcher
 	}
 	return runner.New(o)
 }

@@ -107,7 +107,7 @@ const (
 // newGameView returns what a page shows of the replay r. It truncates texts that bots wrote. game identifies
 // the game in errors.
 func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
-	played, err := board.NewGame(r, g)
+	played, err := board.NewRecording(r, g)
 	if err != nil {
 		return gameView{}, fmt.Errorf("the replay of game %v: %w", game, err)
 	}
@@ -259,7 +259,7 @@ func (s *Site) getReplayJSON(v *visit) error {
 // getReplayHTML sends the page that "timba replay export" makes.
 func (s *Site) getReplayHTML(v *visit) error {
 	return s.sendExport(v, "text/html; charset=utf-8", "html", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
-		played, err := board.NewGame(r, g)
+		played, err := board.NewRecording(r, g)
 		if err != nil {
 			return err
 		}

@@ -54,7 +54,7 @@ func TestGame(t *testing.T) {
 			m.Clock.Startup = time.Minute
 			return kit.Get[*referee.GameResult](t)(m.PlayGame(t.Context()))
 		}
-		s, far := socket.NewStream(socket.LineStreamOptions{}), socket.NewStream(socket.LineStreamOptions{})
+		s, far := socket.NewLineStream(socket.LineStreamOptions{}), socket.NewLineStream(socket.LineStreamOptions{})
 		dial, _ := over(t, s, socket.Limits{})
 		read, write := io.Pipe()   // referee to bot
 		answers, move := io.Pipe() // bot to referee
@@ -105,7 +105,7 @@ func (f *fragile) Receive() (socket.Frame, error) {
 func TestSocketBounds(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.LineStreamOptions{})
+		s := socket.NewLineStream(socket.LineStreamOptions{})
 		in, out, _ := serve(t, s)
 		limits := socket.Limits{Frame: 1 << 10, Frames: 1e-3, Burst: 5, Silence: time.Minute, Send: time.Minute}
 		dial, ended := over(t, s, limits)
@@ -162,7 +162,7 @@ func TestSocketBounds(t *testing.T) {
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.LineStreamOptions{})
+		s := socket.NewLineStream(socket.LineStreamOptions{})
 		in, _, _ := serve(t, s)
 		defer in.Close()
 		dial, ended := over(t, s, socket.Limits{Frame: 1 << 10, Frames: 10, Burst: 10, Silence: 30 * time.Second, Send: time.Minute})

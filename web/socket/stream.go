@@ -127,8 +127,8 @@ type attachment struct {
 	endSent bool // the frame with the end has been sent
 }
 
-// NewStream returns a stream that waits for a connection; see Attach.
-func NewStream(o LineStreamOptions) *LineStream {
+// NewLineStream returns a stream that waits for a connection; see Attach.
+func NewLineStream(o LineStreamOptions) *LineStream {
 	o.ReturnTime = cmp.Or(o.ReturnTime, DefaultReturnTime)
 	return &LineStream{LineStreamOptions: o, changeSignal: make(chan struct{})}
 }

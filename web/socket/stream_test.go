@@ -120,7 +120,7 @@ func (s slow) Send(f socket.Frame) error {
 func TestTakenWhileSending(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.LineStreamOptions{})
+		s := socket.NewLineStream(socket.LineStreamOptions{})
 		r, w := io.Pipe()
 		var served sync.WaitGroup
 		served.Go(func() { s.Serve(r, io.Discard) })
@@ -179,7 +179,7 @@ func TestDrops(t *testing.T) {
 // carry carries lines between two ends, over connections that break after so many frames of each
 // end, and returns what has come to each of them.
 func carry(texts [2][]string, replay bool, drops []int) (got [2]*lines) {
-	ends := [2]*socket.LineStream{socket.NewStream(socket.LineStreamOptions{}), socket.NewStream(socket.LineStreamOptions{RetainAll: replay})}
+	ends := [2]*socket.LineStream{socket.NewLineStream(socket.LineStreamOptions{}), socket.NewLineStream(socket.LineStreamOptions{RetainAll: replay})}
 	var in [2]*io.PipeWriter
 	var served sync.WaitGroup
 	for i, s := range ends {
@@ -260,7 +260,7 @@ func TestLost(t *testing.T) {
 	bubble.Run(t, func(t *testing.T) {
 		for _, came := range []bool{false, true} {
 			began := time.Now()
-			s := socket.NewStream(socket.LineStreamOptions{ReturnTime: time.Minute})
+			s := socket.NewLineStream(socket.LineStreamOptions{ReturnTime: time.Minute})
 			if came {
 				h, attached := hand(t, s)
 				h.Close("")
@@ -282,7 +282,7 @@ func TestLost(t *testing.T) {
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.LineStreamOptions{RetainAll: true})
+		s := socket.NewLineStream(socket.LineStreamOptions{RetainAll: true})
 		in, _, served := serve(t, s)
 		first, left := hand(t, s)
 		io.WriteString(in, "timba 1\ngame x\n")
@@ -320,7 +320,7 @@ func TestBadFrames(t *testing.T) {
 			"negative number":         {Number: -1, Lines: []string{"x"}},
 			"a line feed":             {Lines: []string{"x\ny"}},
 		} {
-			s := socket.NewStream(socket.LineStreamOptions{})
+			s := socket.NewLineStream(socket.LineStreamOptions{})
 			in, out, _ := serve(t, s)
 			h, attached := hand(t, s)
 			h.Send(f)
@@ -343,7 +343,7 @@ func TestBadFrames(t *testing.T) {
 func TestBytesWaiting(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.LineStreamOptions{})
+		s := socket.NewLineStream(socket.LineStreamOptions{})
 		in, out, _ := serve(t, s)
 		h, _ := hand(t, s)
 		line := strings.Repeat("#", 1000)
@@ -357,7 +357,7 @@ func TestBytesWaiting(t *testing.T) {
 			t.Errorf("%d bytes wait", len(data))
 		}
 
-		s = socket.NewStream(socket.LineStreamOptions{})
+		s = socket.NewLineStream(socket.LineStreamOptions{})
 		in, _, served := serve(t, s)
 		go func() {
 			for range socket.MaxUnacked/len(line) + 1 {
@@ -375,7 +375,7 @@ func TestBytesWaiting(t *testing.T) {
 func TestFarewell(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
-		s := socket.NewStream(socket.LineStreamOptions{})
+		s := socket.NewLineStream(socket.LineStreamOptions{})
 		_, out, served := serve(t, s)
 		h, _ := hand(t, s)
 		h.Send(socket.Frame{Lines: []string{"move 1"}, End: "exit status \x1b3"})

@@ -109,7 +109,8 @@ func launch(path string) error {
 	return nil
 }
 
-// Tab is a tab of the browser. It records console messages and requests of its pages.
+// Tab is a tab of the browser. It records the console messages and the requests of its pages. A failure of a
+// method ends the test.
 type Tab struct {
 	T   *testing.T
 	Ctx context.Context

@@ -101,7 +101,7 @@ func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	return s.Ladder.MakeLive(v.ID, b)
 }
 
-// Player plays as a bot. log is its stderr.
+// Player plays as a bot. It writes the bot's stderr to log.
 type Player func(lines io.Reader, answers, log io.Writer) error
 
 // House returns a player that plays as the house bot with a name, which has no @.

@@ -95,7 +95,7 @@ type World struct {
 	fullLog   *kit.Output // all messages
 	options   server.Options
 	stop      func()               // stops the server
-	setTarget func(address string) // sets the server to which URL leads
+	setTarget func(address string) // sets the server to which a fixed URL leads
 }
 
 // New starts a server with ladders in TOML, or with Ladders if toml is "", and waits until each ladder has a

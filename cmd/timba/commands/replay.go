@@ -253,7 +253,7 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 	if err != nil {
 		return err
 	}
-	game, err := board.NewGame(r, g)
+	game, err := board.NewRecording(r, g)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

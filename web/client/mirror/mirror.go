@@ -24,7 +24,7 @@ func GameFile(id int64) string { return fmt.Sprintf("game-%d.json", id) }
 // cursorFile is the name of the file with the cursor after the last replay of a directory.
 const cursorFile = ".cursor"
 
-// Mirror saves replays.
+// Mirror saves replays in a directory, in a file or to a stream.
 type Mirror struct {
 	Cursor string // position after the last saved replay, for the server
 

@@ -358,7 +358,7 @@ func (c *Connector) startProgram(l *link, o *Opening) {
 		c.leaving = true
 		go l.send(frame{Leave: true})
 	}
-	p := &program{Opening: *o, seat: socket.NewStream(socket.LineStreamOptions{ReturnTime: 24 * time.Hour})}
+	p := &program{Opening: *o, seat: socket.NewLineStream(socket.LineStreamOptions{ReturnTime: 24 * time.Hour})}
 	c.programs[o.Session] = p
 	conn := l.newConn(o.Session)
 	go p.seat.Attach(conn)

@@ -151,7 +151,7 @@ func (h *Registry) openSession(v ladder.Version, m *ladder.Match) (*session, err
 	h.sessions++
 	s := &session{
 		Opening: Opening{Session: h.sessions, Match: m.ID, Ladder: m.Ladder, Game: m.Game, Bots: m.Bots},
-		seat:    socket.NewStream(socket.LineStreamOptions{ReturnTime: h.Limits.Comeback, SlowAfter: slowTime(h.Limits.Allowance)}),
+		seat:    socket.NewLineStream(socket.LineStreamOptions{ReturnTime: h.Limits.Comeback, SlowAfter: slowTime(h.Limits.Allowance)}),
 	}
 	b.sessions[s.Session] = s
 	if b.link != nil && b.link.ready {
