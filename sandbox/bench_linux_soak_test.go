@@ -48,7 +48,7 @@ func (m medians) of(way string) float64 {
 }
 
 func (m medians) report(b *testing.B) {
-	b.ReportMetric(0, "ns/op") // that of all ways together tells nothing
+	b.ReportMetric(0, "ns/op") // the sum over all ways means nothing
 	for way := range m {
 		b.ReportMetric(m.of(way), way+"-ms")
 		if way != "bare" {

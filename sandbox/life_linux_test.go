@@ -87,7 +87,7 @@ func init() {
 		RemoveAtEnd(args[0] + "-first")
 		first := cleaner.pid
 		unix.Kill(first, unix.SIGSTOP)
-		for i := range 2000 { // more than a pipe has room for
+		for i := range 2000 { // more than a pipe can hold
 			RemoveAtEnd(fmt.Sprintf("%s-%060d", args[0], i))
 			CancelRemoveAtEnd(fmt.Sprintf("%s-%060d", args[0], i))
 		}
@@ -122,7 +122,7 @@ func TestCleanerStops(t *testing.T) {
 func TestFreezeFails(t *testing.T) {
 	state := kit.Get[*os.File](t)(os.Create(filepath.Join(t.TempDir(), "state")))
 	defer state.Close()
-	broken := kit.Get[*os.File](t)(os.Open(os.DevNull)) // not to be written to
+	broken := kit.Get[*os.File](t)(os.Open(os.DevNull)) // cannot be written to
 	defer broken.Close()
 	p := &Process{level: LevelFull, initLeft: true}
 	for _, c := range []struct {
@@ -245,10 +245,10 @@ func TestParseGroups(t *testing.T) {
 func TestAbandoned(t *testing.T) {
 	self := fmt.Sprintf("%s%d-%s-1", groupPrefix, os.Getpid(), startTicks(os.Getpid()))
 	for name, want := range map[string]bool{
-		self: false, // it lives
-		fmt.Sprintf("%s%d-1-1", groupPrefix, os.Getpid()): true, // another process had its number
+		self: false, // this process is running
+		fmt.Sprintf("%s%d-1-1", groupPrefix, os.Getpid()): true, // another process had this PID
 		groupPrefix + "999999999-5-1":                     true,
-		groupPrefix + "x-5-1":                             false, // not ours
+		groupPrefix + "x-5-1":                             false, // not a group of timba
 		groupPrefix + "1":                                 false,
 		"system.slice":                                    false,
 	} {

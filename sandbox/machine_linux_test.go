@@ -28,7 +28,7 @@ func TestMachineMemory(t *testing.T) {
 		}
 		expect("no limit", 8*gib)
 		set(inner, "max")
-		set(dir, "9223372036854771712") // what version 1 has for none
+		set(dir, "9223372036854771712") // no limit in version 1
 		expect("none that counts", 8*gib)
 		set(filepath.Dir(inner), "3221225472")
 		expect("the service's", 3*gib)

@@ -214,7 +214,7 @@ func (p *Process) kill() {
 		return
 	}
 	if p.level == LevelWeak {
-		if p.lifeline != nil { // init ends the processes
+		if p.lifeline != nil { // init kills the processes
 			unix.Shutdown(int(p.lifeline.Fd()), unix.SHUT_WR)
 		}
 		return

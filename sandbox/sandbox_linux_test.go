@@ -27,9 +27,9 @@ func levelsHere(t *testing.T) (levels []Level) {
 	kit.Slow(t)
 	for l := Probe().Level; l > LevelNone; l-- {
 		if l == LevelWeak && os.Getuid() == 0 {
-			continue // its own user has no way into root's directories, where the test binary may be
+			continue // its own user cannot enter root's directories, where the test binary may be
 		}
-		if l < LevelFull && kit.HasRaceDetector() { // its memory fits below no limit of data
+		if l < LevelFull && kit.HasRaceDetector() { // the race detector needs more data than any limit allows
 			continue
 		}
 		levels = append(levels, l)
@@ -109,8 +109,8 @@ func TestLimits(t *testing.T) {
 		args         []string
 		limit        Limit
 		least        Level       // lowest level at which this holds
-		want         []EndReason // any of them
-		out          string      // a part of what it writes
+		want         []EndReason // any of these
+		out          string      // a part of its output
 	}{
 		{"exit", "exit", nil, smallLimit, LevelWeak, []EndReason{Exited}, ""},
 		{"signal", "fault", nil, smallLimit, LevelWeak, []EndReason{Signalled}, ""},
@@ -346,7 +346,7 @@ func TestPIDStays(t *testing.T) {
 		p, _ := launch(t, self(level, "hello"))
 		line := p.lifeline
 		fds := kit.Get[[2]int](t)(unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))
-		p.lifeline = os.NewFile(uintptr(fds[0]), "lifeline") // on which no report comes: Wait stays between the end and the report
+		p.lifeline = os.NewFile(uintptr(fds[0]), "lifeline") // no report comes, so that Wait stays between the end and the report
 		waited := make(chan struct{})
 		go func() {
 			defer close(waited)
@@ -397,7 +397,7 @@ func TestFreeze(t *testing.T) {
 		return
 	}
 	p, out := launch(t, self(LevelFull, "count"))
-	fd := int(out.Fd()) // which makes it blocking
+	fd := int(out.Fd()) // Fd makes the pipe blocking
 	if err := unix.SetNonblock(fd, true); err != nil {
 		t.Fatal(err)
 	}
@@ -443,7 +443,7 @@ func TestWhatIsSeen(t *testing.T) {
 		}
 		for _, level := range levelsHere(t) {
 			if level == LevelWeak {
-				continue // paths are seen, not what is in them
+				continue // paths are visible, but not their contents
 			}
 			spec := self(level, "see", "file", mine+"/file", shown+"/file", hidden, "/etc/shadow", "/root", "/home", "/var", "/usr/bin", "/proc/1", "/proc/self", "/sys", "/dev/tty")
 			spec.Dir, spec.VisiblePaths = mine, append(spec.VisiblePaths, shown)

@@ -217,7 +217,7 @@ func moveTime(spec string) time.Duration {
 	if found == nil {
 		return 0
 	}
-	d, _ := time.ParseDuration(found[1]) // house.Find has checked it
+	d, _ := time.ParseDuration(found[1]) // house.NewPlayer has checked it
 	return d
 }
 

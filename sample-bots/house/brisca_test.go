@@ -172,7 +172,7 @@ func endgamesAreExact(t *testing.T, games int) {
 			legal := x.Legal(nil)
 			m := legal[r.Below(len(legal))]
 			if (baraja.Twelves | baraja.Elevens).Has(baraja.Card(m)) {
-				m = legal[r.Below(len(legal))] // what sings stays in the hand
+				m = legal[r.Below(len(legal))] // keeps the cards of songs in the hand
 			}
 			x.Apply(m, nil)
 		}

@@ -167,7 +167,7 @@ func TestTebesMaps(t *testing.T) {
 func TestAllot(t *testing.T) {
 	for _, c := range []struct {
 		settings       string
-		time, low, top time.Duration // ms
+		time, low, top time.Duration // in ms
 	}{
 		{"movetime=1000", 1000, 600, 700},
 		{"movetime=1", 1, 0, 1},

@@ -26,7 +26,7 @@ func TestSeat(t *testing.T) {
 		stream := rules.NewStream(seed)
 		s := tb.variant.Deal(&stream)
 		for i, seat := range seats {
-			seat.StartGame(tb.variant, i, deal*16+uint64(i), 0) // the seeds of play
+			seat.StartGame(tb.variant, i, deal*16+uint64(i), 0) // the seeds that play uses
 		}
 		var moves []string
 		for s.Turn() != rules.Over {

@@ -138,7 +138,7 @@ func TestGreedyBeatsRandom(t *testing.T) {
 				t.Parallel()
 				tb, floor := resolve(t, g, o), 0.6
 				if g.Name == "tute" && tb.variant.Players == 4 {
-					floor = 0.55 // ten tricks, of which the rules leave little to choose
+					floor = 0.55 // ten tricks in which the rules leave few choices
 				}
 				if got := tb.measure(t, "greedy", "random", pairing); got <= floor {
 					t.Errorf("greedy scores %.3f against random over %d deals, want more than %v", got, pairing, floor)

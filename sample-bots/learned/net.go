@@ -20,12 +20,12 @@ type NetAgent struct {
 	ones    []uint16
 }
 
-// NewNet returns a player of a net for a mode.
+// NewNet returns a player of the net n for a mode.
 func NewNet(m cards.Mode, n *net.Net) *NetAgent {
 	return &NetAgent{Mode: m, encoder: features.NewCompleteEncoder(m), net: n, work: n.NewWorkspace()}
 }
 
-// ReadNet reads the player of a model of the kind net, to the end of its body.
+// ReadNet reads a model of the kind net to the end of its body and returns its player.
 func ReadNet(h model.Header, b *model.Body) (*NetAgent, error) {
 	switch {
 	case h.Kind != model.Net:

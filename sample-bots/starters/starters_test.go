@@ -234,7 +234,7 @@ func game(t testing.TB, setting struct{ game, options string }, bots ...match.Co
 		t.Fatal(err)
 	}
 	m := &match.Match{Variant: v, Bots: bots, Seed: rules.Seed{11}, Clock: patient}
-	one, err := m.PlayGame(t.Context()) // one will do
+	one, err := m.PlayGame(t.Context()) // a single game is enough
 	if err != nil {
 		t.Errorf("%s %s: %v", setting.game, setting.options, err)
 		return ""
@@ -292,7 +292,7 @@ func standing(v *rules.Variant, s rules.State, seat int) (score float64) {
 			}
 		}
 	default:
-		var sum, seats [2]float64 // of the others, and of the own side
+		var sum, seats [2]float64 // of the other sides, and of the own one
 		for other, points := range s.Points() {
 			own := 0
 			if v.Side(other) == v.Side(seat) {
@@ -347,7 +347,7 @@ func all(t testing.TB, l Language, every bool) (replays []string) {
 			continue
 		}
 		replays = append(replays, game(t, s, programs[0].Contestant, programs[1].Contestant))
-		if other { // itself once at each game
+		if other { // against itself, once for each game
 			replays = append(replays, game(t, s, programs[0].Contestant))
 		}
 	}

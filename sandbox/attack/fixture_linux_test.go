@@ -79,7 +79,7 @@ func (f *fixture) makeFiles(base string) error {
 	}
 	for _, path := range []string{f.Base + "/fifo", f.dir() + "/fifo"} {
 		err = errors.Join(err, unix.Mkfifo(path, 0o666), os.Chmod(path, 0o666))
-		if _, openErr := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); openErr != nil { // so that it can be written to
+		if _, openErr := unix.Open(path, unix.O_RDWR|unix.O_NONBLOCK|unix.O_CLOEXEC, 0); openErr != nil { // so that attacks can write to it
 			err = errors.Join(err, openErr)
 		}
 	}

@@ -28,7 +28,7 @@ type run struct {
 	stdout    *bufio.Reader
 	stderr    *os.File
 	files     []*os.File    // all files to close
-	kill      func()        // ends its processes: without a sandbox, those of its group
+	kill      func()        // kills its processes; without a sandbox, its process group
 	ended     chan struct{} // closed after its first process has ended
 	status    sandbox.Status
 	survivors int  // number of processes that survived that
@@ -109,7 +109,7 @@ func (r *run) end() {
 // finish waits until the program has ended, closes its files and returns the beginning of its stderr.
 func (r *run) finish() string {
 	<-r.ended
-	text, _ := io.ReadAll(io.NewSectionReader(r.stderr, 0, 400)) // which is only shown
+	text, _ := io.ReadAll(io.NewSectionReader(r.stderr, 0, 400)) // it is only shown to people
 	for _, f := range r.files {
 		f.Close()
 	}

@@ -220,7 +220,7 @@ func programWords(words []string) []string {
 
 // venvBases returns the paths of the Python programs from which the virtual environment of a program was
 // made. It returns nil if the program is not in one.
-func (b Bounds) venvBases(path string) (venvBases []string, err error) {
+func (b Bounds) venvBases(path string) (bases []string, err error) {
 	config := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
 	info, err := os.Stat(config)
 	if err != nil || !info.Mode().IsRegular() {
@@ -251,10 +251,10 @@ func (b Bounds) venvBases(path string) (venvBases []string, err error) {
 			if err := b.checkLead(config, base); err != nil {
 				return nil, err
 			}
-			venvBases = append(venvBases, base)
+			bases = append(bases, base)
 		}
 	}
-	return venvBases, nil
+	return bases, nil
 }
 
 // absolute returns the absolute path for a word in a file of the bot. The bot runs in its own directory.

@@ -53,9 +53,9 @@ func TestLayouts(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		files  map[string]string
-		starts []string // of run
+		starts []string // programs of the first line of run
 		bases  []string
-		links  []string // after run itself
+		links  []string // targets of links after run
 		err    string   // "" for none
 	}{
 		{name: "a program", files: map[string]string{"/bot/run": "\x7fELF"}},

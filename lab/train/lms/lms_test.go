@@ -24,7 +24,7 @@ func TestTrainReplace(t *testing.T) {
 	}
 }
 
-// teekolms.Trained against random players it beats them, and the same seed learns the same weights.
+// teekolms.TrainedWeights against random players it beats them, and the same seed learns the same weights.
 func TestTrain(t *testing.T) {
 	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: teekolms.InitialWeights}
 	first := kit.Get[LearningReport](t)(Train(t.Context(), training))

@@ -161,13 +161,13 @@ func (a *adder) skipCard() {
 }
 
 // addSet adds a set of cards.
-func (a *adder) addSet(addSet baraja.Set) {
+func (a *adder) addSet(set baraja.Set) {
 	if !a.bits {
-		a.addNumber(float32(float64(cards.Bits40(addSet)) / all40))
+		a.addNumber(float32(float64(cards.Bits40(set)) / all40))
 		return
 	}
-	for ; addSet != 0; addSet &= addSet - 1 {
-		a.s.Add(a.next+cards.Index(addSet.First()), 1)
+	for ; set != 0; set &= set - 1 {
+		a.s.Add(a.next+cards.Index(set.First()), 1)
 	}
 	a.next += baraja.TableCards
 }
