@@ -58,7 +58,7 @@ var allowed = map[string]string{
 	"referee/refereetest/refereetest.go Main":                   "tells the race detector in all processes of a package not to sleep",
 	"referee/refereetest/refereetest.go run":                    "gives all tests of a package their temporary directory",
 	"referee/match/ownclock_test.go TestOwnClocksCheck":         "plays nothing",
-	"referee/program/spec_test.go TestOwn":                      "plays nothing",
+	"referee/program/spec_test.go TestOverrides":                "plays nothing",
 	"referee/program/manifest_test.go TestManifestErrors":       "plays nothing",
 	"referee/match/replay_test.go TestReplaysTampered":          "plays nothing",
 	"referee/check/report_test.go TestRefusals":                 "plays nothing",

@@ -82,8 +82,8 @@ func (s *session) text(r fault.Reason) phrase.Text {
 	switch {
 	case r.Code() != protocol.Exit || r.UnfinishedLine != "":
 		return text
-	case !s.awaited.IsZero():
-		return phrase.New("%s instead of sending %s", text, s.awaited)
+	case !s.expectedAnswer.IsZero():
+		return phrase.New("%s instead of sending %s", text, s.expectedAnswer)
 	}
 	return phrase.New("%s, after %s", text, s.last.text)
 }

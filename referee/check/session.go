@@ -22,16 +22,16 @@ import (
 // the current game, measures the bot's time, and stores the last lines of both sides.
 type session struct {
 	match.BotConn
-	run      *run
-	proc     *match.BotProcess
-	games    int       // number of games that were started
-	game     *progress // the current or last game; nil before the first
-	out      outbox
-	tail     transcript  // the last lines of both sides
-	last     event       // the last thing that the bot was sent or did
-	awaited  phrase.Text // description of the answer that the bot must give; empty if it must give none
-	watch    stopwatch
-	endError error // how the process ended
+	run            *run
+	proc           *match.BotProcess
+	games          int       // number of games that were started
+	game           *progress // the current or last game; nil before the first
+	out            outbox
+	tail           transcript  // the last lines of both sides
+	last           event       // the last thing that the bot was sent or did
+	expectedAnswer phrase.Text // description of the answer that the bot must give; empty if it must give none
+	watch          stopwatch
+	endError       error // how the process ended
 }
 
 // progress is a game that has begun.
@@ -142,7 +142,7 @@ func (s *session) EndTurn() {
 		s.run.timer.credit += credit
 		w.ownTime -= credit
 	}
-	s.awaited, w.pauses = phrase.Text{}, 0
+	s.expectedAnswer, w.pauses = phrase.Text{}, 0
 	s.BotConn.EndTurn()
 }
 
@@ -204,9 +204,9 @@ func (s *session) recordSent(lines []byte) {
 		s.out.kind = l.Verb.String() + " " + string(l.Name)
 		switch {
 		case l.Verb == protocol.RefTimba:
-			s.awaited = phrase.Plain(`"ready"`)
+			s.expectedAnswer = phrase.Plain(`"ready"`)
 		case l.Verb == protocol.RefTurn:
-			s.out.kind, s.awaited = "", phrase.New("the move of ply %d", l.Ply)
+			s.out.kind, s.expectedAnswer = "", phrase.New("the move of ply %d", l.Ply)
 			s.last = event{text: phrase.New("the turn of ply %d", l.Ply)}
 		case l.Verb == protocol.RefEnd: // checkQuiet tests the silence after a game
 			s.out.kind = ""

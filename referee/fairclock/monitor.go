@@ -171,13 +171,13 @@ func (w *Monitor) recordCredit(from, to *reading) {
 
 // Busy returns how much time of the cores other programs used in the turns with credit since its last call,
 // and the total time of the cores in those turns.
-func (w *Monitor) Busy() (used, of time.Duration) {
+func (w *Monitor) Busy() (used, total time.Duration) {
 	if w == nil {
 		return 0, 0
 	}
-	used, of = w.othersCPU, w.coreTime
+	used, total = w.othersCPU, w.coreTime
 	w.othersCPU, w.coreTime = 0, 0
-	return used, of
+	return used, total
 }
 
 // Threads maps the directory of a thread in /proc to the time for which it has run or waited so far.

@@ -29,8 +29,8 @@ func (p *player) QuickCPU() time.Duration { return p.usage.CPU }
 func (p *player) Usage() (Usage, bool)    { return p.usage, !p.unknown }
 func (p *player) Ready() Threads          { return p.ready }
 
-// newWatch returns a Monitor of a number of cores that the players share.
-func newWatch(c *counted, cores int, p *Players) *Monitor {
+// newMonitor returns a Monitor of a number of cores that the players share.
+func newMonitor(c *counted, cores int, p *Players) *Monitor {
 	return &Monitor{counters: c, cores: cores, players: p}
 }
 
@@ -78,7 +78,7 @@ func TestLoss(t *testing.T) {
 		{name: "its partner ran on the other core", cores: 2, opponent: 1000 * ms, counts: counts{IdleTime: 200 * ms}, self: self(800*ms, 300*ms)},
 	} {
 		counters, bot, other := &counted{threads: 5}, &player{}, &player{}
-		w := newWatch(counters, c.cores, &Players{Low: c.low})
+		w := newMonitor(counters, c.cores, &Players{Low: c.low})
 		w.add(bot)
 		w.add(other)
 		now := time.Unix(0, 0)
@@ -94,7 +94,7 @@ func TestLoss(t *testing.T) {
 // The loss of a bot counts from its own first reading, even if other bots start later.
 func TestFirstReadings(t *testing.T) {
 	early, late := &player{}, &player{}
-	w := newWatch(&counted{}, 1, new(Players))
+	w := newMonitor(&counted{}, 1, new(Players))
 	w.add(early)
 	first := w.read(early, time.Unix(0, 0))
 	early.usage.Wait = 600 * time.Millisecond
@@ -111,9 +111,9 @@ func TestFirstReadings(t *testing.T) {
 func TestPlayersOfAllWorkers(t *testing.T) {
 	bot, partner := &player{}, &player{}
 	all := new(Players)
-	w := newWatch(&counted{}, 1, all)
+	w := newMonitor(&counted{}, 1, all)
 	w.add(bot)
-	newWatch(&counted{}, 1, all).add(partner)
+	newMonitor(&counted{}, 1, all).add(partner)
 	from := w.read(bot, time.Unix(0, 0))
 	partner.usage.CPU, bot.usage = 700*time.Millisecond, Usage{CPU: 200 * time.Millisecond, AliveCPU: 200 * time.Millisecond, Wait: 800 * time.Millisecond}
 	if got := w.loss(from, w.read(bot, time.Unix(1, 0)), 0, 0); got.Certain != 100*time.Millisecond {
@@ -124,7 +124,7 @@ func TestPlayersOfAllWorkers(t *testing.T) {
 // The CPU time of removed bots does not count as that of others.
 func TestRemoved(t *testing.T) {
 	bot, gone := &player{}, &player{}
-	w := newWatch(&counted{}, 1, new(Players))
+	w := newMonitor(&counted{}, 1, new(Players))
 	w.add(bot)
 	w.add(gone)
 	from := w.read(bot, time.Unix(0, 0))
@@ -140,7 +140,7 @@ func TestRemoved(t *testing.T) {
 // If the kernel does not tell, a bot has lost nothing.
 func TestUnknown(t *testing.T) {
 	counters, bot := &counted{}, &player{unknown: true}
-	w := newWatch(counters, 1, new(Players))
+	w := newMonitor(counters, 1, new(Players))
 	w.add(bot)
 	from := w.read(bot, time.Unix(0, 0))
 	bot.usage.Wait = time.Second
@@ -176,7 +176,7 @@ func TestUnknown(t *testing.T) {
 // Busy returns the time that others used of the cores while bots got credit.
 func TestBusy(t *testing.T) {
 	counters := &counted{}
-	w := newWatch(counters, 2, new(Players))
+	w := newMonitor(counters, 2, new(Players))
 	from := w.read(nil, time.Unix(0, 0))
 	counters.IdleTime = 1200 * time.Millisecond
 	w.recordCredit(from, w.read(nil, time.Unix(1, 0)))

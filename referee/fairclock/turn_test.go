@@ -8,7 +8,7 @@ import (
 // newTurn returns a turn of one minute that began at start, on an idle core.
 func newTurn(start time.Time) (*TurnMeter, *player, *counted) {
 	counters, bot := &counted{}, &player{}
-	turn := NewTurn(newWatch(counters, 1, new(Players)), start)
+	turn := NewTurn(newMonitor(counters, 1, new(Players)), start)
 	turn.Attach(bot)
 	turn.Begin(start, time.Minute)
 	return &turn, bot, counters

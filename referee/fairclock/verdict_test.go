@@ -116,7 +116,7 @@ func examples(t *testing.T) (columns []example) {
 func TestExamplesOfPage(t *testing.T) {
 	for _, e := range examples(t) {
 		counters, bot, start := &counted{}, &player{}, time.Unix(0, 0)
-		turn := NewTurn(newWatch(counters, 1, new(Players)), start)
+		turn := NewTurn(newMonitor(counters, 1, new(Players)), start)
 		turn.Attach(bot)
 		left, now := e.ms(t, "time of the turn"), start.Add(e.ms(t, "now"))
 		turn.Begin(start, left)

@@ -84,7 +84,7 @@ func TestLogEnd(t *testing.T) {
 }
 
 // Stderr reveals which restriction a bot hit, unless the sandbox cannot be the reason.
-func TestSaw(t *testing.T) {
+func TestEvidence(t *testing.T) {
 	failed := Reason{Kind: Exited, Status: 1}
 	hides := func(path string) bool { return path == "/home/me/book" }
 	for name, c := range map[string]struct {

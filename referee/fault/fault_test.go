@@ -131,7 +131,7 @@ func TestReasonJSON(t *testing.T) {
 
 // SPEC.md, "Limits and faults": of an unfinished line, a reason has only what every repetition of the match
 // has.
-func TestWaiting(t *testing.T) {
+func TestWithUnfinishedAnswer(t *testing.T) {
 	for _, c := range []struct {
 		kind         Kind
 		rest, listed string
@@ -171,7 +171,7 @@ func TestWaiting(t *testing.T) {
 }
 
 // The reason for a line names its flaw, and leaves out the CR before its LF.
-func TestOfLine(t *testing.T) {
+func TestLineReason(t *testing.T) {
 	xs := strings.Repeat("x", 80)
 	for _, c := range []struct{ line, want string }{
 		{"\r", `"" is no line of the protocol: a bot prints ready, move or info`},

@@ -118,7 +118,7 @@ func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGam
 		rotation := slices.MinFunc(rotations, func(a, b int) int { return s.nextDeal(a) - s.nextDeal(b) })
 		deal := s.nextDeal(rotation)
 		if deal < s.match.endDeal() && (again == nil || deal < again.deal+maxAhead || again.notBefore.After(time.Now())) {
-			if out, ok := s.disqualified(deal); ok {
+			if out, ok := s.disqualifiedBots(deal); ok {
 				g := &scheduledGame{place: place{deal, rotation}, disqualified: out}
 				s.nextDeals[rotation] = deal + 1
 				s.openGames = append(s.openGames, g)
@@ -148,9 +148,9 @@ func (s *schedule) nextDeal(rotation int) int {
 	return min(deal, s.match.endDeal())
 }
 
-// disqualified returns which bots are disqualified from a deal. ok is false as long as unfinished games can
+// disqualifiedBots returns which bots are disqualified from a deal. ok is false as long as unfinished games can
 // change that.
-func (s *schedule) disqualified(deal int) (disqualified []bool, ok bool) {
+func (s *schedule) disqualifiedBots(deal int) (disqualified []bool, ok bool) {
 	unfinished := 0
 	for rotation := s.firstRotation; rotation < s.endRotation; rotation++ {
 		next := s.nextDeals[rotation]

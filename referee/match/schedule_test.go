@@ -42,13 +42,13 @@ func drawPlan(t *rapid.T, m *Match) plan {
 func (p plan) outs(m *Match) map[string][]bool {
 	outs := map[string][]bool{}
 	faults := make([]int, len(m.Bots))
-	for first := 0; first < m.Rotations(); first += together(m) {
+	for first := 0; first < m.Rotations(); first += parallel(m) {
 		for deal := range m.Deals {
 			out := make([]bool, len(m.Bots))
 			for bot, n := range faults {
 				out[bot] = n >= referee.MaxFaults
 			}
-			for rotation := first; rotation < min(first+together(m), m.Rotations()); rotation++ {
+			for rotation := first; rotation < min(first+parallel(m), m.Rotations()); rotation++ {
 				key := fmt.Sprintf("%d/%d", deal, rotation)
 				outs[key] = out
 				for _, seat := range p[key] {
@@ -60,8 +60,8 @@ func (p plan) outs(m *Match) map[string][]bool {
 	return outs
 }
 
-// together returns the number of rotations that are played at the same time.
-func together(m *Match) int {
+// parallel returns the number of rotations that are played at the same time.
+func parallel(m *Match) int {
 	if m.Resources.ParallelRotations > 0 {
 		return m.Resources.ParallelRotations
 	}
@@ -118,7 +118,7 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 			for _, r := range l.rotations {
 				deal = min(deal, s.nextDeal(r))
 			}
-			_, ok := s.disqualified(deal)
+			_, ok := s.disqualifiedBots(deal)
 			return ok && deal < m.Deals
 		}
 		games := 0
@@ -170,8 +170,8 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 		var games atomic.Int64
 		n := rapid.IntRange(1, m.Rotations()).Draw(t, "workers")
 		wrong := make(chan string, m.Deals*m.Rotations())
-		for first := 0; first < m.Rotations(); first += together(m) {
-			s.setRotations(first, min(first+together(m), m.Rotations()))
+		for first := 0; first < m.Rotations(); first += parallel(m) {
+			s.setRotations(first, min(first+parallel(m), m.Rotations()))
 			var group sync.WaitGroup
 			for i := range n {
 				var mine []int

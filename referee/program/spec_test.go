@@ -95,7 +95,7 @@ func TestParseSpecAnything(t *testing.T) {
 }
 
 // What the user says comes before the manifest, and that before the match. A clock is one thing.
-func TestOwn(t *testing.T) {
+func TestOverrides(t *testing.T) {
 	dir := newDir(t, "mine", map[string]string{"bot.sh": "", "timba.toml": "run = [\"sh\"]\n[match]\nbank = 9000\nInc = 5\nmemory = \"300m\"\nprocesses = 7\n"})
 	match := referee.Clock{Move: time.Second, Margin: 3 * time.Millisecond, Startup: time.Minute}
 	for _, c := range []struct {

@@ -181,13 +181,13 @@ func (d *drawing) sides(b *rules.Board, pieces string) block {
 	}
 	for i, m := range []struct {
 		label, move string
-		by          int
+		seat        int
 	}{{"last: ", d.p.Last, d.p.LastBy}, {"now:  ", d.p.Move, d.p.Turn}} {
 		if m.move != "" {
 			if i == 0 || d.p.Last == "" {
 				lines = append(lines, "")
 			}
-			lines = append(lines, d.Dim(m.label)+Clean(m.move)+d.Dim(" by "+d.name(m.by, 16)))
+			lines = append(lines, d.Dim(m.label)+Clean(m.move)+d.Dim(" by "+d.name(m.seat, 16)))
 		}
 	}
 	return lines

@@ -242,9 +242,9 @@ func (p *Person) recordMove(t *protocol.Turn, move string) protocol.Answer {
 	return protocol.Answer{Move: []byte(move)}
 }
 
-// scriptedMove returns the move to repeat in this turn after an undo. The bool is false if there is none, or if the
+// scriptedMove returns the move to repeat in this turn after an undo. ok is false if there is none, or if the
 // game now differs.
-func (p *Person) scriptedMove(t *protocol.Turn) (string, bool) {
+func (p *Person) scriptedMove(t *protocol.Turn) (move string, ok bool) {
 	n := len(p.moves)
 	if n >= len(p.script) {
 		return "", false

@@ -20,7 +20,7 @@ import (
 
 // Only ParallelRotations rotations have processes at the same time, for any number of workers, and the games
 // are the same as without that limit.
-func TestTogether(t *testing.T) {
+func TestParallelRotations(t *testing.T) {
 	t.Parallel()
 	play := func(together, workers int, want int64) (games []string, most int64) {
 		t.Helper()
@@ -94,7 +94,7 @@ func holdSecond(lines io.Reader, until <-chan struct{}) io.Reader {
 }
 
 // A bot that had MaxFaults faults in earlier rotations is disqualified from later ones.
-func TestTogetherFaults(t *testing.T) {
+func TestParallelRotationsFaults(t *testing.T) {
 	m := &Match{Variant: alone(2), Bots: named(2), Deals: 5}
 	s := newSchedule(m, nil)
 	s.setRotations(0, 1)
@@ -107,7 +107,7 @@ func TestTogetherFaults(t *testing.T) {
 	}
 	s.nextDeals[0] = m.Deals
 	s.setRotations(1, 2)
-	out, ok := s.disqualified(0)
+	out, ok := s.disqualifiedBots(0)
 	if !ok || !slices.Equal(out, []bool{false, true}) {
 		t.Errorf("in the first deal of the second rotation %v are out, known: %t", out, ok)
 	}
