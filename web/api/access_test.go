@@ -171,7 +171,6 @@ func (w *world) keep(sum, data string) {
 	kit.Must(w.tb, os.WriteFile(path, []byte(data), 0o600))
 }
 
-// stranger returns a new person.
 func (w *world) stranger() string {
 	name := fresh("stranger")
 	_, err := w.Store.People.Add(bg, name, false)

@@ -24,7 +24,6 @@ type example struct {
 	answer   string // "" where none is shown
 }
 
-// examples returns the examples of a page.
 func examples(t *testing.T, path string) (list []example) {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(path))

@@ -74,12 +74,10 @@ var (
 	}
 )
 
-// stringsOf converts values to strings.
 func stringsOf[T ~string](values []T) []string {
 	return Docs(values, func(v T) string { return string(v) })
 }
 
-// versionSchema returns the schema of a version number.
 func versionSchema() schema {
 	return schema{"type": "integer", "minimum": 1, "maximum": service.MaxVersion}
 }

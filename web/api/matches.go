@@ -196,7 +196,6 @@ func (a *API) postMatch(w http.ResponseWriter, r *http.Request, asked wire.Asked
 	return a.fullMatchDoc(r.Context(), m)
 }
 
-// postMatchCancel drops a match that has not finished.
 func (a *API) postMatchCancel(r *http.Request) (doc wire.Match, err error) {
 	id, err := middleware.PathID(r, "match")
 	if err != nil {

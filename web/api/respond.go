@@ -94,7 +94,6 @@ func abortOnError(err error) error {
 	panic(http.ErrAbortHandler)
 }
 
-// text answers with plain text.
 func text(w http.ResponseWriter, data []byte) error {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err := w.Write(data)

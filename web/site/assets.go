@@ -162,7 +162,6 @@ func (a *assets) drawsGames(name string) bool {
 
 func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }
 
-// url returns the address of a file.
 func (a *assets) url(name string) (string, error) {
 	if !a.has(name) {
 		return "", fmt.Errorf("site: file %q does not exist in pages or in web/board", name)

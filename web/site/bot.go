@@ -59,7 +59,6 @@ func (p botPage) Live() int {
 	return 0
 }
 
-// getBot shows a bot.
 func (s *Site) getBot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
 
 // showBot shows the page of a bot. refused, if not nil, is why an action was refused.
@@ -190,7 +189,6 @@ func (s *Site) botParts(ctx context.Context, name string) (page botPage, err err
 	return page, err
 }
 
-// latestMatches returns the latest matches of a bot.
 func (s *Site) latestMatches(ctx context.Context, bot string) ([]shownMatch, error) {
 	list, err := s.Store.Matches.List(ctx, store.MatchFilter{Bot: bot, Limit: botMatches})
 	if err != nil {
@@ -237,7 +235,6 @@ type forfeit struct {
 	Note faultNote
 }
 
-// explainForfeits explains the last games that a bot lost by a fault.
 func (s *Site) explainForfeits(v *visit, b ladder.Bot) (out []forfeit, err error) {
 	list, err := s.Store.Matches.Forfeits(v.ctx(), b.ID, botForfeits)
 	if err != nil {

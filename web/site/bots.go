@@ -40,7 +40,6 @@ func (p botsPage) filter() store.BotFilter {
 	return f
 }
 
-// getBots lists the bots that match the filter, the newest first.
 func (s *Site) getBots(v *visit) error {
 	q := v.query()
 	page := botsPage{Query: q.Text("q"), OwnerKind: q.Choice("who", "people", "house"), Ladder: q.Text("ladder"), Language: q.Text("language")}

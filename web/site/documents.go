@@ -199,7 +199,6 @@ func (l *linker) address(link string) string {
 	return repository + file + fragment
 }
 
-// getDocs lists the documents.
 func (s *Site) getDocs(v *visit) error {
 	var list []*document
 	for _, p := range publications {
@@ -212,7 +211,6 @@ func (s *Site) getDocs(v *visit) error {
 	return v.showPage(http.StatusOK, "docs", list)
 }
 
-// getDocument shows a document.
 func (s *Site) getDocument(v *visit) error {
 	d, err := v.documentOf(v.r.URL.Path)
 	if err != nil {
@@ -221,7 +219,6 @@ func (s *Site) getDocument(v *visit) error {
 	return v.showPage(http.StatusOK, "document", d)
 }
 
-// getAPIDocs shows the documentation of the API.
 func (s *Site) getAPIDocs(v *visit) error {
 	page, err := s.apiPage()
 	if err != nil {

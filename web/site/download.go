@@ -48,7 +48,6 @@ func openProgram() (*os.File, error) {
 	return os.Open(path)
 }
 
-// programInfo describes the running program.
 func (s *Site) programInfo() programInfo {
 	system := cmp.Or(platforms[runtime.GOOS], runtime.GOOS)
 	processor := cmp.Or(platforms[runtime.GOARCH], runtime.GOARCH)
@@ -65,12 +64,10 @@ func (s *Site) programInfo() programInfo {
 	return p
 }
 
-// getDownload shows what can be downloaded.
 func (s *Site) getDownload(v *visit) error {
 	return v.showPage(http.StatusOK, "download", downloadPage{s.programInfo(), starters.Languages})
 }
 
-// getProgram sends the program that is running.
 func (s *Site) getProgram(v *visit) error {
 	f, err := openProgram()
 	if err != nil {

@@ -37,7 +37,6 @@ func crash(text string) webtest.Player {
 	}
 }
 
-// inEnglish returns texts in English.
 func inEnglish(texts []phrase.Text) (list []string) {
 	for _, text := range texts {
 		list = append(list, text.String())

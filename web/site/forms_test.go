@@ -58,7 +58,6 @@ func multiNamed(t *testing.T, name string, file []byte, fields ...string) (kind,
 	return m.FormDataContentType(), b.String()
 }
 
-// submitBot uploads an archive by the form and returns the number of the submission.
 func submitBot(w *webtest.World, c *http.Client, name string, archive []byte) string {
 	w.T.Helper()
 	kind, body := multi(w.T.(*testing.T), archive, "bot", name)
@@ -225,7 +224,6 @@ func TestJoinLeadsBack(t *testing.T) {
 	}
 }
 
-// register opens an account by the API and returns its token.
 func register(t *testing.T, w *webtest.World, name string) string {
 	t.Helper()
 	c := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))

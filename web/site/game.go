@@ -135,7 +135,6 @@ var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fa
 // maxFaultText is the number of runes of a text about a fault that the player gets.
 const maxFaultText = 600
 
-// truncateTexts truncates the texts in g that bots wrote.
 func truncateTexts(g *board.Recording) {
 	for i := range g.Seats {
 		g.Seats[i].Name, g.Seats[i].Version = truncate(maxName, g.Seats[i].Name), truncate(maxName, g.Seats[i].Version)
@@ -161,7 +160,6 @@ func truncateTexts(g *board.Recording) {
 	}
 }
 
-// loadReplay returns the replay of a game and the rules of that game.
 func (s *Site) loadReplay(v *visit, game int64) (*referee.Replay, *rules.Game, error) {
 	data, err := s.Store.Matches.Replay(v.ctx(), game)
 	if err != nil {
@@ -180,7 +178,6 @@ func decodeReplay(game any, data []byte) (*referee.Replay, *rules.Game, error) {
 	return r, g, err
 }
 
-// getGame serves the page of a game, which plays it back.
 func (s *Site) getGame(v *visit) error {
 	page, r, err := s.gamePage(v)
 	if err != nil {

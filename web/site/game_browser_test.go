@@ -92,7 +92,6 @@ func verifyMatch(t *testing.T, w *webtest.StaticWorld) {
 	}
 }
 
-// gameSeed returns the seed of a game.
 func gameSeed(w *webtest.StaticWorld, id int64) string {
 	w.T.Helper()
 	data, err := w.Store.Matches.Replay(w.T.Context(), id)

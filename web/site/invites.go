@@ -14,7 +14,6 @@ type invitesPage struct {
 	Link string // the address at which the new invite is used
 }
 
-// getInvites lists the invites that can still be used.
 func (s *Site) getInvites(v *visit) error {
 	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"}, nil)
 }
@@ -30,7 +29,6 @@ func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error
 	return v.showForm(status, "invites", page, refused)
 }
 
-// postInvite creates an invite and shows its code.
 func (s *Site) postInvite(v *visit) error {
 	page := invitesPage{Name: v.field("name"), Days: v.field("days")}
 	expires, err := v.expiry(page.Days)

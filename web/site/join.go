@@ -35,7 +35,6 @@ func cameFrom(next string) string {
 	return next
 }
 
-// postJoin opens an account and shows its token.
 func (s *Site) postJoin(v *visit) error {
 	page := joinPage{Open: s.Config.HasOpenRegistration(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
 	err := s.Middleware.Joining.Admit(v.w, v.Address)

@@ -27,7 +27,6 @@ type lostGame struct {
 	MoreGames    int      // the number of later games in the match from which the bot was disqualified, too
 }
 
-// getLost lists the games that a bot has lost, those of the latest match first.
 func (s *Site) getLost(v *visit, b ladder.Bot) error {
 	page, before := lostPage{Bot: b, IsOwner: v.Owns(b.PersonID)}, v.before()
 	list, err := s.Store.Matches.List(v.ctx(), store.MatchFilter{Bot: b.Name, State: ladder.Finished, BeforeID: before, Limit: lostMatches + 1})

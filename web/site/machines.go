@@ -27,7 +27,6 @@ type machineRow struct {
 	More int // the number of its matches in progress that are not listed
 }
 
-// getMachines lists the connected machines and what they play.
 func (s *Site) getMachines(v *visit) error {
 	all, err := s.Machines()
 	if err != nil {

@@ -68,7 +68,6 @@ type faultNote struct {
 	Log                       string        // the end of the bot's standard error, which only the owner sees
 }
 
-// getMatch serves the page of a match.
 func (s *Site) getMatch(v *visit) error {
 	id, err := middleware.PathID(v.r, "match")
 	if err != nil {
@@ -246,7 +245,6 @@ func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.FinishedGame) 
 	return nil
 }
 
-// explainFaults explains all faults in a game.
 func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay) (list []faultNote, err error) {
 	for _, f := range r.Faults {
 		n, err := s.explainFault(v, m, g, r, f)

@@ -45,7 +45,6 @@ func (v *visit) matchesFilter() matchesFilter {
 	}
 }
 
-// getMatches lists matches, the latest first.
 func (s *Site) getMatches(v *visit) error {
 	page := matchesPage{Filter: v.matchesFilter()}
 	var err error

@@ -19,7 +19,6 @@ type membersPage struct {
 	NewToken string // the text of a new token; it is shown only once
 }
 
-// getMembers lists all people, for admins.
 func (s *Site) getMembers(v *visit) error { return s.showMembers(v, membersPage{}) }
 
 func (s *Site) showMembers(v *visit, page membersPage) error {
@@ -43,7 +42,6 @@ func (s *Site) postReset(v *visit) (err error) {
 	return s.showMembers(v, page)
 }
 
-// postBlock blocks or unblocks a person.
 func (s *Site) postBlock(v *visit) error {
 	blocked := v.r.PathValue("what") == "block"
 	if !blocked && v.r.PathValue("what") != "unblock" {

@@ -19,7 +19,6 @@ type newMatchPage struct {
 	Limit   int    // how many unfinished unrated matches a person may have
 }
 
-// getNewMatch shows the form to request an unrated match.
 func (s *Site) getNewMatch(v *visit) error {
 	q := v.query()
 	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")}, nil)
@@ -33,7 +32,6 @@ func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err err
 	return v.showForm(http.StatusOK, "newmatch", page, refused)
 }
 
-// postNewMatch requests an unrated match and redirects to its page.
 func (s *Site) postNewMatch(v *visit) error {
 	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))

@@ -94,7 +94,6 @@ var (
 	forfeited = voices{"over.you.forfeited", "over.they.forfeited"}
 )
 
-// ordinal returns a rank in words.
 func ordinal(v *visit, rank int) string {
 	if rank <= 4 {
 		return v.t("board.ordinal." + strconv.Itoa(rank))
@@ -146,7 +145,6 @@ func nextLevel(p ladder.Play) *house.ChampionLevel {
 	return next
 }
 
-// addSides adds the sides, the best first.
 func (o *resultCard) addSides(p ladder.Play, variant *rules.Variant, r *referee.Replay, names []string, scored bool) {
 	points := make([]float64, variant.Sides)
 	for side := range variant.Sides {
@@ -338,7 +336,6 @@ type speaker struct {
 	names   []string
 }
 
-// say returns a text about a seat.
 func (s speaker) say(text voices, seat int, args ...any) string {
 	if seat == s.ownSeat {
 		return s.t(text.you, args...)

@@ -24,7 +24,6 @@ type peoplePage struct {
 // ratedGame is a game and the address of the page with its ratings.
 type ratedGame struct{ Name, URL string }
 
-// getPeople shows the ratings of people in a game.
 func (s *Site) getPeople(v *visit) error {
 	var names []string
 	for _, g := range games.All() {

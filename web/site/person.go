@@ -31,7 +31,6 @@ type personPlays struct {
 	First, Next string // the addresses of the first and the next page; "" if there is none
 }
 
-// getPerson shows a person's ratings, games and bots.
 func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	page := personPage{Person: p, Self: v.Person.ID == p.ID}
 	before, played := v.before(), v.query().Number("played", 1, 1<<53-1, 0)

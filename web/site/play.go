@@ -205,12 +205,10 @@ func levelOf(bot string) *house.ChampionLevel {
 	return nil
 }
 
-// getPlay shows the form to choose a game.
 func (s *Site) getPlay(v *visit) error {
 	return s.showPlayForm(v, readPlayForm(v.query().Text), nil)
 }
 
-// postPlay opens a table.
 func (s *Site) postPlay(v *visit) error {
 	form := readPlayForm(v.r.PostForm.Get)
 	c, err := form.choice()
@@ -369,7 +367,6 @@ func optionText(l *messages.Language, o rules.Option, value string) string {
 	return l.Text(key)
 }
 
-// listOptions adds the options of the game.
 func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 	settings := settingsOf(g, p.Form.Options)
 	for _, o := range g.Options {

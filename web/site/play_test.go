@@ -82,7 +82,6 @@ func playAddress(w *webtest.World, bot, game string, seat int, options string) s
 	return address
 }
 
-// begin opens a table by the form of the page.
 func begin(b *webtest.Tab, w *webtest.World, game, options string) {
 	b.T.Helper()
 	b.Go(playAddress(w, "@random", game, 0, options))
@@ -502,7 +501,6 @@ func opened(w *webtest.World, c *http.Client, form string) webtest.Answer {
 
 const briscaForm = "game=brisca&bot=@random&seat=0"
 
-// dial opens the WebSocket of a table.
 func dial(w *webtest.World, c *http.Client, path string, header http.Header) (*websocket.Conn, int) {
 	w.T.Helper()
 	d := websocket.Dialer{Jar: c.Jar}

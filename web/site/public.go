@@ -22,7 +22,6 @@ import (
 // links are the absolute addresses of a bot that other sites can use.
 type links struct{ Page, Badge, Feed string }
 
-// publicLinks returns the public addresses of a bot.
 func (v *visit) publicLinks(bot string) links {
 	page := v.origin() + "/bots/" + url.PathEscape(bot)
 	return links{page, page + "/badge.svg", page + "/feed.atom"}

@@ -50,7 +50,6 @@ type rulesPage struct {
 	Text     template.HTML
 }
 
-// getRules serves the page with the rules of a game.
 func (s *Site) getRules(v *visit) error {
 	g, err := games.Find(v.r.PathValue("game"))
 	if err != nil {

@@ -32,7 +32,6 @@ func (s *Site) postSignOut(v *visit) error {
 	return v.redirect("/")
 }
 
-// postEndOthers ends all sessions of the person except for the current one.
 func (s *Site) postEndOthers(v *visit) error {
 	if err := s.Service.EndOtherSessions(v.ctx(), v.Actor); err != nil {
 		return err

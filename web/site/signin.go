@@ -8,7 +8,6 @@ import (
 
 type signInPage struct{ Next string }
 
-// getSignIn shows the form to sign in.
 func (s *Site) getSignIn(v *visit) error {
 	next := localPath(v.next())
 	if v.Person.ID != 0 {

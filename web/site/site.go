@@ -59,7 +59,6 @@ type route struct {
 	serve   func(*visit) error
 }
 
-// routes returns all routes of the site.
 func (s *Site) routes() []route {
 	return []route{
 		{"GET /{$}", false, s.getHome},

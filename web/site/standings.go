@@ -74,7 +74,6 @@ func fitOf(p ladder.Standing) float64 {
 	return *p.Fit
 }
 
-// getStandings serves the page of a ladder with its standings.
 func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 	page := standingsPage{Ladder: l, Filter: v.standingsFilter()}
 	read := s.Store.Ladders.Standings
@@ -96,7 +95,6 @@ func (s *Site) getStandings(v *visit, l store.LadderInfo) error {
 	return v.showPage(http.StatusOK, "standings", page)
 }
 
-// withTrends adds trend lines to places.
 func (s *Site) withTrends(ctx context.Context, name string, places []ladder.Standing) (rows []standingsRow, err error) {
 	trends, err := s.Store.Ladders.Trends(ctx, name, places, trendPoints)
 	for _, p := range places {

@@ -27,7 +27,6 @@ type step struct {
 	State string // "waiting", "running", "ok", "failed", or "left" if the submission ended before it
 }
 
-// getSubmission shows the stages of a submission to its owner.
 func (s *Site) getSubmission(v *visit) error { return s.showSubmission(v, "layout", "") }
 
 // getProgress waits until the state of a submission differs from the tag in the query, for at most
@@ -77,7 +76,6 @@ func progressTag(p service.SubmissionProgress) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
-// steps returns all stages of a submission in order.
 func steps(doc service.SubmissionProgress) (list []step) {
 	for _, name := range ladder.StageNames {
 		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}

@@ -78,7 +78,6 @@ func (v *visit) receiveUpload() (name string, made ladder.Version, err error) {
 	}
 }
 
-// readField reads a text field of a form with a file.
 func readField(p *multipart.Part) (string, error) {
 	data, err := io.ReadAll(io.LimitReader(p, maxField+1))
 	if len(data) > maxField {

@@ -118,7 +118,6 @@ func seatOf(v *visit, t *play.Table) (int, error) {
 	return -1, ladder.Errorf(ladder.Forbidden, "wait until it is over", "this game is somebody else's")
 }
 
-// getTableReplay sends the replay of a game that is over.
 func (s *Site) getTableReplay(v *visit) error {
 	data, err := s.Store.Plays.Replay(v.ctx(), v.r.PathValue("id"))
 	if err != nil {
@@ -182,7 +181,6 @@ func (s *Site) postRematch(v *visit) error {
 	return s.leadToTable(v, t, key, err)
 }
 
-// getTableSocket connects the page of a player to the game by a WebSocket.
 func (s *Site) getTableSocket(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {

@@ -23,7 +23,6 @@ var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAl
 // expiries are the numbers of days that visitors can choose for the expiry of a token or an invite.
 var expiries = []int{1, 7, 30, 90, 365}
 
-// getTokens lists the visitor's valid tokens.
 func (s *Site) getTokens(v *visit) error {
 	return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}, nil)
 }
@@ -43,7 +42,6 @@ func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) 
 	return v.showForm(status, "tokens", page, refused)
 }
 
-// postToken creates a token and shows it.
 func (s *Site) postToken(v *visit) error {
 	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
 	expires, err := v.expiry(page.Days)

@@ -32,7 +32,6 @@ func (p versionPage) Usable() bool {
 // usable reports whether a version has been live before and could be live again.
 func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.IsHouse() }
 
-// getVersion serves the page of one version of a bot.
 func (s *Site) getVersion(v *visit, b ladder.Bot) error {
 	page := versionPage{Bot: b, IsOwner: v.Owns(b.PersonID)}
 	number, err := middleware.PathID(v.r, "version")

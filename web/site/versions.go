@@ -15,7 +15,6 @@ type versionsPage struct {
 	First, Next string // the addresses of the first and the next page; "" if there is none
 }
 
-// getVersions lists the versions of a bot, the latest first.
 func (s *Site) getVersions(v *visit, b ladder.Bot) error {
 	page, before := versionsPage{Bot: b, IsOwner: v.Owns(b.PersonID)}, v.before()
 	list, err := s.Store.Versions.List(v.ctx(), b.ID, int(before), versionsRows+1)

@@ -141,7 +141,6 @@ func (v *visit) setCookie(name, value string, age int) {
 	})
 }
 
-// clearSession deletes the cookie of the session.
 func (v *visit) clearSession() { v.setCookie(sessionCookie, "", -1) }
 
 // redirect answers with a redirect to another address, which the browser fetches with GET. Like all methods

@@ -69,7 +69,6 @@ func optionsInWords(v *visit, t *play.Table) (list []string) {
 	return list
 }
 
-// postSit gives the visitor a seat at a table.
 func (s *Site) postSit(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil { // the page says what happened to it

@@ -23,13 +23,11 @@ func ready(b *webtest.Tab, selector string) {
 	b.Run(chromedp.WaitReady(chromedp.CSS(selector)))
 }
 
-// fill types text into a field.
 func fill(b *webtest.Tab, selector, text string) {
 	b.T.Helper()
 	b.Run(chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// signIn signs in by the form.
 func signIn(b *webtest.Tab, w *webtest.World, token string) {
 	b.T.Helper()
 	b.Go(w.URL + "/sign-in?next=/account")

@@ -33,7 +33,6 @@ type writePage struct {
 // maxOpponents is the number of bots that the editor offers as opponents.
 const maxOpponents = 200
 
-// getWrite serves the page of the editor.
 func (s *Site) getWrite(v *visit) error {
 	q := v.query()
 	page := writePage{Games: games.All(), Languages: starters.Languages, Limit: tryout.MaxText}
@@ -70,7 +69,6 @@ type editorForm struct {
 	text   string
 }
 
-// readEditorForm reads the form that the editor sends.
 func (v *visit) readEditorForm() (w editorForm, err error) {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, tryout.MaxText+maxForm)
 	var large *http.MaxBytesError
@@ -128,7 +126,6 @@ type testGameRow struct {
 	Result string // the result of the bot in the editor: "won", "drawn" or "lost"
 }
 
-// postTest starts a test of the text in the editor.
 func (s *Site) postTest(v *visit) error {
 	w, err := v.readEditorForm()
 	if err != nil {
@@ -189,7 +186,6 @@ func (s *Site) getTest(v *visit) error {
 	return v.showTemplate("tryout", http.StatusOK, "write", part, nil)
 }
 
-// postTestCancel cancels a test.
 func (s *Site) postTestCancel(v *visit) error {
 	if err := s.Tryouts.Cancel(v.Actor, v.r.PathValue("test")); err != nil {
 		return err
