@@ -12,7 +12,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(binaries.Clean(m).Run()) }
 
-// The benchmark in Python measures every way to choose actions that this machine has.
+// TestEnv checks that the Python benchmark measures every way to choose actions that is possible on this
+// machine.
 func TestEnv(t *testing.T) {
 	self := binaries.Program(t, "timba-lab")
 	_, numpy, err := env.FindPython(t.Context())

@@ -11,7 +11,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A report is written as text and as JSON.
 func TestReport(t *testing.T) {
 	table := newTable("game|games/s|ratio")
 	table.add("brisca", noDecimals(1234.5), nil)

@@ -34,8 +34,8 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	}
 }
 
-// noisy returns the points of both rotations of deals: a skill, the luck of the deal, which changes sides,
-// and noise with the variance 1.
+// noisy returns the points of both rotations of deals: a skill, plus the luck of the deal, which changes its
+// sign, plus noise with the variance 1.
 func noisy(r *rand.Rand, skill, luck float64, deals int) [][]float64 {
 	games := make([][]float64, deals)
 	for i := range games {
@@ -45,7 +45,8 @@ func noisy(r *rand.Rand, skill, luck float64, deals int) [][]float64 {
 	return games
 }
 
-// Where luck decides, the rotations cancel it; without luck they are like any two games.
+// TestWorth checks that the rotations cancel the luck of the deal, and that without luck they are like any
+// two games.
 func TestWorth(t *testing.T) {
 	r := rand.New(rand.NewPCG(21, 0))
 	const skill, luck = 0.2, 2
@@ -61,7 +62,7 @@ func TestWorth(t *testing.T) {
 	if !ok || b.duplicateGames != 2*b.deals {
 		t.Errorf("%+v", b)
 	}
-	// With the deals that the budget names, the effect shows as often as asked.
+	// With the number of deals of the budget, the effect is found with the required probability.
 	found := 0
 	const tests = 1000
 	for range tests {

@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// matches are played by the referee and by a batch.
+// matches are matches that both the referee and a batch play.
 var matches = []struct{ game, options, bots string }{
 	{"brisca", "exchange=yes last10=yes blackhand=yes hunt3=yes", "@greedy @random"},
 	{"brisca", "players=4 teams=yes", "@random @greedy @first @random"},
@@ -28,8 +28,8 @@ var matches = []struct{ game, options, bots string }{
 	{"teeko", "start=drop", "@random @random"},
 }
 
-// A match of the referee and a batch with its seed are the same games: with every move given by
-// the client, and with house bots at all seats but one, which draw from the same seeds.
+// TestConformance checks that a match of the referee and a batch with its seed have the same games: with all
+// moves from the client, and with house bots, which have the same seeds, in all seats but one.
 func TestConformance(t *testing.T) {
 	for _, c := range matches {
 		t.Run(c.game+" "+c.options, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// playMatch plays two deals by processes and returns the replays of rotation 0.
+// playMatch plays two deals with bots in processes and returns the replays of rotation 0.
 func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*referee.Replay {
 	t.Helper()
 	var specs []program.BotSpec
@@ -81,8 +81,7 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*ref
 	return replays
 }
 
-// follow makes the client's moves of the replays, one game for each, and compares what comes of
-// them.
+// follow makes the client's moves of the replays, one game for each, and compares the resulting games.
 func follow(t *testing.T, b *Batch, replays []*referee.Replay, seed rules.Seed) {
 	t.Helper()
 	kit.Must(t, b.Reset(t.Context(), seed, 0))

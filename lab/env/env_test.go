@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// variants are games with options that change what is seen.
+// variants are games with options that affect observations.
 var variants = []string{
 	"brisca", "brisca exchange=yes last10=yes blackhand=yes hunt3=yes", "brisca players=3 exchange=yes", "brisca players=4 teams=yes blackhand=yes",
 	"tute", "tute exchange=yes last10=yes blackhand=yes hunt3=yes", "tute players=3 exchange=yes followonly=yes", "tute players=4 teams=yes",
@@ -25,7 +25,7 @@ var variants = []string{
 	"teeko", "teeko start=drop squares=advanced limit=50", "teeko opening=4",
 }
 
-// numbersOf returns a game's row of an array.
+// numbersOf returns the row of game i in an array.
 func numbersOf(b *Batch, name string, i int) (row []float64) {
 	var a Array // without rows if it is left out
 	for _, other := range b.layout.Arrays {
@@ -52,11 +52,11 @@ func numbersOf(b *Batch, name string, i int) (row []float64) {
 	return row
 }
 
-// one returns a game's number in an array.
+// one returns the single number of game i in an array.
 func one(b *Batch, name string, i int) int { return int(numbersOf(b, name, i)[0]) }
 
-// What a seat sees is what its view line says; what it may do is what the turn line lists. A
-// frame has the same in all its arrays.
+// TestObservation checks that an observation matches the view line, that the actions are those of the turn
+// line, and that all arrays of a frame are consistent.
 func TestObservation(t *testing.T) {
 	for _, text := range variants {
 		t.Run(text, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestObservation(t *testing.T) {
 	}
 }
 
-// compare compares the arrays of a game with its lines.
+// compare compares the arrays of game i with its protocol lines.
 func compare(t *testing.T, b *Batch, i int) {
 	t.Helper()
 	s := b.games.state(i)
@@ -142,7 +142,7 @@ func compare(t *testing.T, b *Batch, i int) {
 	}
 }
 
-// placeName returns a card, or a square.
+// placeName returns the name of a card, or the number of a square.
 func placeName(size, place int) string {
 	if size == baraja.Cards {
 		return baraja.Card(place).String()
@@ -150,8 +150,8 @@ func placeName(size, place int) string {
 	return strconv.Itoa(place)
 }
 
-// The rewards of a game add up to its points, or are its outcome, whoever plays; a game that ends
-// begins its next deal by itself, and what the frame says of the end is of the old one.
+// TestRewards checks that the rewards of a game add up to its points, or are its outcome. With automatic
+// reset, the frame after the last action must report the end of the old game.
 func TestRewards(t *testing.T) {
 	for _, text := range variants {
 		for _, rewards := range []Rewards{RewardPoints, RewardOutcome} {
@@ -208,7 +208,7 @@ func TestRewards(t *testing.T) {
 	}
 }
 
-// Next begins the next deal of some games and leaves the others alone.
+// TestNext checks that Next starts the next deal of the selected games only.
 func TestNext(t *testing.T) {
 	b := newTestBatch(t, 1, "brisca", "games", 3, "auto", false)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
@@ -219,7 +219,7 @@ func TestNext(t *testing.T) {
 	if b.slots[1].seat != rules.Over {
 		t.Fatal("a game of Brisca is not over after 40 cards")
 	}
-	// Games that are over take any action and stay as they are.
+	// Games that are over accept any action and do not change.
 	if err := b.Step(t.Context(), bytes.Repeat([]byte{0xff}, 6)); err != nil || one(b, "over", 2) != 1 || numbersOf(b, "rewards", 2)[0] != 0 {
 		t.Fatal(err, one(b, "over", 2))
 	}
@@ -231,8 +231,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// With auto, the end of a game is told in one frame: one that begins the next deal of other games does not
-// tell it again.
+// TestNextTellsNoEndAgain checks that, with automatic reset, only one frame reports the end of a game, even
+// if the next frame starts other games.
 func TestNextTellsNoEndAgain(t *testing.T) {
 	b := newTestBatch(t, 1, "brisca", "games", 2)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
@@ -246,7 +246,7 @@ func TestNextTellsNoEndAgain(t *testing.T) {
 	}
 }
 
-// An illegal action changes nothing in any game.
+// TestIllegal checks that an illegal action changes no game.
 func TestIllegal(t *testing.T) {
 	b := newTestBatch(t, 1, "brisca", "games", 2)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
@@ -272,7 +272,7 @@ func TestIllegal(t *testing.T) {
 	}
 }
 
-// A step allocates nothing but what the end of a game needs.
+// TestAllocations checks that a step allocates memory only at the end of a game.
 func TestAllocations(t *testing.T) {
 	b := newTestBatch(t, 1, "brisca", "games", 100, "arrays", optionalArrays)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))

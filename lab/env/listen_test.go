@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// start serves on a socket and returns its path, what was logged, and what ends it.
+// start serves on a socket and returns its path and a function that stops the server and returns the log.
 func start(t *testing.T, s Server) (path string, stop func() string) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "timba-env-") // short enough for a socket
@@ -48,7 +48,7 @@ func start(t *testing.T, s Server) (path string, stop func() string) {
 	}
 }
 
-// dial connects and sends a frame, if there is one.
+// dial connects and sends a frame unless it is empty.
 func dial(t *testing.T, path, send string) net.Conn {
 	t.Helper()
 	conn := kit.Get[net.Conn](t)(net.Dial("unix", path))
@@ -62,7 +62,6 @@ func dial(t *testing.T, path, send string) net.Conn {
 	return conn
 }
 
-// answer reads a frame.
 func answer(t *testing.T, conn net.Conn) answered {
 	t.Helper()
 	var header [headerBytes]byte
@@ -76,8 +75,8 @@ func answer(t *testing.T, conn net.Conn) answered {
 	return answered{frameKind(header[4]), string(payload)}
 }
 
-// Each connection of a socket has games of its own; one too many is told so, and there is room
-// again when one ends.
+// TestConnections checks that each connection has games of its own, and that one too many is refused until
+// another one ends.
 func TestConnections(t *testing.T) {
 	path, stop := start(t, Server{MaxConnections: 2, IdleTimeout: time.Hour})
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -107,7 +106,7 @@ func TestConnections(t *testing.T) {
 	}
 }
 
-// A connection that is silent is closed, and told why; so is one that stops within a frame.
+// TestIdle checks that a silent connection is closed with an error, also in the middle of a frame.
 func TestIdle(t *testing.T) {
 	for _, send := range []string{"", frame(frameMake, makeBrisca)[:10]} {
 		idle(t, func(conn net.Conn) {
@@ -124,7 +123,7 @@ func TestIdle(t *testing.T) {
 	}
 }
 
-// A client that does not read its answers is closed as well.
+// TestUnread checks that the connection of a client that does not read is closed.
 func TestUnread(t *testing.T) {
 	idle(t, func(conn net.Conn) {
 		if _, err := io.WriteString(conn, frame(frameMake, makeBrisca)); err != nil {
@@ -136,8 +135,8 @@ func TestUnread(t *testing.T) {
 	})
 }
 
-// idle lets a client talk in a bubble to a server that closes connections after a minute, and wants
-// a line of it about that in the log.
+// idle runs client against a server that closes idle connections after a minute, in a bubble with fake time.
+// It expects a line in the log.
 func idle(t *testing.T, client func(conn net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -158,7 +157,7 @@ func idle(t *testing.T, client func(conn net.Conn)) {
 	})
 }
 
-// A socket that a dead server has left is replaced, one in use is not, nor is a file.
+// TestSocketPath checks that only the socket of a dead server is replaced, not one in use and not a file.
 func TestSocketPath(t *testing.T) {
 	path, stop := start(t, Server{MaxConnections: 1, IdleTimeout: time.Hour})
 	s := Server{MaxConnections: 1, IdleTimeout: time.Hour, Workers: 1, Log: io.Discard}

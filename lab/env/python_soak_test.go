@@ -10,7 +10,6 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// The example learns.
 func TestExample(t *testing.T) {
 	c := newClient(t)
 	lines := strings.Split(strings.TrimSpace(c.run(t, "", "example_brisca.py", "--games", "1600", "--tests", "600")), "\n")

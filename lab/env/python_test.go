@@ -14,14 +14,14 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// client is a directory with the client in Python, and programs that it needs.
+// client is a directory with the Python client and the programs that it needs.
 type client struct {
 	dir, python string
 	numpy       bool
 	env         []string
 }
 
-// newClient writes the client. Its $TIMBA_LAB is this test binary.
+// newClient writes the client into a new directory. $TIMBA_LAB is the test binary.
 func newClient(t *testing.T) *client {
 	t.Helper()
 	kit.Slow(t)
@@ -40,7 +40,7 @@ func newClient(t *testing.T) *client {
 	return c
 }
 
-// run runs a program of the directory and returns what it has printed.
+// run runs a program of the directory and returns its output.
 func (c *client) run(t *testing.T, env string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), c.python, append([]string{"-B"}, args...)...)
@@ -52,7 +52,7 @@ func (c *client) run(t *testing.T, env string, args ...string) string {
 	return string(out)
 }
 
-// The client in Python keeps its promises, with numpy and without, and both see the same.
+// TestPython tests the Python client with and without numpy, and checks that both give the same results.
 func TestPython(t *testing.T) {
 	c := newClient(t)
 	data := kit.Get[[]byte](t)(os.ReadFile("testdata/test_timba_env.py"))

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// seen returns planes, as cards or squares in order, and numbers by what the view line says.
+// seen returns the expected planes (as lists of cards or squares) and numbers, computed from the view line.
 func seen(l *Layout, o rules.Observation) (map[string]string, map[string]int) {
 	view := protocol.Pairs(o.View)
 	switch l.Game {
@@ -51,7 +51,7 @@ func seen(l *Layout, o rules.Observation) (map[string]string, map[string]int) {
 	return planes, numbers
 }
 
-// seenTricks is what the games of cards have in common.
+// seenTricks returns the parts that all card games have in common.
 func seenTricks(l *Layout, view protocol.Pairs, seat int) (map[string]string, map[string]int) {
 	played := make([]string, l.Players)
 	trick := make([]string, l.Players)
@@ -85,12 +85,12 @@ func seenTricks(l *Layout, view protocol.Pairs, seat int) (map[string]string, ma
 	return planes, numbers
 }
 
-// around returns a seat as another one counts.
+// around returns the distance from one seat to another in the order of turns.
 func around(seat, from, players int) int { return (seat + players - from) % players }
 
 func suitOf(card string) string { return card[len(card)-1:] }
 
-// sorted returns cards in the order of their codes, "-" and nothing being none.
+// sorted sorts cards by their codes. Both "-" and "" stand for no cards.
 func sorted(cards string) string {
 	var set baraja.Set
 	for c := range strings.SplitSeq(cards, ",") {
@@ -105,7 +105,7 @@ func sorted(cards string) string {
 	return string(set.Text(nil))
 }
 
-// bySeat adds a number for each seat, -1 for "-".
+// bySeat adds a number for each seat, where "-" stands for -1.
 func bySeat(numbers map[string]int, name, list string, seat int) {
 	words := strings.Split(list, ",")
 	for s, word := range words {
@@ -132,7 +132,7 @@ func seenTeeko(view protocol.Pairs) (map[string]string, map[string]int) {
 	return planes, map[string]int{"seat": strings.Index("bw", me), "placing": strings.Count(view.Get("phase"), "drop")}
 }
 
-// squares returns where a board has a letter.
+// squares returns the squares of a board that have a letter.
 func squares(board, letter string) string {
 	var all []string
 	for square, l := range strings.Split(board, "") {

@@ -18,23 +18,21 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// frame returns a frame of a client.
 func frame(k frameKind, payload string) string {
 	return string(textFrame(k, payload))
 }
 
-// reset is the payload of a reset frame.
 func reset(seed byte, first uint32) string {
 	return string(binary.LittleEndian.AppendUint32(append(make([]byte, 31), seed), first))
 }
 
-// answered is a frame of the server.
+// answered is a frame received from the server.
 type answered struct {
 	kind    frameKind
 	payload string
 }
 
-// converse returns the answers to what a client sends.
+// converse returns the answers to the frames in input.
 func converse(t testing.TB, input string) (all []answered, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -56,7 +54,7 @@ func converse(t testing.TB, input string) (all []answered, err error) {
 
 var makeBrisca = document("brisca", "games", 2)
 
-// A session is a frame for each frame, and errors leave it as it was.
+// TestSession checks that every frame is answered by one frame, and that errors do not change the session.
 func TestSession(t *testing.T) {
 	input := frame(frameActions, "") + frame(frameMake, makeBrisca) + frame(frameActions, "1234") + frame(frameReset, reset(1, 0)) +
 		frame(frameView, "\x01\x00\x00\x00") + frame(frameActions, "123") + frame('?', "") + frame(frameNext, "\x00\x01") + frame(frameMake, document("chess")) +
@@ -94,7 +92,7 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// After a frame whose end is not known, the connection ends with an error frame.
+// TestBrokenFrames checks that the connection ends with an error frame after a frame whose end is unknown.
 func TestBrokenFrames(t *testing.T) {
 	for input, want := range map[string]string{
 		"\x01":                                    "env: a frame ends after 1 bytes, in its header of 8",
@@ -114,7 +112,7 @@ func TestBrokenFrames(t *testing.T) {
 	}
 }
 
-// A layout is complete and its arrays do not overlap.
+// TestLayout checks that a layout is complete and that its arrays do not overlap.
 func TestLayout(t *testing.T) {
 	for _, text := range variants {
 		b := newTestBatch(t, 1, text, "games", 7, "arrays", optionalArrays)
@@ -136,7 +134,8 @@ func TestLayout(t *testing.T) {
 	kit.Golden(t, "layout.json", text.String()+"\n")
 }
 
-// What a client asks for is bounded, and each refusal has the key, the value and what to try.
+// TestConfig checks the limits of a configuration, and that each error names the key, the value and valid
+// values.
 func TestConfig(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                 `env: "" is no JSON object: try {"version": 1, "game": "brisca"}`,
@@ -206,7 +205,7 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// refuses wants an error for a document.
+// refuses checks that a document gives an error that contains want.
 func refuses(t *testing.T, document, want string) {
 	t.Helper()
 	if _, err := ParseConfig([]byte(document)); err == nil || err.Error() != want {
@@ -214,7 +213,7 @@ func refuses(t *testing.T, document, want string) {
 	}
 }
 
-// Bots that search think for as long as they are told.
+// TestThinkers checks that bots that search use the time of the configuration.
 func TestThinkers(t *testing.T) {
 	b := newTestBatch(t, 2, "teeko limit=20", "games", 2, "seats", map[int]string{1: "@champion"}, "movetime", 1)
 	kit.Must(t, b.Reset(t.Context(), rules.Seed{1}, 0))
@@ -223,7 +222,8 @@ func TestThinkers(t *testing.T) {
 	}
 }
 
-// Serve ends with its context, also while it waits for its client; a client that goes away ends it.
+// TestServeEnds checks that Serve returns when ctx ends, also while it waits for input, and when the client
+// disconnects.
 func TestServeEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	in, client := io.Pipe()
@@ -248,7 +248,7 @@ type failing struct{}
 
 func (failing) Write([]byte) (int, error) { return 0, errFailing }
 
-// FuzzSession sends a server what it may: it never panics, and answers each frame with a frame.
+// FuzzSession checks that any input is answered frame by frame without a panic.
 func FuzzSession(f *testing.F) {
 	f.Add([]byte(frame(frameMake, makeBrisca) + frame(frameReset, reset(1, 0)) + frame(frameActions, "\x06\x00\x06\x00")))
 	f.Add([]byte(frame(frameMake, document("tute", "seats", map[int]string{1: "@first"}, "auto", false)) + frame(frameReset, reset(1, 0)) + frame(frameNext, "\x01") + frame(frameView, "\x00\x00\x00\x00")))

@@ -17,7 +17,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// The number of workers changes nothing, nor does what else is in the batch.
+// TestWorkers checks that a game depends neither on the number of workers nor on the other games of the
+// batch.
 func TestWorkers(t *testing.T) {
 	for text, seats := range map[string]map[int]string{
 		"brisca": nil, "tute": {0: "@greedy"}, "tebes size=4": {1: "@random"}, "podrida": {1: "@greedy", 2: "@first"},
@@ -44,14 +45,13 @@ func TestWorkers(t *testing.T) {
 
 func TestMain(m *testing.M) { refereetest.Main(m, modes, nil) }
 
-// newTestBatch returns the batch of a document.
+// newTestBatch returns the batch for a document, see there.
 func newTestBatch(t testing.TB, workers int, variant string, more ...any) *Batch {
 	t.Helper()
 	c := kit.Get[Config](t)(ParseConfig([]byte(document(variant, more...))))
 	return kit.Get[*Batch](t)(NewBatch(c, workers))
 }
 
-// randomActions returns a legal action for each game.
 func randomActions(b *Batch, r *rules.Rand) []byte {
 	actions := make([]byte, 2*len(b.slots))
 	for i := range b.slots {
@@ -62,14 +62,14 @@ func randomActions(b *Batch, r *rules.Rand) []byte {
 	return actions
 }
 
-// modes are what the test binary is for its tests: a house bot, and timba-lab env on stdin and stdout.
+// modes are the modes of the test binary: a house bot, and timba-lab env on stdin and stdout.
 var modes = refereetest.Modes{
 	"bot": refereetest.RunHouseBot,
 	"env": func(string) error { return Serve(context.Background(), os.Stdin, os.Stdout, runtime.NumCPU()) },
 }
 
-// document returns the payload of a make frame for a game with options, "brisca players=3", and
-// more keys with their values.
+// document returns the payload of a make frame for a variant such as "brisca players=3", with more keys and
+// their values.
 func document(variant string, more ...any) string {
 	game, text, _ := strings.Cut(variant, " ")
 	options := map[string]string{}

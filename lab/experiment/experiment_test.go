@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Every file is read and checked: its bots exist, and its tables have the shape of what is played.
+// TestFiles checks every embedded experiment: its bots exist, and its tables fit its matches.
 func TestFiles(t *testing.T) {
 	list := kit.Get[[]*Experiment](t)(List())
 	if len(list) < 12 {
@@ -169,7 +169,7 @@ func TestBudget(t *testing.T) {
 	}
 }
 
-// Figures agree if their intervals have a point in common.
+// TestVerdict checks that figures agree if their intervals overlap.
 func TestVerdict(t *testing.T) {
 	wins := func(won, games int) (list []result) {
 		for i := range games {
@@ -205,7 +205,8 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// The published interval of a mean has our spread and the study's number of games.
+// TestPublishedInterval checks that the interval of a published mean uses our spread and the study's number
+// of games.
 func TestPublishedInterval(t *testing.T) {
 	m := measures["turns"]
 	got := m.publishedEstimate(40, 400, stats.Estimate{Value: 35, Low: 34, High: 36}, 100)
@@ -219,8 +220,8 @@ func TestPublishedInterval(t *testing.T) {
 	}
 }
 
-// A match has all its games, in every rotation about as many, whatever the size of a block. Each block
-// has a key of its own.
+// TestBlocks checks that blocks of any size have all games of a match, about the same number in every
+// rotation, and different keys.
 func TestBlocks(t *testing.T) {
 	v := kit.Get[*rules.Variant](t)(brisca.Game.Resolve(nil))
 	e := &Experiment{Game: "brisca", Matches: []Matchup{
@@ -261,8 +262,9 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// No two blocks of a match have the same deals, also where the same bots sit in several of its orders:
-// partners that change seats, or a bot that plays itself. Nor have those of two seeds of a model.
+// TestBlocksDiffer checks that no two blocks of a match have the same deals, even if the same bots sit in
+// several of its orders (partners that change seats, or a bot that plays itself), or for two seeds of a
+// model.
 func TestBlocksDiffer(t *testing.T) {
 	found := map[string][]player{"a": {{label: "@a1"}, {label: "@a2"}}, "b": {{label: "@b"}}}
 	for _, m := range []Matchup{
@@ -282,7 +284,7 @@ func TestBlocksDiffer(t *testing.T) {
 	}
 }
 
-// All that decides the games of a block is in its key.
+// TestBlockKey checks that everything that determines the games of a block is part of its key.
 func TestBlockKey(t *testing.T) {
 	block := func(game *rules.Game, options map[string]string, number int, labels ...string) string {
 		b := block{variant: kit.Get[*rules.Variant](t)(game.Resolve(options)), number: number}
@@ -300,7 +302,8 @@ func TestBlockKey(t *testing.T) {
 	}
 }
 
-// A match of all rules is one for each combination of the optional rules of its game, named after them.
+// TestMatchOfAllRules checks that a match of all rules becomes one for each combination, named after its
+// digits.
 func TestMatchOfAllRules(t *testing.T) {
 	e := kit.Get[*Experiment](t)(Find("thesis-fig39"))
 	if len(e.Matches) != 16 || len(e.rows) != 16 {
@@ -312,7 +315,7 @@ func TestMatchOfAllRules(t *testing.T) {
 	}
 }
 
-// A score is 1 for a game won, one half for one drawn, in percent: from a seat or of a bot.
+// TestScore checks that a score is 1 for a win and 0.5 for a draw, in percent, for a seat or a bot.
 func TestScore(t *testing.T) {
 	m := measures["score"]
 	games := []result{{Winner: "a", WinnerSeat: 0}, {Winner: "b", WinnerSeat: 1}, {Winner: "a", WinnerSeat: 1}, {WinnerSeat: -1, IsDraw: true}}
@@ -323,9 +326,9 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// The games of one model depend on each other: models that won 50, 60 and 70 % have the mean 60 and a
-// standard deviation of 10; Student's quantile of two degrees of freedom is 4.3027, so that the interval
-// is 60 +- 4.3027 x 10 / sqrt 3, however many games there are.
+// TestReplicated checks intervals over models, whose games are not independent. Win rates of 50, 60 and 70 %
+// have the mean 60 and the standard deviation 10. Student's quantile for two degrees of freedom is 4.3027,
+// so that the interval is 60 +- 4.3027 x 10 / sqrt 3 for any number of games.
 func TestReplicated(t *testing.T) {
 	var games []result
 	for instance, won := range []int{5, 12, 7} {
@@ -340,7 +343,7 @@ func TestReplicated(t *testing.T) {
 	if alone := figure(measures["wins"], games[:10], "a", 60, row{games: 100, seedCount: 3}); alone.Verdict != NotCompared || alone.Models != 1 {
 		t.Errorf("one model of three is compared, or counts as three: %+v", alone)
 	}
-	// Means of 5, 12 and 7: 8 +- 4.3027 x sqrt 13 / sqrt 3, and no fewer turns than none.
+	// Means of 5, 12 and 7: 8 +- 4.3027 x sqrt 13 / sqrt 3, limited to turns from 0 on.
 	f = figure(measures["turns"], games, "turns", 8, row{games: 100, seedCount: 3})
 	if math.Abs(f.OurEstimate.Value-8) > 1e-9 || f.OurEstimate.Low != 0 || math.Abs(f.OurEstimate.High-16.957) > 0.001 {
 		t.Errorf("%+v", f)

@@ -29,7 +29,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// golden has a tiny training of every method.
+// golden has a very small training of every method and the hash of its model.
 var golden = []struct {
 	name     string
 	settings run.TrainingSettings
@@ -72,9 +72,9 @@ func goldenGA(c ga.Config) *ga.Config {
 	return &c
 }
 
-// A method comes to the same model, bit by bit, as long as its version is the same: where a hash
-// changes, the Version of its package has to rise, so that experiments train anew. Another kind of
-// processor may round differently.
+// TestGoldenModels checks that every method gives exactly the same model as before. If a hash has to change,
+// the Version of the method must increase, so that experiments train again. Other processors may round
+// differently.
 func TestGoldenModels(t *testing.T) {
 	var text strings.Builder
 	for _, g := range golden {
@@ -100,8 +100,8 @@ func TestGoldenModels(t *testing.T) {
 	kit.Golden(t, "models.golden", text.String())
 }
 
-// The models in the program play the same moves in each mode, in games of the last combinations of
-// the optional rules: those with the exchange.
+// TestGoldenMoves checks that the embedded models play the same moves as before in every mode, with the last
+// combinations of the optional rules, which have the exchange.
 func TestGoldenMoves(t *testing.T) {
 	var text strings.Builder
 	for _, kind := range []string{model.SL, model.RL, model.GA, model.Net} {

@@ -15,14 +15,14 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// learning returns options to train next to nothing into a directory.
+// learning returns options for minimal trainings with models in dir.
 func learning(dir string, workers int) Options {
 	o := options(workers)
 	o.TrainScale, o.ModelsDir = 0.001, dir
 	return o
 }
 
-// figures returns a report without what differs from run to run.
+// figures returns a report in JSON without the values that differ from run to run.
 func figures(t *testing.T, r *Findings) string {
 	t.Helper()
 	r.Seconds = 0
@@ -33,7 +33,8 @@ func figures(t *testing.T, r *Findings) string {
 	return asJSON(t, r)
 }
 
-// Models of every method are trained both ways and play. A model that is there is not trained again.
+// TestModels checks that models of every method are trained in both ways and play, and that a cached model
+// is not trained again.
 func TestModels(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, learned)
@@ -71,7 +72,8 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// A model with seeds is trained once with each, and plays the games of the match each time.
+// TestSeeds checks that a model with several seeds is trained once for each and plays all games of the match
+// each time.
 func TestSeeds(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, strings.Replace(nets, `layers = "8"`, "layers = \"8\"\nseeds = [1, 2, 3]", 1))
@@ -103,7 +105,8 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// An experiment that is interrupted while a model learns goes on from there, to the same figures.
+// TestModelsResume checks that an experiment interrupted during a training resumes it and gives the same
+// figures.
 func TestModelsResume(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, nets)
@@ -137,8 +140,7 @@ func TestModelsResume(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be written at an interruption is an error, not an interruption: the training
-// does not go on from there.
+// TestModelsNotSaved checks that the error is not an interruption if its checkpoint cannot be written.
 func TestModelsNotSaved(t *testing.T) {
 	kit.Slow(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -155,8 +157,8 @@ func TestModelsNotSaved(t *testing.T) {
 	}
 }
 
-// All bots are found before the first game: a model that cannot be read is an error without a game.
-// The label of a model does not depend on where it is.
+// TestFindPlayers checks that an unreadable model is an error before the first game, and that labels do not
+// contain the directory of the models.
 func TestFindPlayers(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, nets)
@@ -180,7 +182,7 @@ func TestFindPlayers(t *testing.T) {
 	}
 }
 
-// The times of models are measured, and those of a game are compared.
+// TestTimes checks that the times of models are measured, and that the ratio to the study is for each game.
 func TestTimes(t *testing.T) {
 	e := parsed(t, timed)
 	r := kit.Get[*Findings](t)(e.Run(t.Context(), learning(t.TempDir(), 2)))
@@ -194,8 +196,8 @@ func TestTimes(t *testing.T) {
 	}
 }
 
-// The directory of models has no more than its bound: models that other experiments used longer ago
-// are removed, and an experiment whose own are too large is refused.
+// TestModelsBound checks the size limit of the directory of models: older models are removed, and an
+// experiment whose own models are too large fails.
 func TestModelsBound(t *testing.T) {
 	e := parsed(t, nets)
 	dir := t.TempDir()
@@ -225,7 +227,8 @@ func TestModelsBound(t *testing.T) {
 	}
 }
 
-// One experiment at a time uses a directory of models, and only one whose name fits into a spec.
+// TestModelsRefuses checks that a directory of models is rejected if another experiment uses it or its name
+// cannot be part of a spec.
 func TestModelsRefuses(t *testing.T) {
 	e := parsed(t, learned)
 	dir := t.TempDir()

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// A model of an older trainer is not taken for that of a newer one.
+// TestNameHasTheVersion checks that the cache does not return a model of an older version of the method.
 func TestNameHasTheVersion(t *testing.T) {
 	e := parsed(t, learned)
 	for i := range e.Models {
@@ -34,7 +34,7 @@ func TestNameHasTheVersion(t *testing.T) {
 	}
 }
 
-// Monte Carlo learning and the genetic search learn from games without optional rules, as in the study.
+// TestStudyRules checks that models of the methods rl and ga learn without optional rules, as in the study.
 func TestStudyRules(t *testing.T) {
 	n := 0
 	for _, e := range kit.Get[[]*Experiment](t)(List()) {
@@ -58,7 +58,7 @@ func TestStudyRules(t *testing.T) {
 	}
 }
 
-// learned is an experiment with models of every method, which play both ways.
+// learned is an experiment in which models of every method play, in both ways.
 const learned = `
 title = "Learned"
 study = "nobody"
@@ -97,7 +97,7 @@ published = [[60, 40, nan, nan], [nan, nan, 50, 50]]
 plot = true
 `
 
-// nets is an experiment with nothing but a net, which plays both ways.
+// nets is an experiment in which a single net plays, in both ways.
 const nets = `
 title = "Nets"
 study = "nobody"
@@ -122,7 +122,7 @@ measure = "first"
 of = ["SL", "random"]
 `
 
-// timed is an experiment whose rows are the times of models.
+// timed is an experiment whose rows are the training times of models.
 const timed = `
 title = "Times"
 study = "nobody"
@@ -205,7 +205,8 @@ func TestParseRefusesModels(t *testing.T) {
 	}
 }
 
-// A model with lists is one for each of their products; the last list of the name varies fastest.
+// TestModelLists checks that a model with lists stands for all combinations, with the last list varying
+// fastest.
 func TestModelLists(t *testing.T) {
 	e := parsed(t, `
 title = "Times"
@@ -245,8 +246,8 @@ measure = "learning"
 	}
 }
 
-// A model has the study's parameters and size, and a part of the size with a scale; as published it
-// has all defects.
+// TestPlan checks the settings of planned models: those of the study, a scaled size, and all defects as
+// published.
 func TestPlan(t *testing.T) {
 	e := parsed(t, learned)
 	for name, want := range map[string]struct {
@@ -277,7 +278,8 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// All that decides a model is in its name, and nothing else.
+// TestPlanNames checks that the name of a cached model depends on exactly the values that determine the
+// model.
 func TestPlanNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, c := range []struct {
@@ -325,7 +327,7 @@ func parsed(t *testing.T, text string) *Experiment {
 	return kit.Get[*Experiment](t)(Parse("learned", text))
 }
 
-// Bots that are permuted sit in every order as often.
+// TestOrders checks that permuted bots sit in every order equally often.
 func TestOrders(t *testing.T) {
 	m := Matchup{Bots: []string{"a", "b", "c", "d"}}
 	for want, m := range map[int]Matchup{
@@ -352,7 +354,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// A game that is shared counts for all who share it; partners share no game with each other.
+// TestFirst checks who has rank 1 in shared games and in games of teams.
 func TestFirst(t *testing.T) {
 	m := measures["first"]
 	games := []result{{FirstRanked: []string{"a"}}, {FirstRanked: []string{"a", "b"}}, {FirstRanked: []string{"b"}}, {FirstRanked: []string{"a"}}}
@@ -363,7 +365,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// A ratio of times is of one game each, whatever the scale.
+// TestRatio checks that the ratio of times is for each game and does not depend on the scale.
 func TestRatio(t *testing.T) {
 	time := func(x float64) stats.Estimate { return stats.Estimate{Value: x} }
 	for _, c := range []struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// With the weights and the learner that the study's figures show, experiments 1 and 4 agree; with the
-// rule as it is written they do not.
+// TestTeekoStudy checks that experiments 1 and 4 agree with the weights and the learning rule that the
+// study's figures imply, and do not agree with the rule that its text states.
 func TestTeekoStudy(t *testing.T) {
 	for name, rows := range map[string]map[string]Verdict{
 		"teeko-1": {"as written": Differs, "published weights": Agrees},

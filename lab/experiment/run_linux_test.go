@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// An interrupted experiment reports the games that have ended.
+// TestInterrupted checks that an interrupted experiment reports the finished games.
 func TestInterrupted(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, tiny)
@@ -40,7 +40,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// keeping returns options that keep the games in a file.
+// keeping returns options that store the results in a file.
 func keeping(t *testing.T) (o Options) {
 	t.Helper()
 	o = options(1)
@@ -48,14 +48,14 @@ func keeping(t *testing.T) (o Options) {
 	return o
 }
 
-// timeless returns a report as JSON, without its time.
+// timeless returns a report as JSON without its times.
 func timeless(t *testing.T, r *Findings) string {
 	t.Helper()
 	r.Seconds = 0
 	return asJSON(t, r)
 }
 
-// An experiment that is interrupted after each of its blocks goes on from there, to the same report.
+// TestGamesResume checks that an experiment interrupted after each block resumes and gives the same report.
 func TestGamesResume(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, tiny)
@@ -82,7 +82,7 @@ func TestGamesResume(t *testing.T) {
 	}
 }
 
-// An interruption in the last game of a block keeps the block.
+// TestGamesKeepTheLastBlock checks that a block is stored if the interruption comes in its last game.
 func TestGamesKeepTheLastBlock(t *testing.T) {
 	kit.Slow(t)
 	o := keeping(t)
@@ -100,7 +100,8 @@ func TestGamesKeepTheLastBlock(t *testing.T) {
 	}
 }
 
-// Nothing follows a line that could not be written: part of it may be in the file.
+// TestNothingAfterACutLine checks that nothing is written after a failed write, which may have left part of
+// a line.
 func TestNothingAfterACutLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	k := kit.Get[*resultsFile](t)(openResults(path))
@@ -118,8 +119,8 @@ func TestNothingAfterACutLine(t *testing.T) {
 	}
 }
 
-// A last line without its end is ignored, and so is one of a match that has changed; only their games
-// are played. A line that is damaged is an error, and so is another experiment that uses the file.
+// TestGamesKept checks that only the missing games are played if the last line is incomplete or a match has
+// changed, and that a damaged line and a file in use are errors.
 func TestGamesKept(t *testing.T) {
 	kit.Slow(t)
 	o := keeping(t)
@@ -156,7 +157,7 @@ func TestGamesKept(t *testing.T) {
 	}
 }
 
-// Depths, endings, nodes and times of Tebes are measured through the referee.
+// TestTebes checks the measures of games of Tebes: wins, endings, nodes and times.
 func TestTebes(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, `
@@ -226,7 +227,7 @@ published = [[1, 1], [1, 1]]
 	}
 }
 
-// A training's figures are those of the learner; a curve shows how it learned.
+// TestTrainings checks the figures and the curves of trainings.
 func TestTrainings(t *testing.T) {
 	kit.Slow(t)
 	e := kit.Get[*Experiment](t)(Find("teeko-5"))
@@ -243,7 +244,8 @@ func TestTrainings(t *testing.T) {
 	}
 }
 
-// Partners win together; a match has options of its own; bots that are permuted sit in every order.
+// TestTeams checks that partners win together, that a match has its own options, and that permuted bots sit
+// in every order.
 func TestTeams(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, `

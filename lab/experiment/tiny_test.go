@@ -1,6 +1,6 @@
 package experiment
 
-// tiny is an experiment of two matches.
+// tiny is an experiment with two matches.
 const tiny = `
 title = "Tiny"
 study = "nobody"

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// The seed decides the figures, whatever the number of workers.
+// TestRun checks that the figures depend on the seed and not on the number of workers.
 func TestRun(t *testing.T) {
 	kit.Slow(t)
 	e := parse(t, tiny)

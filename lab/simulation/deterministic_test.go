@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// The same seed gives the same figures, whichever processor takes a run.
+// TestDeterministic checks that the figures depend only on the seed.
 func TestDeterministic(t *testing.T) {
 	c := Config{Bots: 20, Deals: 3, Matches: 12, Runs: 5, Seed: 7}
 	for _, name := range []string{"timba", "Elo K=20 a game, random pairing"} {

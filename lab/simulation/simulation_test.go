@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// The simulated game varies as the real one that lab/experiments.md names, and
-// scores as the difference in Elo says.
+// TestGame checks that the simulated game has the variances of the real one in lab/experiments.md and the
+// scores that the difference in Elo predicts.
 func TestGame(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	const n = 200_000
@@ -42,8 +42,8 @@ func TestGame(t *testing.T) {
 	}
 }
 
-// What the ladder promises, on a smaller one: ours finds the order in a fraction
-// of the matches, and nearly as soon as the fit of all results.
+// TestOursIsFaster checks, on a small ladder, that the ladder's method finds the order in a fraction of the
+// matches of other methods and nearly as fast as the fit of all results.
 func TestOursIsFaster(t *testing.T) {
 	c := Config{Bots: 80, Deals: 10, Matches: 35, Runs: 3, Seed: 1}
 	reaches := map[string]float64{}
@@ -67,7 +67,7 @@ func TestOursIsFaster(t *testing.T) {
 	}
 }
 
-// A newcomer is placed in a few matches, and does not move the others.
+// TestNewcomers checks that a newcomer is placed after a few matches and does not shift the others.
 func TestNewcomers(t *testing.T) {
 	n, err := SimulateNewcomers(context.Background(), Config{Bots: 40, Deals: 10, Matches: 1, Runs: 2, Seed: 1}, method(t, "timba"))
 	kit.Must(t, err)
@@ -103,8 +103,8 @@ func TestRanks(t *testing.T) {
 	}
 }
 
-// The mean and variance of a normal lead that is cut to a win, a tie or a loss,
-// against those of a drawn sample.
+// TestSurprise compares the mean and variance of a normal lead, given a win, a tie or a loss, with those of
+// a random sample.
 func TestSurprise(t *testing.T) {
 	const lead, margin, n = 0.4, 0.3, 400_000
 	r := rand.New(rand.NewPCG(3, 3))
@@ -129,8 +129,8 @@ func TestSurprise(t *testing.T) {
 	}
 }
 
-// On ladders as competitions have them the fit is nearer to the truth than Elo: in the order, in the
-// distance from the anchor, and in its intervals.
+// TestFitIsNearer checks that on typical ladders the fit is closer to the true strengths than Elo, in order
+// and in bias, and that its intervals contain them.
 func TestFitIsNearer(t *testing.T) {
 	kit.Slow(t)
 	populations := kit.Get[[]Population](t)(SimulatePopulations(context.Background(), Config{Runs: 1, Seed: 2}))

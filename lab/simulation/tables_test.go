@@ -14,14 +14,14 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// slope returns how the ratings' scale compares with the truth's.
+// slope returns the scale of the ratings relative to that of the true strengths.
 func slope(truth, elos []float64) float64 {
 	_, b := stat.LinearRegression(truth, elos, nil, false)
 	return b
 }
 
-// With four at a table Elo finds the order and the scale, too, in teams with
-// about four times the matches; and the fit's intervals hold the truth.
+// TestTables checks that with four seats Elo finds the order and the scale, in teams with about four times
+// the matches, and that the intervals of the fit contain the true strengths.
 func TestTables(t *testing.T) {
 	const bots, runs = 30, 6
 	for _, c := range []struct {

@@ -19,7 +19,7 @@ func mode(t testing.TB, name string) cards.Mode {
 	return kit.Get[cards.Mode](t)(cards.ParseMode(name))
 }
 
-// write makes a data set in a new directory and returns its file.
+// write generates a data set in a new directory and returns the path of its file.
 func write(t testing.TB, c *Config) string {
 	t.Helper()
 	dir, r := runtest.Train[SetSize](t, c)
@@ -34,7 +34,8 @@ func read(t testing.TB, path string) []byte {
 	return kit.Get[[]byte](t)(os.ReadFile(path))
 }
 
-// Every mode has games of every combination of rules; Load checks each game against the rules.
+// TestEveryMode checks that data sets of every mode have games with every combination of rules, which Load
+// accepts.
 func TestEveryMode(t *testing.T) {
 	for _, m := range cards.Modes() {
 		p := &Config{Mode: m.String(), GamesPerRules: 30, Seed: 1}
@@ -60,7 +61,7 @@ func TestEveryMode(t *testing.T) {
 	}
 }
 
-// The seed alone decides the file: neither the workers nor an interruption change a byte.
+// TestSameFile checks that the file depends only on the seed, not on the workers or on an interruption.
 func TestSameFile(t *testing.T) {
 	p := Config{Mode: "tute2", GamesPerRules: 400, Seed: 5}
 	want := read(t, write(t, &p))
@@ -92,7 +93,7 @@ func TestSameFile(t *testing.T) {
 	}
 }
 
-// A run whose games are not there any more does not go on behind nothing.
+// TestResumeWithoutGames checks that a run cannot be resumed if its file of games is missing.
 func TestResumeWithoutGames(t *testing.T) {
 	dir, p := filepath.Join(t.TempDir(), "run"), &Config{Mode: "brisca2", GamesPerRules: 200, Seed: 1}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -144,7 +145,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A game that does not keep to the rules is an error.
+// TestCheck checks that a game that violates the rules is an error.
 func TestCheck(t *testing.T) {
 	m := mode(t, "tute2")
 	p := &Config{Mode: m.String(), GamesPerRules: 1, Seed: 3}

@@ -25,8 +25,8 @@ func mode(t *testing.T, name string) cards.Mode {
 	return kit.Get[cards.Mode](t)(cards.ParseMode(name))
 }
 
-// situation is a trick that seat 0 has led, or is to lead, with oros as trumps, and what the seat
-// to move holds and may play.
+// situation is a trick that seat 0 has led, or is to lead, with oros as trumps, and the hand and legal cards
+// of the seat to move.
 type situation struct {
 	mode, trick, hand string
 	seen              string // cards of earlier tricks
@@ -60,7 +60,8 @@ func (s situation) heuristic(t *testing.T) *Heuristic {
 	return j
 }
 
-// The rows are named after those of the thesis's table of the heuristic; trumps are oros.
+// TestHeuristic has a case for each row of the thesis's table of the heuristic, under the same name. Trumps
+// are oros.
 func TestHeuristic(t *testing.T) {
 	const brisca, three, teams, tute = "brisca2", "brisca3", "brisca-teams", "tute2"
 	for _, test := range []struct {

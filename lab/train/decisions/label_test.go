@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// In random games of every mode, decisions have the points that the game had.
+// TestRandomGames checks the points of decisions in random games of every mode.
 func TestRandomGames(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := rapid.SampledFrom(cards.Modes()).Draw(t, "mode")
@@ -36,8 +36,8 @@ func randomGame(t *rapid.T, m cards.Mode) {
 	checkDecisions(t, m, p, f.Decisions)
 }
 
-// checkDecisions checks that the points of the decisions are those of the game, unless it was won
-// at once: then the points say nothing.
+// checkDecisions checks that the points of the decisions add up to those of the game. A game that was won at
+// once is not checked.
 func checkDecisions(t *rapid.T, m cards.Mode, p *cards.Position, list []Decision) {
 	board := p.Board()
 	sum, plays := 0, 0
@@ -70,7 +70,6 @@ func checkDecisions(t *rapid.T, m cards.Mode, p *cards.Position, list []Decision
 	}
 }
 
-// side returns the points of a seat's side.
 func side(m cards.Mode, t *baraja.Table, seat int) (points int16) {
 	for other := range m.Players {
 		if other == seat || m.Teams && other%2 == seat%2 {

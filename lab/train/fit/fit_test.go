@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// loss returns the summed loss of samples, in passes forward only, and which units are rectified
-// to 0.
+// loss returns the summed loss of samples, computed by forward passes only, and which units have the output
+// 0.
 func loss(n *net.Net, samples []Sample) (loss float64, zeros string) {
 	p := newShard(n)
 	copy(p.samples, samples)
@@ -26,7 +26,7 @@ func loss(n *net.Net, samples []Sample) (loss float64, zeros string) {
 	return outputDeltas(n, p, len(samples)), zeros
 }
 
-// The gradients of every weight and bias are those of finite differences.
+// TestGradients compares the gradients of all weights and biases with finite differences.
 func TestGradients(t *testing.T) {
 	for _, out := range []net.Output{net.Softmax, net.Sigmoid, net.Linear} {
 		for _, sizes := range [][]int{{7, 4}, {7, 6, 4}, {7, 9, 5, 4}} {
@@ -77,8 +77,8 @@ func TestGradients(t *testing.T) {
 	}
 }
 
-// A net of two hidden layers learns which quarter of a plane a point is in, and a linear output
-// learns the product of two numbers.
+// TestLearnsFunctions checks that a net with two hidden layers learns which quarter of a plane a point is
+// in, and that a net with linear output learns the product of two numbers.
 func TestLearnsFunctions(t *testing.T) {
 	const steps, batch = 1500, 64
 	r := rules.NewRand(3)
@@ -120,7 +120,7 @@ func TestLearnsFunctions(t *testing.T) {
 	}
 }
 
-// train returns the mean loss of the last hundred steps.
+// train trains a net and returns the mean loss of the last hundred steps.
 func train(t *testing.T, n *net.Net, steps, batch int, sample func(*Sample)) (mean float64) {
 	t.Helper()
 	trainer := NewTrainer(n, 0.005, 1)
@@ -133,7 +133,7 @@ func train(t *testing.T, n *net.Net, steps, batch int, sample func(*Sample)) (me
 	return mean
 }
 
-// BenchmarkStep trains on batches of 32 rows with the inputs of Brisca with two players.
+// BenchmarkStep measures batches of 32 rows with the inputs of Brisca for two players.
 func BenchmarkStep(b *testing.B) {
 	n := newNet(b, net.Softmax, 56, 50, 25, 80)
 	t := NewTrainer(n, DefaultRate, 1)
@@ -149,7 +149,7 @@ func BenchmarkStep(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/batch, "ns/row")
 }
 
-// Outputs of which nothing is wanted count for no loss, and their weights stay as they are.
+// TestAny checks that outputs without a target contribute no loss and that their weights do not change.
 func TestAny(t *testing.T) {
 	n := newNet(t, net.Linear, 3, 4, 2)
 	trainer := NewTrainer(n, DefaultRate, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The number of workers does not change a bit of the net.
+// TestWorkers checks that the number of workers does not change the net at all.
 func TestWorkers(t *testing.T) {
 	var first *net.Net
 	for _, workers := range []int{1, 2, 5} {

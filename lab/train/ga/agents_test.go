@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// known is a dictionary written down: by state, the mean and the count by action; for the action
-// drawing 0 and the place that was drawn. State n has the key n.
+// known is a dictionary in readable form: by state and action, the mean and the count. The action
+// drawnMarker has 0 and the drawn place. State n has the key n.
 type known map[int]map[uint8][2]float32
 
 func (k known) dictionary() *dictionary {
@@ -45,14 +45,14 @@ func knownOf(d *dictionary) known {
 	return k
 }
 
-// empty returns two children that know nothing.
+// empty returns two empty children.
 func empty() [2]*dictionary { return [...]*dictionary{known{}.dictionary(), known{}.dictionary()} }
 
 func (k known) equal(other known) bool {
 	return maps.EqualFunc(k, other, func(a, b map[uint8][2]float32) bool { return maps.Equal(a, b) })
 }
 
-// Two parents: state 10 is known to the first alone, 50 to the second alone.
+// Two parents. State 10 is in the first only, state 50 in the second only.
 var (
 	knownA = known{
 		10: {0: {1, 1}},
@@ -75,7 +75,8 @@ func crossed(a, b known, m mix) (x, y known) {
 	return knownOf(born.children[0]), knownOf(born.children[1])
 }
 
-// A report counts the states that the model has: of those whose keys are the same when they are cut, one.
+// TestReportedStates checks that the report counts the states of the model, where states with equal
+// shortened keys count once.
 func TestReportedStates(t *testing.T) {
 	var r SearchReport
 	var body bytes.Buffer
@@ -88,8 +89,8 @@ func TestReportedStates(t *testing.T) {
 	}
 }
 
-// TestDictionaryCrossovers has an example worked by hand for each crossover, with what is drawn at
-// random given. Both children know what one parent alone knows.
+// TestDictionaryCrossovers compares each crossover with an example computed by hand, for given random
+// numbers. Both children have the states that only one parent has.
 func TestDictionaryCrossovers(t *testing.T) {
 	only := func(k known) known {
 		k[10], k[50] = knownA[10], knownB[50]
@@ -122,7 +123,7 @@ func TestDictionaryCrossovers(t *testing.T) {
 	}
 }
 
-// someDictionary returns what an agent could know: a third of some states.
+// someDictionary returns a random dictionary with a third of the states below a number.
 func someDictionary(seed uint64, states int) known {
 	r, k := rules.NewRand(seed), known{}
 	for n := range states {
@@ -138,9 +139,9 @@ func someDictionary(seed uint64, states int) known {
 	return k
 }
 
-// TestDictionariesAreMerged crosses large dictionaries in every way: each child knows the states of
-// both parents and no others, those that one parent knows as it does, and of an exchange gets each
-// state from one parent, the other child from the other.
+// TestDictionariesAreMerged checks every crossover on large dictionaries. Each child has the states of both
+// parents and no others, with unchanged pairs if only one parent has the state. If pairs are exchanged, the
+// children get the pairs of different parents.
 func TestDictionariesAreMerged(t *testing.T) {
 	a, b := someDictionary(1, 3000), someDictionary(2, 3000)
 	for _, c := range dictionaryCrossovers {
@@ -185,8 +186,8 @@ func TestDictionariesAreMerged(t *testing.T) {
 	}
 }
 
-// TestReset checks the mutation: in about as many states as it says an action is drawn, which all
-// places are for; what is known of them stays, and so do the other states and the other child.
+// TestReset checks the mutation: it draws actions in about the right number of states, with all places, and
+// changes neither the pairs nor the other states and the other child.
 func TestReset(t *testing.T) {
 	a, b := someDictionary(1, 9000), someDictionary(2, 9000)
 	born := offspring{children: empty(), rand: rules.NewRand(1), resetRates: [...]float64{0.05, 0}}
@@ -211,9 +212,8 @@ func TestReset(t *testing.T) {
 	}
 }
 
-// TestDrawn checks what becomes of a drawn action: children inherit it with the state, a checkpoint
-// and the model have it, another mutation draws anew, and it is gone when something is learned of
-// its state.
+// TestDrawn checks that children inherit a drawn action, that checkpoints and models have it, that another
+// mutation replaces it, and that it is removed when the agent learns in its state.
 func TestDrawn(t *testing.T) {
 	const s20, s30, s40 = 20 << 30, 30 << 30, 40 << 30 // keys that differ in the bits that a policy has
 	a := known{s20: {0: {5, 3}, drawnMarker: {0, 96}}, s30: {1: {2, 2}, drawnMarker: {0, 32}}}
@@ -269,7 +269,7 @@ func TestDrawn(t *testing.T) {
 	}
 }
 
-// smallAgents returns a search for agents that takes a moment.
+// smallAgents returns the configuration of a very short search for agents.
 func smallAgents(mode string) Config {
 	c := DefaultAgents(mode)
 	c.Population, c.Parents, c.Games, c.Generations, c.FinalGames, c.Memory = 8, 3, 6, 6, 20, 4
@@ -283,7 +283,6 @@ func newBriscaAgents(t testing.TB, c Config, workers int) *search[*dictionary] {
 	return s
 }
 
-// TestAgentsDeterministic checks searches for agents.
 func TestAgentsDeterministic(t *testing.T) {
 	for mode, change := range map[string]func(*Config){
 		"brisca2":      func(c *Config) { c.SecondRound = true },
@@ -299,8 +298,7 @@ func TestAgentsDeterministic(t *testing.T) {
 	}
 }
 
-// TestAgentsLearn checks that agents that know nothing at first beat random moves after some
-// generations.
+// TestAgentsLearn checks that agents beat random moves after some generations.
 func TestAgentsLearn(t *testing.T) {
 	c := smallAgents("brisca2")
 	c.Population, c.Parents, c.Games, c.Generations = 8, 2, 300, 20
@@ -322,8 +320,8 @@ func TestAgentsLearn(t *testing.T) {
 	}
 }
 
-// TestParentsLearn checks who learns: the elite have what they knew and their lessons, and their
-// children inherit it; all others are gone.
+// TestParentsLearn checks that the elite have their previous pairs and their lessons, that their children
+// inherit both, and that no other individuals remain.
 func TestParentsLearn(t *testing.T) {
 	c := smallAgents("brisca2")
 	c.Policy, c.Crossover, c.Mutation = policyCustom, 1, 0
@@ -350,8 +348,8 @@ func TestParentsLearn(t *testing.T) {
 	}
 }
 
-// TestAgentModel checks that the model of a run has the best action of every state of the best agent,
-// and that what it does not know or is damaged is an error.
+// TestAgentModel checks that the model has the best action of every state of the best agent, and that
+// damaged models are errors.
 func TestAgentModel(t *testing.T) {
 	c := smallAgents("tute2")
 	c.Keys = policy.Hand
@@ -374,8 +372,8 @@ func TestAgentModel(t *testing.T) {
 	}
 }
 
-// TestTablesAreFull checks that the tables of a search never take more than its memory, and that
-// the search says so and goes on.
+// TestTablesAreFull checks that the tables of a search stay within its memory limit, and that it logs and
+// continues when they are full.
 func TestTablesAreFull(t *testing.T) {
 	c := smallAgents("tute4")
 	c.Keys, c.Memory, c.Games, c.Generations = policy.OneState, 1, 200, 4
@@ -398,7 +396,7 @@ func TestTablesAreFull(t *testing.T) {
 	}
 }
 
-// TestAgentsConfigErrors checks that wrong parameters are errors that name value and remedy.
+// TestAgentsConfigErrors checks that errors of the configuration name the value and a remedy.
 func TestAgentsConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`memory cannot be "62": try 75 to 262144, for 2400 tables`:                        func(c *Config) { c.Population, c.Parents, c.Memory = 1000, 100, 62 },

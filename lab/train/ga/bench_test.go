@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// BenchmarkGame measures a game of Brisca between two nets of the study's layers.
+// BenchmarkGame measures a game of Brisca between two nets with the layers of the study.
 func BenchmarkGame(b *testing.B) {
 	s, err := newSearch(Default("brisca2"), 1, nil, newNetSpecies)
 	kit.Must(b, err)
@@ -39,7 +39,8 @@ func BenchmarkAgents(b *testing.B) {
 	}
 }
 
-// BenchmarkDictionaries crosses two dictionaries of 10,000 states, of which they share a third.
+// BenchmarkDictionaries measures a crossover of two dictionaries of 10,000 states, a third of which are in
+// both.
 func BenchmarkDictionaries(b *testing.B) {
 	p, q := someDictionary(1, 30_000).dictionary().sortedPairs(), someDictionary(2, 30_000).dictionary().sortedPairs()
 	r := rules.NewRand(1)

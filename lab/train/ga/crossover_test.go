@@ -18,8 +18,7 @@ var (
 	parentB = []float32{10, 20, 30, 40, 50, 60, 70, 80}
 )
 
-// TestCrossovers has an example worked by hand for each crossover, with what is drawn at random
-// given.
+// TestCrossovers compares each crossover with an example computed by hand, for given random numbers.
 func TestCrossovers(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -48,7 +47,7 @@ func TestCrossovers(t *testing.T) {
 	}
 }
 
-// someNet returns a net of random weights and biases, so that no two genes are equal.
+// someNet returns a net with random weights and biases, so that no two genes are equal.
 func someNet(t interface{ Fatal(...any) }, seed uint64, sizes ...int) *net.Net {
 	n, err := net.New(sizes, net.Linear)
 	if err != nil {
@@ -63,9 +62,9 @@ func someNet(t interface{ Fatal(...any) }, seed uint64, sizes ...int) *net.Net {
 	return n
 }
 
-// TestCrossoverProperty checks every crossover on random nets: the parents stay as they are; genes
-// of exchanging crossovers come from the same place of one parent, and the other child has the
-// other parent's; those of the others lie between the parents'.
+// TestCrossoverProperty checks every crossover on random nets. The parents do not change. With exchanging
+// crossovers each gene comes from the same place of one parent, and the other child has that of the other
+// parent. With the others each gene is between those of the parents.
 func TestCrossoverProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 9), 2, 4).Draw(t, "sizes")
@@ -94,8 +93,8 @@ func TestCrossoverProperty(t *testing.T) {
 	})
 }
 
-// TestCrossoversMix checks that each crossover makes children that differ from both parents, and
-// that cuts leave both ends.
+// TestCrossoversMix checks that the children of each crossover differ from both parents, and that no cut is
+// at an end.
 func TestCrossoversMix(t *testing.T) {
 	for _, c := range crossovers {
 		mixed := 0
@@ -120,7 +119,7 @@ func TestCrossoversMix(t *testing.T) {
 	}
 }
 
-// TestPolicies checks the ratios of the policies at the first, the middle and the last generation.
+// TestPolicies checks the ratios of the policies in the first, the middle and the last generation.
 func TestPolicies(t *testing.T) {
 	for _, test := range []struct {
 		name       string

@@ -11,8 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// TestMutations has an example worked by hand for each mutation, with what is drawn at random
-// given.
+// TestMutations compares each mutation with an example computed by hand, for given random numbers.
 func TestMutations(t *testing.T) {
 	for _, test := range []struct {
 		name   string
@@ -37,8 +36,8 @@ func TestMutations(t *testing.T) {
 	}
 }
 
-// TestMutationProperty checks every mutation on vectors of any length: those of the study only
-// move genes, and those that exchange genes in place change no more than they may.
+// TestMutationProperty checks every mutation on vectors of any length: those of the study only move genes,
+// and those that exchange genes in place change at most the allowed number.
 func TestMutationProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := mutations[rapid.IntRange(0, len(mutations)-1).Draw(t, "mutation")]
@@ -66,8 +65,7 @@ func TestMutationProperty(t *testing.T) {
 	})
 }
 
-// TestMutationsWork checks that every mutation changes a net nearly always, and a random number of
-// its layers.
+// TestMutationsWork checks that every mutation nearly always changes a net, in a random number of layers.
 func TestMutationsWork(t *testing.T) {
 	for _, m := range mutations {
 		changed, layers := 0, map[int]bool{}

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// TestPositions compares what moves are worth with the exact means over all random ends, where two
+// TestPositions compares the values of moves with the exact means over all random ends of games in which two
 // players know all cards.
 func TestPositions(t *testing.T) {
 	d := newBrisca(t, small("brisca2"), 1).workers[0]
@@ -40,7 +40,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// exact returns the mean over all random ends of 1 and the standing of a seat, and of its points.
+// exact returns the mean over all random ends of 1 plus the standing of a seat, and of its points.
 func exact(s *cards.Position, seat int) (won, points float64) {
 	legal := s.Legal(nil)
 	if s.Turn() < 0 {
@@ -55,7 +55,8 @@ func exact(s *cards.Position, seat int) (won, points float64) {
 	return won, points
 }
 
-// TestReach checks that positions offer a choice and are of all stages of the game, in every mode.
+// TestReach checks that positions have several legal moves and come from all stages of the game, in every
+// mode.
 func TestReach(t *testing.T) {
 	for _, m := range cards.Modes() {
 		testReach(t, m)
@@ -77,8 +78,8 @@ func testReach(t *testing.T, m cards.Mode) {
 	}
 }
 
-// TestTrickValue compares the values of moves by the trick with the rules, for a seat that plays
-// last to it: the points of the trick if the card wins it, and the heuristic value.
+// TestTrickValue compares the values of moves by the trick with the rules, for the last seat of a trick: the
+// points of the trick if the card wins it, plus the heuristic value.
 func TestTrickValue(t *testing.T) {
 	d := newBrisca(t, small("brisca2"), 1).workers[0]
 	found, won := 0, 0

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// A house bot plays legal moves as a rival, the same for the same random numbers, and bots that do
-// not exist are errors.
+// TestRival checks that a house bot as a rival plays legal moves, the same ones for the same random numbers,
+// and that unknown bots are errors.
 func TestRival(t *testing.T) {
 	m := cards.Mode{Tute: true, Players: 4, Teams: true}
 	game := func() (text string) {
@@ -44,8 +44,8 @@ func TestRival(t *testing.T) {
 	}
 }
 
-// Agents that learn by Monte Carlo are bred, and @ga plays from the protocol's view the moves that
-// the model has for the states that it knows.
+// TestAgentPlaysAsTrained checks that @ga plays, from views in protocol form, the moves of a model for the
+// states in the model.
 func TestAgentPlaysAsTrained(t *testing.T) {
 	testAgentPlays(t, cards.Mode{Players: 3})
 	testAgentPlays(t, cards.Mode{Tute: true, Players: 4, Teams: true})

@@ -36,8 +36,8 @@ func read(t *testing.T, dir, name string) string {
 	return string(kit.Get[[]byte](t)(os.ReadFile(filepath.Join(dir, name))))
 }
 
-// TestSearchLearns searches for a known function: a move is worth the square of its card's strength.
-// The nets of the first generation choose by chance; the last ones come close to what is possible.
+// TestSearchLearns searches for a known function, in which the value of a move is the square of its card's
+// strength. The first nets choose at random; the last ones must come close to the optimum.
 func TestSearchLearns(t *testing.T) {
 	c := Default("brisca2")
 	c.Layers, c.Rules, c.Positions, c.Playouts = []int{8}, "0000", 500, 1
@@ -75,8 +75,8 @@ func TestSearchLearns(t *testing.T) {
 	}
 }
 
-// TestElite checks who has children: the best by games won, then by points; they stay if the elite
-// is kept, and every child of exchanging crossovers has only genes of theirs.
+// TestElite checks that the parents are the best by wins, then by points, that they stay with KeepElite, and
+// that children of exchanging crossovers have only their genes.
 func TestElite(t *testing.T) {
 	c := small("brisca2")
 	c.Policy, c.Crossover, c.Mutation, c.Crossovers = policyCustom, 1, 0, []string{"one-point", "several-points", "uniform", "multivariate"}
@@ -112,7 +112,7 @@ func TestElite(t *testing.T) {
 	}
 }
 
-// TestDefects checks what each defect of the study does.
+// TestDefects checks the effect of each defect of the study.
 func TestDefects(t *testing.T) {
 	step := func(published ...string) (s *search[*net.Net], before []*net.Net, o outcome) {
 		c := small("brisca2")
@@ -154,7 +154,7 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-// TestPairings checks that everybody plays, and that seats that are left are filled.
+// TestPairings checks that every individual plays and that free seats are filled.
 func TestPairings(t *testing.T) {
 	c := small("brisca3")
 	s := newBrisca(t, c, 1)
@@ -173,8 +173,8 @@ func TestPairings(t *testing.T) {
 	}
 }
 
-// TestPlayer checks in games of every mode that a player makes the move whose output of the net is
-// highest, for the inputs added anew, and that it allocates nothing.
+// TestPlayer checks in games of every mode that a player makes the move with the highest output, for inputs
+// computed from scratch, and allocates no memory.
 func TestPlayer(t *testing.T) {
 	for _, m := range cards.Modes() {
 		testPlayer(t, m)
@@ -210,8 +210,7 @@ func testPlayer(t *testing.T, m cards.Mode) {
 	}
 }
 
-// TestModel checks that the model of a run is read again as it was, and that a damaged one is an
-// error.
+// TestModel checks that a model is read as it was written, and that a damaged one is an error.
 func TestModel(t *testing.T) {
 	c := small("tute2")
 	dir, _ := trained(t, c)
@@ -233,7 +232,7 @@ func readModel(data []byte) (h model.Header, n *net.Net, p *policy.Model, err er
 	return h, n, p, err
 }
 
-// A small population alone is enough: no more than all have children by default.
+// TestSmallPopulation checks that the default number of parents is limited by the population.
 func TestSmallPopulation(t *testing.T) {
 	for _, variant := range Variants() {
 		c := Method.Settings().(*Config)
@@ -244,7 +243,7 @@ func TestSmallPopulation(t *testing.T) {
 	}
 }
 
-// TestConfigErrors checks that wrong parameters are errors that name value and remedy.
+// TestConfigErrors checks that errors of the configuration name the value and a remedy.
 func TestConfigErrors(t *testing.T) {
 	for want, change := range map[string]func(*Config){
 		`population cannot be "1001": try 2 to 1000`:                           func(c *Config) { c.Population = 1001 },

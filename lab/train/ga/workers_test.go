@@ -7,7 +7,6 @@ import (
 	"github.com/timba-arena/timba/lab/train/run/runtest"
 )
 
-// TestWorkers checks searches with every kind of fitness.
 func TestWorkers(t *testing.T) {
 	for mode, change := range map[string]func(*Config){
 		"brisca2":      func(c *Config) { c.SecondRound = true },
@@ -28,15 +27,15 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// small returns a search that takes a moment.
+// small returns the configuration of a very short search.
 func small(mode string) Config {
 	c := Default(mode)
 	c.Layers, c.Population, c.Parents, c.Games, c.Generations, c.FinalGames = []int{8, 6}, 8, 3, 4, 6, 20
 	return c
 }
 
-// testSame checks that a search comes to the same files whatever the number of workers and the
-// interruptions, and to others with another seed.
+// testSame checks that the files of a search depend on the seed, but neither on the number of workers nor on
+// interruptions.
 func testSame(t *testing.T, c Config) {
 	t.Helper()
 	files := runtest.CheckDeterminism(t, &c)
@@ -46,7 +45,7 @@ func testSame(t *testing.T, c Config) {
 	}
 }
 
-// trained runs a search in a new directory, and returns that and the report.
+// trained runs a search in a new directory and returns the directory and the report.
 func trained(t *testing.T, c Config) (dir string, r SearchReport) {
 	t.Helper()
 	return runtest.Train[SearchReport](t, &c)

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// A training with replaced weights ends with those of its last game.
+// TestTrainReplace checks that a training that replaces weights ends with the weights of its last game.
 func TestTrainReplace(t *testing.T) {
 	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: teekolms.InitialWeights, Blind: true, Replace: true, Limit: 200}
 	r, err := Train(t.Context(), training)
@@ -24,7 +24,8 @@ func TestTrainReplace(t *testing.T) {
 	}
 }
 
-// teekolms.TrainedWeights against random players it beats them, and the same seed learns the same weights.
+// TestTrain checks that a learner trained against random players beats them, and that the result depends
+// only on the seed.
 func TestTrain(t *testing.T) {
 	training := Training{Games: 300, Mu: 0.01, Seed: 7, Start: teekolms.InitialWeights}
 	first := kit.Get[LearningReport](t)(Train(t.Context(), training))
@@ -46,8 +47,8 @@ func TestTrain(t *testing.T) {
 	}
 }
 
-// With fixed weights nothing is learned; against a rival of the same weights both win about as often,
-// and without random moves the games are others.
+// TestTrainFixed checks that fixed weights do not change, that equal players win about equally often, and
+// that games without random moves are different.
 func TestTrainFixed(t *testing.T) {
 	training := Training{Games: 1000, Fixed: true, Start: teekolms.TrainedWeights, Rival: &teekolms.TrainedWeights, Seed: 7, Limit: 200}
 	even, err := Train(t.Context(), training)

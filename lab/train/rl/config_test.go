@@ -11,13 +11,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// allKeys are all ways to see positions.
+// allKeys are all ways to distinguish states.
 var allKeys = []policy.Keys{
 	{Variant: policy.OneState}, {Variant: policy.ManyStates}, {Variant: policy.Abstract, Abstraction: policy.Hand}, {Variant: policy.Abstract, Abstraction: policy.Kinds},
 	{Variant: policy.OneState, Alike: true}, {Variant: policy.ManyStates, Alike: true}, {Variant: policy.Abstract, Abstraction: policy.Hand, Alike: true},
 }
 
-// walk plays a random game and shows each position with its legal moves.
+// walk plays a random game and calls show for each position with its legal moves.
 func walk(m cards.Mode, o baraja.TableRules, seed uint64, show func(*cards.Position, []rules.Move)) {
 	p, r := new(cards.Position), rules.NewRand(seed)
 	src := rules.FastStream(r)

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// A game of two seats and three tricks. Seat 0 exchanges before its card of trick 0, wins 10 there,
-// loses 4 in trick 1 and wins 3 in trick 2.
+// threeTricks is a game of two seats and three tricks. Seat 0 makes an exchange before its card in trick 0,
+// wins 10 points there, loses 4 in trick 1 and wins 3 in trick 2.
 var threeTricks = []decision{
 	{seat: 0, trick: 0, action: 40, score: 0},
 	{seat: 0, trick: 0, action: 1, score: 0},
@@ -85,7 +85,7 @@ func TestFirstVisit(t *testing.T) {
 	}
 }
 
-// A trace has the return of every decision: what the score rises by until the end.
+// TestTrace checks that the return of each decision is the later increase of the score.
 func TestTrace(t *testing.T) {
 	trace := NewTrace()
 	for range 2 {
@@ -101,7 +101,7 @@ func TestTrace(t *testing.T) {
 	}
 }
 
-// An agent explores as often as epsilon says, and says why it has chosen.
+// TestExplore checks the frequency of random actions and the reported reasons.
 func TestExplore(t *testing.T) {
 	table := NewTable(testMemory)
 	table.Learn(spread(1), 2, 1, 0)

@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// stones is a game with a known solution: two seats take one to three stones in turn, and
-// whoever takes the last one wins a point. A number of stones is lost if it is a multiple of
-// four, else the move is to leave one.
+// stones is a game with a known solution (a variant of Nim). Two seats take one to three stones in turn;
+// taking the last one wins a point. The seat to move loses if the number of stones is a multiple of four;
+// otherwise it should leave such a number.
 type stones struct {
 	left, seat, ply int
 	votes           bool // what View.Abs has is whether stones are many
@@ -105,7 +105,7 @@ func TestLearnsKnownSolution(t *testing.T) {
 	}
 }
 
-// With random play the means come to the values that the game's tree has.
+// TestLearnsValues checks that with random play the means approach the exact values of the game tree.
 func TestLearnsValues(t *testing.T) {
 	c := stonesConfig(100_000)
 	c.Epsilon, c.EpsilonDecay = 1, 0
@@ -131,7 +131,7 @@ func TestDefectsCostStrength(t *testing.T) {
 	c := stonesConfig(20_000)
 	c.Epsilon, c.EpsilonDecay, c.Defects = 0.5, 0, []string{DefectLate}
 	l := train(t, c, 2, func() Environment { return new(stones) })
-	// What takes the last stone is never rewarded.
+	// The action that takes the last stone is never rewarded.
 	for left := 1; left <= 3; left++ {
 		if p, ok := l.states[0].Find(stonesKey(left), uint8(left)); !ok || p.Mean != 0 {
 			t.Errorf("%d stones: %+v", left, p)
@@ -139,8 +139,8 @@ func TestDefectsCostStrength(t *testing.T) {
 	}
 }
 
-// A learner that is saved after some batches and loaded learns the same as one that goes on. A
-// batch that is cut short has not happened.
+// TestResume checks that a learner that is saved and loaded learns the same as one that continues, and that
+// an interrupted batch changes nothing.
 func TestResume(t *testing.T) {
 	c := Default("tute3")
 	c.Variant, c.Episodes, c.Batch, c.Memory = policy.ManyStates, 900, 200, 4
@@ -172,14 +172,14 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// A run that is interrupted between two lines of its metrics has the same files in the end.
+// TestResumeRun checks that an interruption between two lines of metrics does not change the files.
 func TestResumeRun(t *testing.T) {
 	c := Default("brisca2")
 	c.Keys, c.Episodes, c.Batch, c.Memory, c.Epsilon = allKeys[3], 200, 3, 4, 0.5 // a line each 4 episodes
 	runtest.CheckDeterminism(t, &c)
 }
 
-// The votes are the best actions of the states, counted.
+// TestVotes checks that the votes are the numbers of states by best action.
 func TestVotes(t *testing.T) {
 	c := stonesConfig(5_000)
 	c.Variant, c.Epsilon, c.EpsilonDecay = policy.ManyStates, 0.5, 0
@@ -204,7 +204,7 @@ func TestVotes(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("votes %v, not %v", got, want)
 	}
-	// A state that is not known falls back on the votes, and without any is random.
+	// An unknown state uses the votes. Without votes the action is random.
 	s := policy.View{Key: spread(999), FallbackKey: spread(100), Legal: 0b1110}
 	best, _ := l.votes[0].Best(s.FallbackKey, s.Legal)
 	if action, known := l.agents[0].Choose(&s, rules.NewRand(1)); known || action != best {
@@ -218,7 +218,7 @@ func TestVotes(t *testing.T) {
 	}
 }
 
-// Tables of a learner never take more than its memory.
+// TestMemory checks that the tables of a learner stay within its memory limit.
 func TestMemory(t *testing.T) {
 	c := Default("brisca2")
 	c.Variant, c.Agents, c.Episodes, c.Memory = policy.ManyStates, 2, 2000, 1

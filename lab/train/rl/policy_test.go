@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// A policy knows the best action of every state that was visited often enough.
+// TestPolicy checks that a policy has the best action of every state with enough visits.
 func TestPolicy(t *testing.T) {
 	table := NewTable(testMemory)
 	r := rules.NewRand(3)
@@ -50,8 +50,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// A policy chooses as its table does among any actions that have those that were tried, where what
-// was not tried counts as 0, and makes the drawn choices of the states that have one.
+// TestPolicyUntried checks that a policy chooses like its table among any legal actions that include the
+// tried ones, if untried actions count as 0, and uses the drawn places.
 func TestPolicyUntried(t *testing.T) {
 	table, r := NewTable(testMemory), rules.NewRand(3)
 	table.UntriedAsZero = true
@@ -99,8 +99,8 @@ func TestPolicyUntried(t *testing.T) {
 	}
 }
 
-// A policy has as many bytes of its keys as its states need, and takes hardly any state that it
-// does not know for another.
+// TestPolicyKeys checks that a policy stores no more bytes of its keys than its states need, and rarely
+// confuses an unknown state with a known one.
 func TestPolicyKeys(t *testing.T) {
 	table := NewTable(16 << 20)
 	const states = 1 << 18
@@ -179,7 +179,7 @@ func FuzzReadModel(f *testing.F) {
 	})
 }
 
-// FuzzReadPolicy is without the compression that FuzzReadModel hardly gets past.
+// FuzzReadPolicy tests reading without the compression, which FuzzReadModel rarely gets past.
 func FuzzReadPolicy(f *testing.F) {
 	table := NewTable(testMemory)
 	for n := range uint64(100) {
@@ -201,8 +201,8 @@ func FuzzReadPolicy(f *testing.F) {
 	})
 }
 
-// With the defect Index a model chooses by the place among the legal cards, and may choose a card
-// that is not legal in Tute; without it all its moves are legal.
+// TestIndex checks that with DefectIndex a model may choose an illegal card in Tute, and that without it all
+// moves are legal.
 func TestIndex(t *testing.T) {
 	for _, defects := range [][]string{nil, {DefectIndex}} {
 		m, err := readModel(modelOf(t, func(c *Config) { c.Keys, c.Defects = allKeys[2], defects }))

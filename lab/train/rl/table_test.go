@@ -16,13 +16,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// testMemory is the limit of most tables.
+// testMemory is the memory limit of most tables in tests.
 const testMemory = 1 << 20
 
-// spread returns a key whose bits are well mixed.
+// spread returns a pseudorandom key.
 func spread(n uint64) policy.Key { return policy.NewKey(rules.NewRand(n).Uint64()) }
 
-// plain is a table as a map: what Table has to do, in the plainest way.
+// plain is a reference implementation of ReturnTable as a map.
 type plain map[plainPair]plainValue
 
 type plainValue struct {
@@ -36,7 +36,7 @@ func (p plain) mean(k policy.Key, action uint8) (float64, bool) {
 	return v.sum / float64(max(1, v.count)), ok
 }
 
-// judge returns what is wrong with the best of the legal actions in a state.
+// judge returns what is wrong with best as the best of the legal actions in a state, or "".
 func (p plain) judge(k policy.Key, legal uint64, best uint8, known bool) string {
 	mean, tried := p.mean(k, best)
 	if known && (!tried || legal>>best&1 == 0) {
@@ -103,8 +103,8 @@ func TestTableTies(t *testing.T) {
 	}
 }
 
-// With Zero an action that was never tried is better than a negative mean, and no better than 0; it
-// is always the same one of a state, and any of them in one state or another.
+// TestTableUntried checks that, with UntriedAsZero, an untried action is better than a negative mean and not
+// better than 0. It must always be the same one in a state, and different ones in different states.
 func TestTableUntried(t *testing.T) {
 	table := NewTable(testMemory)
 	table.UntriedAsZero = true
@@ -161,8 +161,8 @@ func TestTableStep(t *testing.T) {
 	}
 }
 
-// A table never takes more than its limit. When it is full, it turns away what is new, keeps
-// what it has, and goes on learning that.
+// TestTableIsFull checks that a table stays within its limit. When it is full, it must reject new pairs and
+// update known ones.
 func TestTableIsFull(t *testing.T) {
 	table := NewTable(testMemory)
 	var known []policy.Key
@@ -233,8 +233,8 @@ func TestTableMerge(t *testing.T) {
 	})
 }
 
-// Merging a large table into an empty one must not crowd its lower slots: each pair would be
-// found after a search through thousands.
+// TestTableMergeIsSpread checks that merging a large table into an empty one does not crowd its lower slots,
+// which would make every search pass through thousands of pairs.
 func TestTableMergeIsSpread(t *testing.T) {
 	large, small := NewTable(16<<20), NewTable(16<<20)
 	for n := range uint64(300_000) {

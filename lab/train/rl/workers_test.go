@@ -44,7 +44,6 @@ func train(t testing.TB, c Config, workers int, games func() Environment) *Learn
 	return l
 }
 
-// pairs returns all of a table, in no order.
 func pairs(table *ReturnTable) map[plainPair]Pair {
 	all := map[plainPair]Pair{}
 	for p := range table.All() {

@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// BenchmarkGeneration plays a small generation and learns from it.
+// BenchmarkGeneration measures a small generation.
 func BenchmarkGeneration(b *testing.B) {
 	for _, mode := range []string{"brisca2", "tute2"} {
 		b.Run(mode, func(b *testing.B) {

@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// A net of a moment's training wins more than random players, and its model plays as it does.
+// TestLearns checks that a net wins more than random players after a short training, and that its model
+// plays the same moves.
 func TestLearns(t *testing.T) {
 	for _, mode := range []string{"brisca2", "follow2"} {
 		c := small(mode)

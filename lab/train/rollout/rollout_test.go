@@ -14,14 +14,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// small returns a training that takes a moment.
+// small returns the configuration of a very short training.
 func small(mode string) Config {
 	c := Default(mode)
 	c.Hidden, c.Generations, c.Games, c.LessonPeriod, c.Passes, c.Batch = []int{12, 6}, 4, 40, 4, 2, 32
 	return c
 }
 
-// The files depend neither on the number of workers nor on interruptions, and differ with the seed.
+// TestSame checks that the files depend on the seed, but neither on the number of workers nor on
+// interruptions.
 func TestSame(t *testing.T) {
 	modes := []string{"tute-teams"}
 	if kit.Soak {
@@ -37,8 +38,8 @@ func TestSame(t *testing.T) {
 	}
 }
 
-// What the moves of a position are worth adds up to nothing. Where a seat answers with one of its
-// last two cards, all else is forced: the moves differ by what the ends of the games are worth.
+// TestLesson checks that the advantages of a position add up to 0. In a position where everything after the
+// move is forced, it compares them with the values of the results.
 func TestLesson(t *testing.T) {
 	c := small("brisca2")
 	c.Margin = 2
@@ -71,7 +72,7 @@ func TestLesson(t *testing.T) {
 	}
 }
 
-// forced makes a move and then those that are the only ones, and returns what the end is worth.
+// forced makes a move and then the only legal moves, and returns the value of the result.
 func forced(g *gamePlayer, p cards.Position, m rules.Move) float32 {
 	seat := p.Turn()
 	for p.Apply(m, nil); p.Turn() >= 0; {
@@ -124,7 +125,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// A training that begins with a net plays with it from the first generation on.
+// TestFrom checks that a training with initial weights plays with them from the first generation on.
 func TestFrom(t *testing.T) {
 	c := small("brisca2")
 	first := newNet(t, &c)

@@ -21,7 +21,8 @@ func TestDefects(t *testing.T) {
 	}
 }
 
-// Pieces are taken in their order whatever the number of workers, and an error ends the rest.
+// TestInOrder checks that pieces are accepted in ascending order with any number of workers, and that an
+// error stops the rest.
 func TestInOrder(t *testing.T) {
 	for _, workers := range []int{1, 2, 7} {
 		var got []int

@@ -32,7 +32,7 @@ func read(t *testing.T, f *Folder, name string) string {
 	return string(kit.Get[[]byte](t)(os.ReadFile(f.path(name))))
 }
 
-// metrics writes the metrics of some steps.
+// metrics adds a line of metrics for each step from from to to.
 func metrics(t *testing.T, f *Folder, from, to int) {
 	t.Helper()
 	for i := from; i <= to; i++ {
@@ -45,7 +45,7 @@ func save(t *testing.T, f *Folder, n int) {
 	kit.Must(t, f.SaveCheckpoint(func(w io.Writer) error { _, err := fmt.Fprint(w, n); return err }))
 }
 
-// A run that goes on from a checkpoint has the metrics of one that was never interrupted.
+// TestResume checks that a resumed run has the same metrics as an uninterrupted one.
 func TestResume(t *testing.T) {
 	c := config{5, "tute2"}
 	whole := open(t, filepath.Join(t.TempDir(), "a"), c, false)
@@ -76,8 +76,8 @@ func TestResume(t *testing.T) {
 	f.Close()
 }
 
-// A line of the metrics that a full disk or a power cut has left half written does not matter: with
-// a checkpoint it lies behind it, without one the run begins again.
+// TestResumeAfterHalfLine checks that an incomplete last line of metrics, as after a power failure, is
+// removed by a resume, with and without a checkpoint.
 func TestResumeAfterHalfLine(t *testing.T) {
 	for name, test := range map[string]struct {
 		saved bool
@@ -112,7 +112,7 @@ func TestResumeAfterHalfLine(t *testing.T) {
 	}
 }
 
-// stub is a training of one step.
+// stub is a training with one step.
 type stub struct{ step func() error }
 
 func (s *stub) Params() []Param                                         { return nil }
@@ -126,8 +126,7 @@ func (s *stub) Load(io.Reader) error                                    { return
 func (s *stub) Finish(context.Context, *Folder) (TrainingResult, error) { return nil, nil }
 func (s *stub) Size() (memory, disk int64)                              { return 0, 0 }
 
-// An end of the context ends a training with its error, unless what the training has to do then
-// fails: that is told.
+// TestDoInterrupted checks that a training returns the error of its context, unless saving then fails.
 func TestDoInterrupted(t *testing.T) {
 	full := errors.New("disk full")
 	for _, test := range []struct{ end, want error }{
@@ -148,7 +147,8 @@ func TestDoInterrupted(t *testing.T) {
 	}
 }
 
-// Times that cannot be written when the context ends are told: the error is not the context's.
+// TestInterruptedWithoutTimes checks that the error is not that of the context if the times cannot be
+// written.
 func TestInterruptedWithoutTimes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := filepath.Join(t.TempDir(), "run")
@@ -169,7 +169,7 @@ type unprepared struct {
 
 func (u *unprepared) Prepare(context.Context, Input) (Trainer, error) { return nil, u.prepare() }
 
-// A preparation that is interrupted is none of the training's time.
+// TestTimesOfPreparation checks that an interrupted preparation adds nothing to the training time.
 func TestTimesOfPreparation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -185,7 +185,7 @@ func TestTimesOfPreparation(t *testing.T) {
 	})
 }
 
-// A training that cannot begin, as its bot does not exist, leaves nothing: the directory is free for another.
+// TestNothingLeftOfABadBeginning checks that a training that cannot be prepared leaves no directory.
 func TestNothingLeftOfABadBeginning(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	bad := &unprepared{prepare: func() error { return errors.New("no such bot") }}
@@ -197,7 +197,8 @@ func TestNothingLeftOfABadBeginning(t *testing.T) {
 	}
 }
 
-// A checkpoint that cannot be written when the context ends is the error of the training.
+// TestInterrupted checks that the error is that of the checkpoint if it cannot be written when the context
+// ends.
 func TestInterrupted(t *testing.T) {
 	f := open(t, t.TempDir(), config{}, false)
 	defer f.Close()
@@ -211,7 +212,7 @@ func TestInterrupted(t *testing.T) {
 	}
 }
 
-// A run that was interrupted before its first checkpoint begins again.
+// TestResumeWithoutCheckpoint checks that a run without a checkpoint starts again.
 func TestResumeWithoutCheckpoint(t *testing.T) {
 	dir := t.TempDir()
 	f := open(t, dir, config{}, false)
@@ -254,8 +255,8 @@ func TestOpenErrors(t *testing.T) {
 	}
 }
 
-// A checkpoint that is damaged or of another run's metrics is an error, and so is one that cannot
-// be written: the one before stays.
+// TestCheckpointErrors checks that a checkpoint that is damaged, does not match the metrics or cannot be
+// written is an error, and that a failed write keeps the previous one.
 func TestCheckpointErrors(t *testing.T) {
 	dir := t.TempDir()
 	f := open(t, dir, config{}, false)

@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// A net that has learned from some thousand random games beats random play clearly.
+// TestBeatsRandom checks that a net that has learned from some thousand random games clearly beats random
+// play.
 func TestBeatsRandom(t *testing.T) {
 	set := data(t, "brisca2", 300)
 	c := config(set)
@@ -24,7 +25,7 @@ func TestBeatsRandom(t *testing.T) {
 	}
 }
 
-// duel returns how many games of two an agent wins against random play.
+// duel returns the number of games that an agent wins against random play.
 func duel(a *learned.SL, m cards.Mode, n int) (won int) {
 	r := rules.NewRand(3)
 	src := rules.FastStream(r)

@@ -25,13 +25,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// data makes a data set of random games.
+// data returns a data set of random games.
 func data(t testing.TB, mode string, each int) *dataset.Set {
 	t.Helper()
 	return made(t, &dataset.Config{Mode: mode, GamesPerRules: each, Seed: 1})
 }
 
-// made makes a data set.
+// made returns the data set for a configuration.
 func made(t testing.TB, c *dataset.Config) *dataset.Set {
 	t.Helper()
 	dir, _ := runtest.Train[dataset.SetSize](t, c)
@@ -53,13 +53,13 @@ func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
 	return kit.Get[*Training](t)(newTraining(t.Context(), c, set, workers))
 }
 
-// trained trains and returns the directory and the result.
+// trained runs a training and returns its directory and result.
 func trained(t testing.TB, tr *Training) (string, *Result) {
 	t.Helper()
 	return runtest.Train[*Result](t, ready{&tr.config, tr})
 }
 
-// ready are the settings of a training that has begun.
+// ready is the settings of a training that is already prepared.
 type ready struct {
 	*Config
 	training *Training
@@ -67,8 +67,8 @@ type ready struct {
 
 func (r ready) Prepare(context.Context, run.Input) (run.Trainer, error) { return r.training, nil }
 
-// A training does not go on with other games, even those of the same plan, as a bot makes them that
-// has changed; it goes on with the same games wherever they lie.
+// TestResumeWithOtherGames checks that a training cannot be resumed with other games, even with the same
+// settings (a bot may have changed), but with the same games in another directory.
 func TestResumeWithOtherGames(t *testing.T) {
 	other := made(t, &dataset.Config{Mode: "brisca3", GamesPerRules: 5, Seed: 2})
 	other.Header.Seed = 1
@@ -92,8 +92,8 @@ func TestResumeWithOtherGames(t *testing.T) {
 	}
 }
 
-// Every variant and encoding learns more than the commonest class, and its model plays legal moves
-// as the net in memory does.
+// TestVariants checks that every variant and encoding predicts better than the most common class, and that
+// its model plays the same legal moves as the net in memory.
 func TestVariants(t *testing.T) {
 	kit.Slow(t)
 	for _, test := range []struct{ mode, variant, encoding string }{
@@ -117,7 +117,7 @@ func TestVariants(t *testing.T) {
 	}
 }
 
-// commonest returns the share of the commonest class of the rows that test.
+// commonest returns the share of the most common class in the test rows.
 func commonest(tr *Training) float64 {
 	count, most := map[uint16]int{}, 0
 	for _, at := range tr.test {
@@ -127,7 +127,7 @@ func commonest(tr *Training) float64 {
 	return float64(most) / float64(len(tr.test))
 }
 
-// games plays games of random moves, in which two agents have to choose alike and legally.
+// games plays random games and checks that two agents choose the same legal moves.
 func games(t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
 	t.Helper()
 	r := rules.NewRand(9)
@@ -147,7 +147,7 @@ func games(t *testing.T, a, b *learned.SL, m cards.Mode, n int) {
 	}
 }
 
-// The seed decides the files bit by bit, also where it is interrupted in the middle of an epoch.
+// TestSameModel checks that the files depend only on the seed, also with an interruption in an epoch.
 func TestSameModel(t *testing.T) {
 	set := data(t, "brisca2", 20)
 	files := func(c Config) string {
@@ -161,7 +161,8 @@ func TestSameModel(t *testing.T) {
 	}
 }
 
-// As published, labels with three digits lie between those of two, and inputs are 0 or 1.
+// TestDefects checks the defects: labels with three digits are sorted between those with two, and inputs are
+// 0 or 1.
 func TestDefects(t *testing.T) {
 	for _, test := range []struct {
 		lowest int
@@ -232,7 +233,6 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
-// agent returns the agent of the net of a training.
 func agent(tr *Training) *learned.SL {
 	return learned.NewSL(tr.Header(), tr.rows.encoder, tr.net)
 }
