@@ -43,7 +43,7 @@ type Process struct {
 	isKilled     atomic.Bool
 	cause        atomic.Uint32 // EndReason of a kill by monitor, plus 1; 0 if there was none
 	isFrozen     atomic.Bool
-	mu           sync.Mutex // guards isReaped, and kill against the end of the group and the pidfd
+	mu           sync.Mutex // guards isReaped; no signal may be sent once that is set
 	isReaped     bool       // firstProcess was waited for, so that its PID may be another process's
 	initLeft     bool       // init is known to have left the cgroup that freezes
 	waitOnce     sync.Once

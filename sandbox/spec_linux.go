@@ -52,9 +52,9 @@ func (s Spec) prepare() (*initproc.Config, error) {
 	return c, nil
 }
 
-// homeDir returns the path of the writable directory, which is /tmp unless a visible path is below /tmp. A
-// Landlock rule applies to all mounts below its directory, so that with /tmp writable the program could write
-// to a named pipe in its own directory.
+// homeDir returns the path of the writable directory: /tmp, or /scratch if a visible path is below /tmp. A
+// Landlock rule also applies to the mounts below its directory: if /tmp were writable, the program could
+// write to a named pipe in a directory that is visible below it.
 func homeDir(c *initproc.Config) string {
 	for _, b := range append(c.Binds, c.OwnDir) {
 		if plan.IsWithin(b.Target, "/tmp") {

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-// championTebes are the weights of the champion for heuristic 2.
+// championTebes are the champion's weights for heuristic 2 of Tebes.
 var championTebes = tebesWeights{
 	bonus:   [...]int32{60, 30, 15, 8, 6, 3},
 	penalty: [...]int32{60, 30, 15},

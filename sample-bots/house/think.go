@@ -60,7 +60,7 @@ func (l *limits) recordLateness(b search.Budget) {
 	}
 }
 
-// thinkTime returns how much of a turn's time a bot may use. lateness is how late earlier searches have ended.
+// thinkTime returns how much of a turn's time a bot may use. late is how late earlier searches have ended.
 func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	use, reserve := t.Time, max(t.Time/3, minReserve)
 	if bank := t.Game.Settings.Int("bank"); bank > 0 {

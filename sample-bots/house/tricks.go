@@ -14,8 +14,7 @@ type trickView struct {
 // seatsAfter returns how many seats play to this trick after this seat.
 func (v *trickView) seatsAfter() int { return v.players - len(v.trick) - 1 }
 
-// randomUnbeatenChance returns the probability that n cards drawn from the hidden ones contain none of
-// better.
+// randomUnbeatenChance returns the probability that n cards drawn from the hidden ones contain none of better.
 func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	total := hidden.Len()
 	if total == 0 {

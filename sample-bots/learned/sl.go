@@ -11,7 +11,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NoSongsDefect is a defect of the study's code: instead of choosing among several songs of 20, it sings the first.
+// NoSongsDefect is a defect of R. Arjonilla's program: instead of choosing among several songs of 20, it
+// sings the first.
 const NoSongsDefect = "no-songs"
 
 // SL plays by a net that values actions. It must not be used by several goroutines at once.

@@ -22,8 +22,8 @@ type Budget struct {
 // Result is the result of a Monte Carlo tree search.
 type Result struct {
 	Move   rules.Move
-	Value  float64      // expected score of the side to move after Move, from 0 to 1
-	Visits int          // iterations that began with Move
+	Value  float64      // expected score of the side that makes Move, from 0 to 1
+	Visits int          // iterations through Move
 	Nodes  uint64       // iterations of this search
 	Line   []rules.Move // expected moves, beginning with Move; valid until the next search
 }
@@ -37,7 +37,7 @@ type Meter struct {
 	spent     bool
 }
 
-// NewMeter returns a Meter for a budget. It reads the clock once every that many nodes.
+// NewMeter returns a Meter for a budget. every is the number of nodes between two readings of the clock.
 func NewMeter(b Budget, every uint64) Meter {
 	m := Meter{budget: b, interval: every}
 	m.checkLimits()

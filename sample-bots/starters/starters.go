@@ -1,5 +1,4 @@
-// Package starters contains a complete and simple bot for each of several languages. Users begin with a copy
-// of it.
+// Package starters contains a complete and simple bot for each of several languages. Users begin with a copy of it.
 package starters
 
 import (

@@ -136,7 +136,7 @@ func isInHome(dir string) bool {
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
 }
 
-// isPrivate reports whether only root may read a directory while this process is root. Programs then run as
+// isPrivate reports whether this process is root and only root may read a directory. Programs then run as
 // other users, which cannot read it.
 func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)

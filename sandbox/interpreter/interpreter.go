@@ -288,7 +288,7 @@ func (b Bounds) allows(path string) bool {
 	return b.owns(clean) || path == clean && b.IsKnown(path)
 }
 
-// checkLead returns a *PathError if from is a file of the bot and must not lead to the path to.
+// checkLead returns a *PathError if from is a file of the bot and to is out of the bounds.
 func (b Bounds) checkLead(from, to string) error {
 	if !b.owns(filepath.Clean(from)) || b.allows(to) {
 		return nil

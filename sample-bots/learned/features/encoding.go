@@ -21,7 +21,7 @@ const (
 )
 
 const (
-	ranks     = 10 // strengths of the cards of a suit, which count from 1
+	ranks     = 10 // number of strengths of a suit's cards; strengths count from 1
 	suits     = 4
 	pointBits = 7 // bits for the seat's own points; 127 also stands for more
 	maxPoints = 1<<pointBits - 1

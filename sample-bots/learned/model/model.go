@@ -48,7 +48,7 @@ type Header struct {
 	Labels   []int    `json:"labels,omitempty"`   // labels of a net's classes, the best last
 	Entries  int      `json:"entries,omitempty"`  // number of entries of a table
 	Seed     uint64   `json:"seed"`               // seed of the training
-	Defects  []string `json:"defects,omitempty"`  // defects of the study that the training has reproduced
+	Defects  []string `json:"defects,omitempty"`  // defects of R. Arjonilla's program that the training has reproduced
 	// Training is the configuration of the training, from config.json of the run.
 	Training json.RawMessage `json:"training,omitempty"`
 }

@@ -219,7 +219,7 @@ func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	return from
 }
 
-// forwardTo sets to to the sums of layer k for the inputs from.
+// forwardTo computes the sums of layer k from its inputs.
 func (n *Net) forwardTo(k int, from, to []float32) {
 	weights, b := n.Layer(k)
 	copy(to, b)

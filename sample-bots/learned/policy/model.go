@@ -70,8 +70,8 @@ func (m *Model) read(body io.Reader) error {
 	return err
 }
 
-// IndexDefect is a defect of the study's program. It takes the index of the chosen card among the legal moves
-// and plays the card at that index of the hand, even if that is not legal.
+// IndexDefect is a defect of R. Arjonilla's program. It takes the index of the chosen card among the legal
+// moves and plays the card at that index of the hand, even if that is not legal.
 const IndexDefect = "index"
 
 // Move returns the model's move in a position, and whether it knows the state. With IndexDefect the move may

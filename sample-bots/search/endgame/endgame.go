@@ -82,7 +82,7 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
 	s.states[0] = *g
 	sign := int32(1 - 2*g.Turn())
 	n := s.rankMoves(0)
-	top, ties := int32(-infinity), 0 // for the side to move
+	top, ties := int32(-infinity), 0 // top is for the side to move
 	for i := range n {
 		m := s.pick(0, i, n)
 		s.states[1] = *g

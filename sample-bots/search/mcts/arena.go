@@ -41,7 +41,7 @@ func newArena(bytes int) arena {
 	return a
 }
 
-// clear removes all nodes except an empty root.
+// clear removes all nodes and adds an empty root.
 func (a *arena) clear() { a.nodes[0], a.used = node{}, 1 }
 
 // addChildren adds the children of a node. It returns the first one, or false if there is no room.
