@@ -22,7 +22,7 @@ import (
 // accessCase is an operation on something that belongs to ada. make returns the request that somebody sends.
 // If the operation changes something, make first creates a new thing to change.
 type accessCase struct {
-	good int // the status for those who may
+	good int // the status for everybody who may do it
 	make func(w *world, who string) call
 	// mine means that the thing does not exist for anybody but the owner, not even for admins.
 	mine bool
@@ -286,7 +286,7 @@ func TestTokens(t *testing.T) {
 		"public routes": {"Bearer x", 401, "the token is not valid"},
 	} {
 		path := "/api/v1/me"
-		if name == "public routes" { // a wrong token is an error, not nobody
+		if name == "public routes" { // a request with a wrong token fails, even on a public route
 			path = "/api/v1/ladders"
 		}
 		rec := w.ask(call{method: "GET", path: path, header: map[string]string{"Authorization": c.header}})

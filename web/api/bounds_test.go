@@ -21,14 +21,14 @@ func TestAskForTooMuchTime(t *testing.T) {
 	// limit: limits.time
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.Config.Limits.Time = 3 * time.Hour // a move has a minute
+	w.Config.Limits.Time = 3 * time.Hour // each move may take a minute
 	post := func(body string) (int, string) {
 		rec := w.ask(call{method: http.MethodPost, path: "/api/v1/matches", who: "ada submit", body: body})
 		return rec.Code, rec.Body.String()
 	}
 	for _, c := range []struct {
 		body string
-		want []string // "" is taken
+		want []string // parts of the error; "" if the match is accepted
 	}{
 		{`{"game":"teeko","options":{"limit":"0"},"deals":100,"bots":["adabot","@random"]}`,
 			[]string{"it may take 218450h0m0s, which is over the 3h0m0s", "100 deals in 2 rotations, games of up to 65535 plies, 60 s a move", "try 1 deal with limit=90 or less"}},

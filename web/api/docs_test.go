@@ -21,7 +21,7 @@ import (
 // example is a block of commands in docs/api.md, and the answer to the last one.
 type example struct {
 	commands []string
-	answer   string // "" where none is shown
+	answer   string // "" if the page shows none
 }
 
 func examples(t *testing.T, path string) (list []example) {
@@ -121,7 +121,7 @@ func TestDocumentation(t *testing.T) {
 		if err := json.Unmarshal([]byte(e.answer), &shown); err != nil {
 			t.Fatalf("the page's answer to %s: %v", e.commands[0], err)
 		}
-		first, _, _ := bytes.Cut(body, []byte("\n")) // of lines
+		first, _, _ := bytes.Cut(body, []byte("\n")) // the first of several JSON lines
 		if err := json.Unmarshal(first, &got); err != nil {
 			t.Fatalf("%s: %v: %s", e.commands[0], err, body)
 		}

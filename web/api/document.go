@@ -287,7 +287,7 @@ func (g *generator) typeSchema(t reflect.Type) schema {
 		return g.structSchema(t)
 	}
 	if g.schemas[t.Name()] == nil {
-		g.schemas[t.Name()] = schema{} // it may refer to itself
+		g.schemas[t.Name()] = schema{} // a recursive type finds this entry
 		g.schemas[t.Name()] = g.structSchema(t)
 	}
 	return ref(t.Name())
@@ -303,7 +303,7 @@ func (g *generator) structSchema(t reflect.Type) schema {
 			s["description"] = f.Tag.Get("doc")
 			continue
 		case f.Anonymous:
-			continue // its fields follow
+			continue // VisibleFields also returns the fields of embedded structs
 		case options == "":
 			required = append(required, name)
 		}

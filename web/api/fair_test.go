@@ -113,7 +113,7 @@ func TestSlowReaders(t *testing.T) {
 		resp := kit.Get[*http.Response](t)(server.Client().Get(bubble.URL + "/endless"))
 		defer resp.Body.Close()
 		began := time.Now()
-		<-ended // nothing is read
+		<-ended // the client reads nothing
 		if took := time.Since(began); took < window || took > window+time.Second {
 			t.Errorf("a reader that takes nothing is served for %v", took)
 		}
@@ -131,7 +131,7 @@ func TestParallelRequests(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
 		o.Middleware.Service.Config.Limits.Requests = limit
 		frozen := o.Middleware.Service.Now()
-		o.Middleware.Service.Now = func() time.Time { return frozen } // nothing is forgiven meanwhile
+		o.Middleware.Service.Now = func() time.Time { return frozen } // the rate limits do not recover during the test
 	})
 	keys := []string{"=" + w.keys["ada read"], "=" + w.keys["ada submit"], "=" + w.keys["ada all"]}
 	var codes sync.Map

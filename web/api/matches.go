@@ -96,7 +96,7 @@ func (a *API) matchesOf(r *http.Request, q matchesQuery) (page wire.Page[wire.Ma
 
 func (a *API) listMatches(r *http.Request, q matchQuery, f store.MatchFilter) (page wire.Page[wire.Match], err error) {
 	f.State, f.BeforeID = q.State, int64(q.From)
-	f.Limit = q.Limit + 1 // one more shows whether another page follows
+	f.Limit = q.Limit + 1 // one more match shows whether another page follows
 	list, err := a.Store.Matches.List(r.Context(), f)
 	if err != nil {
 		return page, err

@@ -66,7 +66,7 @@ func revoke(parameter string, f func(context.Context, service.Actor, int64) erro
 func encoded(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		panic("api: " + err.Error()) // no document has such values
+		panic("api: " + err.Error()) // no document has values that JSON cannot represent
 	}
 	return append(data, '\n')
 }

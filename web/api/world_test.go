@@ -208,7 +208,7 @@ func (w *world) houseVersion(name string) int64 {
 // finish plays a match with house bots at the places of its versions, and returns the finished match.
 func (w *world) finish(m ladder.Match) ladder.Match {
 	w.tb.Helper()
-	seed := rules.Seed{byte(m.ID)} // the same games each time
+	seed := rules.Seed{byte(m.ID)} // so that every run plays the same games
 	kit.Must(w.tb, w.Store.Matches.Start(bg, []store.MatchStart{{Match: m.ID, Machine: "lab-1", Seed: seed}})[0].Err)
 	v, err := ladder.Ladder{Game: m.Game, Options: m.Options}.Variant()
 	kit.Must(w.tb, err)
@@ -217,7 +217,7 @@ func (w *world) finish(m ladder.Match) ladder.Match {
 		ver := kit.Get[ladder.Version](w.tb)(w.Store.Versions.Find(bg, m.Versions[slot]))
 		plays := "random"
 		if m.Bots[slot] == "adabot" {
-			plays = "greedy" // and wins
+			plays = "greedy" // it wins against @random
 		}
 		rm.Bots = append(rm.Bots, match.Contestant{
 			Name: m.Bots[slot], Version: "1", Hash: ver.Hash,

@@ -117,7 +117,7 @@ func TestOptions(t *testing.T) {
 				keys, item := []string{o.Name}, []string{o.Name}
 				if values := o.Values; values != nil {
 					if keys, item = nil, nil; len(values) == 2 {
-						values = values[1:] // which is a box
+						values = values[1:] // the option is a checkbox
 					}
 					for _, value := range values {
 						keys, item = append(keys, o.Name+"."+value), append(item, o.Name+"="+value)

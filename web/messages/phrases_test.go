@@ -216,7 +216,7 @@ func TestPhrase(t *testing.T) {
 			phrase.New("the limit for one person is %d %s at the same time", 3, phrase.New("uploads")),
 			"el límit d’una persona és de 3 pujades alhora", "el límite de una persona es de 3 subidas a la vez", true,
 		},
-		{ // a value that says what a format says stays
+		{ // a value that happens to equal a format is not translated
 			phrase.New("the invite is not for %q", "resign"), `la invitació no és per a "resign"`, `la invitación no es para "resign"`, true,
 		},
 		{phrase.New("%s: %s", phrase.New("check"), phrase.New("no words for this")), "comprovar: no words for this", "comprobar: no words for this", false},

@@ -253,7 +253,7 @@ func TestSingleFiles(t *testing.T) {
 	for _, x := range []struct {
 		file, bot string
 		content   []byte
-		text      string // of the refusal; "" if it is taken
+		text      string // the text of the refusal; "" if the file is accepted
 	}{
 		{"bot.py", "by-form", source, ""},
 		{"named-by-file.py", "", source, ""},
@@ -308,7 +308,7 @@ func TestFormsCountOnce(t *testing.T) {
 	if a := w.Post(c, "/account/tokens", "label=x&scope=read&days="); a.Status != http.StatusCreated {
 		t.Fatalf("it answers %d: %s", a.Status, a.Body)
 	}
-	if more := requests() - before; more != 2 { // and the first look at the metrics
+	if more := requests() - before; more != 2 { // the form, and the first request for the metrics
 		t.Errorf("a form and a look at the metrics count as %v requests", more)
 	}
 }

@@ -113,7 +113,7 @@ func FuzzPages(f *testing.F) {
 		plain[name], _ = shape(render(f, v, name, data))
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		text = "w" + text // an empty text has other pages
+		text = "w" + text // pages have other elements for an empty text
 		for name, data := range pagesOf(v, text) {
 			page := render(t, v, name, data)
 			elements, shown := shape(page)

@@ -68,7 +68,7 @@ func TestLimitsOfPages(t *testing.T) {
 		}
 	}
 	nobody, ada := w.Client(), w.Client()
-	w.SignIn(ada, w.AdaToken) // which counts for the address
+	w.SignIn(ada, w.AdaToken) // it counts as a request of the address
 	expect(nobody, "/search?q=x", 3, "the limit is 4 requests a minute for one address")
 	expect(nobody, "/docs", 80, "the limit is 80 pages a minute")
 	expect(ada, "/search?q=x", 8, "the limit is 8 requests a minute for one person")

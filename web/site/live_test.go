@@ -87,7 +87,7 @@ func TestHomeLetsGo(t *testing.T) {
 			observe(e) { super.observe(e); observed.add(this); }
 			disconnect() { super.disconnect(); observed.delete(this); }
 		};
-		const later = setTimeout; // without the time for which the match stays
+		const later = setTimeout; // skip the time for which a finished match stays
 		window.setTimeout = (f, ms) => later(() => {
 			f();
 			if (ms === 6000) document.documentElement.dataset.gone = 'yes';

@@ -46,7 +46,7 @@ var unlinked = map[string]string{
 var (
 	pageLinks   = regexp.MustCompile(`<a [^>]*href="(/[^"]*)"`)
 	pageFiles   = regexp.MustCompile(`<(?:link|script|img)[^>]* (?:href|src)="(/[^"]*)"`)
-	moduleFiles = regexp.MustCompile(`(?:from|import)\s*['"](\.[^'"]*)['"]`) // what import() gets comes later
+	moduleFiles = regexp.MustCompile(`(?:from|import)\s*['"](\.[^'"]*)['"]`) // modules loaded by import() are not part of the first load
 )
 
 // crawler measures the pages of a competition.
@@ -54,7 +54,7 @@ type crawler struct {
 	*webtest.World
 	c       *http.Client
 	mux     *http.ServeMux
-	visited map[string]int // addresses of each pattern
+	visited map[string]int // the number of addresses visited for each pattern
 	assets  map[string]asset
 }
 

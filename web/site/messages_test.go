@@ -44,7 +44,7 @@ func TestMessagesUsed(t *testing.T) {
 		return err
 	}))
 	for name, values := range preferences {
-		if name == "lang" { // whose names are the same in all languages
+		if name == "lang" { // the names of languages are not translated
 			continue
 		}
 		used["site."+name], used["site."+name+"-auto"] = true, true
@@ -64,7 +64,7 @@ func TestMessagesUsed(t *testing.T) {
 			used[m[1]] = true
 		}
 	}
-	for name, values := range preferences { // the layout makes their keys
+	for name, values := range preferences { // the layout composes their keys
 		used["site."+name] = true
 		for _, value := range append(values, "auto") {
 			used["site."+name+"-"+value] = true

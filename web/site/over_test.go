@@ -65,9 +65,9 @@ func TestOverCards(t *testing.T) {
 		options map[string]string
 		seat    int
 		fault   *referee.Fault
-		own     string   // a part of what ada reads
-		other   string   // and of what others read
-		sides   []string // parts of what both read
+		own     string   // a part of the card that ada sees
+		other   string   // a part of the card that others see
+		sides   []string // parts of both cards
 	}{
 		{game: "brisca"},
 		{game: "brisca", options: map[string]string{"players": "3"}, seat: 1},

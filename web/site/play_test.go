@@ -668,7 +668,7 @@ func TestPlaySessionEnds(t *testing.T) {
 	if code := closeCode(t, ws); code != socket.CloseRefused {
 		t.Errorf("the connection ends with %d", code)
 	}
-	again, _ := dial(w, first, table, nil) // had it not heard why
+	again, _ := dial(w, first, table, nil) // as if the page had not been told why
 	if code := closeCode(t, again); code != socket.CloseRefused {
 		t.Errorf("the browser whose session has ended comes back, and its connection ends with %d", code)
 	}

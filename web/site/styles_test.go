@@ -30,8 +30,8 @@ func TestTokens(t *testing.T) {
 		t.Errorf("site.css has %q: name a value of tokens.css", found)
 	}
 	tokens := read(board.Files, "tokens.css")
-	known := map[string]bool{"c": true, "from-x": true, "from-y": true, "to-x": true, "to-y": true} // which drawings set
-	inks := regexp.MustCompile(`--(?:ink(?:-[a-z])?|frame):`)                                       // which the deck that people choose sets
+	known := map[string]bool{"c": true, "from-x": true, "from-y": true, "to-x": true, "to-y": true} // set by drawings
+	inks := regexp.MustCompile(`--(?:ink(?:-[a-z])?|frame):`)                                       // set by the chosen deck
 	for _, m := range tokenSet.FindAllStringSubmatch(tokens+strings.Join(inks.FindAllString(read(board.Files, "board.css"), -1), " "), -1) {
 		known[m[1]] = true
 	}

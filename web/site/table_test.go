@@ -69,7 +69,7 @@ func TestTableTricks(t *testing.T) {
 	b.Click("#last")
 	b.Wait(`#board[data-turn="yes"]`)
 	heard := webtest.Eval[int](b, "tones")
-	if heard < 9 { // those of one's own moves, and two of each turn
+	if heard < 9 { // one for each own move, and two for each turn
 		t.Errorf("three tricks have %d tones", heard)
 	}
 	b.Click("#sound")

@@ -41,7 +41,7 @@ func TestSlowUpload(t *testing.T) {
 	w.SetPace(middleware.Pace{Rate: 1 << 10, Window: 10 * time.Minute})
 	c := w.Client()
 	w.SignIn(c, w.Token)
-	w.SetPace(middleware.Pace{Rate: 1 << 10, Window: time.Second}) // in which other requests may fail on a busy machine
+	w.SetPace(middleware.Pace{Rate: 1 << 10, Window: time.Second}) // on a busy machine, other requests may fail with this pace
 	conn := stalled(w, c)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	w.Must(err)

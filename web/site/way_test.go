@@ -152,7 +152,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 	b.Click(`form[action="/sign-in"] button:not([type="button"])`)
 	ready(b, `main a[href="/write"]`)
 	b.Click(`main a[href="/write"]`)
-	ready(b, `#editor[data-shown$=".bash"]`) // as it was left
+	ready(b, `#editor[data-shown$=".bash"]`) // the editor is as before
 	b.Go(w.URL + "/write?game=brisca&language=python")
 	ready(b, `#editor[data-shown$=".python"]`)
 	if text := inEditor[string](b, "editor.textContent"); !strings.Contains(text, "anna thinks") {
@@ -172,7 +172,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 		t.Errorf("stderr is %q", text)
 	}
 	inEditor[bool](b, "(editor.focus(), true)")
-	for _, key := range []string{" ", "f", "m", "o", "0"} { // which the player has, too
+	for _, key := range []string{" ", "f", "m", "o", "0"} { // the player handles these keys, too
 		// A single event, so that the text is not typed if the page handles the key; Press sends the text separately.
 		webtest.Call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kb.KeyDown, Key: key, Text: key})
 	}
@@ -318,7 +318,7 @@ func TestSubmissionSignedOut(t *testing.T) {
 	b.Go(fmt.Sprintf("%s/submissions/%d", s.URL, v.ID))
 	ready(b, "#progress .refresh[hidden]")
 	webtest.Eval[bool](b, "fetch('/sign-out', { method: 'POST' }).then(() => true)")
-	s.Must(s.Store.Versions.StartStage(t.Context(), v.ID, "unpack")) // which answers the request that waits
+	s.Must(s.Store.Versions.StartStage(t.Context(), v.ID, "unpack")) // it answers the waiting request
 	ready(b, "#progress [role=alert]")
 	if text := b.Text("#progress [role=alert]"); !strings.Contains(text, "The session has ended") {
 		t.Errorf("the page says %q", text)
