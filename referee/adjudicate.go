@@ -123,7 +123,6 @@ func (a Adjudication) Check() error {
 	return nil
 }
 
-// isSet reports whether there is a rule.
 func (a Adjudication) isSet() bool { return a.Draw != nil || a.Resign != nil }
 
 // String returns the rules in the form of the flags of timba match, or "" if there are none.

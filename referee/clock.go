@@ -153,7 +153,6 @@ type timer struct {
 	bank  time.Duration
 }
 
-// timeLeft returns the time for the next move.
 func (t *timer) timeLeft() time.Duration {
 	if t.clock.Bank == 0 {
 		return t.clock.Move
@@ -161,7 +160,6 @@ func (t *timer) timeLeft() time.Duration {
 	return t.bank
 }
 
-// spend subtracts the time of a move from the bank.
 func (t *timer) spend(d time.Duration) {
 	if t.clock.Bank != 0 {
 		t.bank = max(0, t.bank-d) + t.clock.Inc

@@ -43,7 +43,6 @@ const (
 	resultFile = "result.json"
 )
 
-// readPlan returns the plan of a directory.
 func readPlan(path string) (c Config, err error) {
 	data, err := os.ReadFile(filepath.Join(path, planFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +101,6 @@ func CreateDir(path string, c Config) (*Dir, error) {
 	return d, nil
 }
 
-// lockDir locks an existing directory.
 func lockDir(path string) (*Dir, error) {
 	d := &Dir{Path: path, lock: flock.New(filepath.Join(path, ".lock"))}
 	switch ok, err := d.lock.TryLock(); {

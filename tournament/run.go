@@ -142,7 +142,6 @@ func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match]
 	return first
 }
 
-// match returns m as a match.Match.
 func (r *run) match(m *Match, earlier []referee.PlayedGame, workers []int) *match.Match {
 	p := &match.Match{
 		Variant:       r.Variant,

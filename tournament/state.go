@@ -110,7 +110,6 @@ func (s *State) newMatch(round int, bots []int) *Match {
 	}
 }
 
-// rotations returns the number of rotations that are played in a match with this number of bots.
 func (s *State) rotations(bots int) int {
 	if s.Rotation != nil {
 		return 1
@@ -347,7 +346,6 @@ func (m *Match) Points() []float64 {
 // sums are equal.
 func roundPoints(points float64) float64 { return math.Round(points*1e9) / 1e9 }
 
-// matchPoints returns the match points of each bot in all matches so far.
 func (s *State) matchPoints() []float64 {
 	points := make([]float64, len(s.Bots))
 	for _, m := range s.matches {

@@ -216,7 +216,6 @@ func (k *run) steps() []step {
 		step{Faults, k.checkOthersFaults}, step{Bank, k.checkBank}, step{Bye, k.checkBye}, step{Repeat, k.checkRepeat}, step{Time, k.checkTimes}, step{Output, k.checkOutput})
 }
 
-// runCheck makes one check and adds it to the report.
 func (k *run) runCheck(name string, run func() (string, []string, error)) error {
 	note, warnings, err := run()
 	return k.addCheck(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
@@ -264,7 +263,6 @@ func (k *run) skipRest(after string) error {
 	return k.runCheck(Output, k.checkOutput)
 }
 
-// currentSession returns the session of the running process. If none runs, it starts one.
 func (k *run) currentSession() (*session, error) {
 	if k.session != nil {
 		return k.session, nil
@@ -274,13 +272,11 @@ func (k *run) currentSession() (*session, error) {
 	return k.session, err
 }
 
-// newSession ends the running process and returns the session of a new one.
 func (k *run) newSession() (*session, error) {
 	k.endSession()
 	return k.currentSession()
 }
 
-// endSession ends the running process, if any.
 func (k *run) endSession() {
 	if k.session != nil {
 		k.session.close()

@@ -136,7 +136,6 @@ func (r *Report) Find(name string) *Check {
 	return nil
 }
 
-// milliseconds converts d to milliseconds, rounded to microseconds.
 func milliseconds(d time.Duration) float64 {
 	return float64(d.Round(time.Microsecond).Microseconds()) / 1e3
 }

@@ -277,7 +277,6 @@ func logEnd(log string) []string {
 	return shown
 }
 
-// close ends the process without sending "bye".
 func (s *session) close() {
 	if s.proc != nil {
 		s.Stderr()

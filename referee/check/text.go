@@ -90,7 +90,6 @@ func paragraph(w io.Writer, label, body string) {
 	fmt.Fprintln(w, text.Paragraph(fmt.Sprintf("  %-7s ", label), body, len("  label   ")+width))
 }
 
-// shorten cuts the middle out of a line that is too long.
 func shorten(line string) string {
 	if len(line) <= maxShown {
 		return line

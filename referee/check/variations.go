@@ -104,7 +104,6 @@ func (k *run) playVaried(g game, advice phrase.Text) error {
 	return nil
 }
 
-// timeIsUp reports whether the time of the check is used up.
 func (k *run) timeIsUp() bool { return k.timer.ownTime() > k.Time }
 
 // gameTimeLimit returns when to stop a game: at the end of the check's time, but not before the bot has had
@@ -230,7 +229,6 @@ func (k *run) checkBye() (note string, warnings []string, err error) {
 	return fmt.Sprintf("exits %d ms after \"bye\"", slowest.Milliseconds()), warnings, nil
 }
 
-// stillRuns returns the failure of a bot that still runs after "bye".
 func (s *session) stillRuns(when phrase.Text) *Failure {
 	grace := s.run.Waits.Grace.Milliseconds()
 	if _, ok := s.proc.Wait(s.closeInput()); ok {

@@ -16,7 +16,6 @@ type Usage struct {
 	Wait     time.Duration // of the threads that still exist, for a core, until each of them last ran
 }
 
-// endedCPU returns the CPU time of the threads that have ended.
 func (u Usage) endedCPU() time.Duration { return max(0, u.CPU-u.AliveCPU) }
 
 // Counters reads the counters of the kernel for the processes of one bot.
@@ -75,7 +74,6 @@ func (w *Monitor) Close() {
 	}
 }
 
-// add adds a bot that has started.
 func (w *Monitor) add(b Counters) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()

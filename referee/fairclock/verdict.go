@@ -43,7 +43,6 @@ func (l Loss) then(next Loss) Loss {
 	return next.Plus(l.Certain)
 }
 
-// atMost limits the loss to d.
 func (l Loss) atMost(d time.Duration) Loss {
 	l.Certain, l.Possible = min(l.Certain, d), min(l.Possible, d)
 	return l

@@ -105,7 +105,6 @@ func (r Reason) Advice(c Circumstances) []phrase.Text {
 	return append(advice, phrase.New(`start it by hand, type "timba 1" and wait for its "ready"`))
 }
 
-// leftOverAdvice returns the advice for a fault that a new process does not repeat.
 func (r Reason) leftOverAdvice(c Circumstances) []phrase.Text {
 	switch {
 	case (r.Kind == Late || r.Kind == LateBank) && c.Answer.Arrival != NeverCame:
@@ -205,7 +204,6 @@ func (r Reason) noReadyAdvice(c Circumstances) []phrase.Text {
 	return []phrase.Text{orReadLines(flush), sooner}
 }
 
-// unfinishedAdvice returns the advice for an answer without a line feed.
 func (r Reason) unfinishedAdvice() []phrase.Text {
 	if rest := string(r.UnfinishedLine); promptEnd.MatchString(rest) {
 		return []phrase.Text{phrase.New("%q is not the answer: "+prompts, withoutRepeats(rest))}
@@ -250,7 +248,6 @@ func (r Reason) lateAdvice(c Circumstances) []phrase.Text {
 	return advice
 }
 
-// slowMoveText says how long a move took and how long it may take.
 func (r Reason) slowMoveText(c Circumstances) phrase.Text {
 	if r.Kind == LateBank {
 		return phrase.New("this move took it about %d ms, more than was left of its bank", roundMilliseconds(c.Answer.Took))
@@ -307,7 +304,6 @@ func (r Reason) cleanExitAdvice(c Circumstances) []phrase.Text {
 	return texts(advice, `"-" is an empty list, and verbs may be unknown: neither must end the loop`)
 }
 
-// errorExitAdvice returns the advice for a process that ended with an error.
 func (r Reason) errorExitAdvice(c Circumstances) []phrase.Text {
 	line, sure := Cause(c.Log.Lines)
 	tells := "the end of its stderr should say why" + byHand
@@ -360,7 +356,6 @@ func (f *Fault) TextIn(c Circumstances) phrase.Text {
 	return text
 }
 
-// texts makes texts of formats without values.
 func texts(formats ...string) (list []phrase.Text) {
 	for _, format := range formats {
 		list = append(list, phrase.New(format))
@@ -368,7 +363,6 @@ func texts(formats ...string) (list []phrase.Text) {
 	return list
 }
 
-// containsQuoted reports whether a message contains the word in quotes.
 func containsQuoted(message, word string) bool {
 	return strings.Contains(message, "'"+word+"'") || strings.Contains(message, `"`+word+`"`)
 }

@@ -26,7 +26,6 @@ func (r Reason) illegalMoveAdvice(c Circumstances) (advice []phrase.Text) {
 		phrase.New("take the position from the view line, which is complete; a bot that follows the events must start over at every game line"))
 }
 
-// moveLine returns the line that plays a move, in quotes.
 func moveLine(move string) string { return `"move ` + move + `"` }
 
 const letterForLetter = "write moves letter for letter as they are listed: "
@@ -131,7 +130,6 @@ func respelledMove(move string, legal []string) string {
 	return ""
 }
 
-// unaskedAdvice returns the advice for a move that was not asked for.
 func unaskedAdvice(c Circumstances) []phrase.Text {
 	switch c.History.Act {
 	case Moved:
@@ -164,7 +162,6 @@ func (r Reason) garbledAdvice(c Circumstances) []phrase.Text {
 	return []phrase.Text{strayLineAdvice(line, c.Turn.Legal), phrase.New("look for print calls left over from debugging, and for libraries that print a greeting on stdout")}
 }
 
-// notASCIIAdvice returns the advice for a line with the forbidden byte r.Byte.
 func (r Reason) notASCIIAdvice() string {
 	zeros := strings.Count(string(r.Line), "\x00")
 	switch {
@@ -182,7 +179,6 @@ func (r Reason) notASCIIAdvice() string {
 	return "write printable ASCII only, also in infos and comments: replace or escape other characters, or write them to stderr"
 }
 
-// spacingAdvice returns the advice for a line with misplaced spaces.
 func spacingAdvice(line string) string {
 	switch {
 	case strings.HasSuffix(line, " "):
@@ -230,7 +226,6 @@ func withoutRepeats(prompt string) string {
 	return prompt
 }
 
-// strayLineAdvice returns the advice for a line that begins with no verb of a bot.
 func strayLineAdvice(line string, legal []string) phrase.Text {
 	verb, _, _ := strings.Cut(line, " ")
 	prompt := promptAdvice(line, legal)

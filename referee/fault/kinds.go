@@ -192,7 +192,6 @@ func (r Reason) fill(text string, detail phrase.Text) phrase.Text {
 	return phrase.New(format, values...)
 }
 
-// value returns the value of a parameter as text.
 func (r Reason) value(name string, detail phrase.Text) any {
 	switch name {
 	case "detail":

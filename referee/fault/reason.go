@@ -86,7 +86,6 @@ var parameters = func() []reflect.StructField { return reflect.VisibleFields(ref
 
 func nameOf(f reflect.StructField) string { return f.Tag.Get("json") }
 
-// parameter returns the field with this JSON name.
 func (r *Reason) parameter(name string) reflect.Value {
 	i := slices.IndexFunc(parameters, func(f reflect.StructField) bool { return nameOf(f) == name })
 	return reflect.ValueOf(r).Elem().FieldByIndex(parameters[i].Index)

@@ -103,7 +103,6 @@ func (w restriction) find(stderr []string) (line string, ok bool) {
 	return "", false
 }
 
-// advice returns what to change.
 func (w restriction) advice(c Circumstances) phrase.Text {
 	switch w.limit {
 	case OutOfMemory:

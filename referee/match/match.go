@@ -68,7 +68,6 @@ func (m *Match) Rotations() int { return len(m.Bots) }
 // endDeal returns the number of the last deal plus one.
 func (m *Match) endDeal() int { return m.FirstDeal + m.Deals }
 
-// botClock returns the clock of a bot.
 func (m *Match) botClock(bot int) referee.Clock {
 	if own := m.Bots[bot].Clock; own != nil {
 		return *own

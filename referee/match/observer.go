@@ -56,7 +56,6 @@ type reports struct {
 	last                time.Time     // time of the last *BusyError
 }
 
-// finish reports a finished game.
 func (r *reports) finish(game *referee.GameResult) error {
 	if r.onGame == nil {
 		return nil
@@ -66,7 +65,6 @@ func (r *reports) finish(game *referee.GameResult) error {
 	return r.onGame(game)
 }
 
-// void reports a void game.
 func (r *reports) void(v *VoidError) {
 	if r.onTrouble == nil {
 		return

@@ -37,7 +37,6 @@ type process struct {
 	sandbox               *sandbox.Process // set also for a bot without a sandbox; nil in tests without a process
 }
 
-// isUnsandboxed reports whether the bot has no sandbox.
 func (p *process) isUnsandboxed() bool { return p.bot.Sandbox == nil }
 
 // isFrozenBetweenTurns reports whether the bot is stopped while it has no turn.
@@ -452,7 +451,6 @@ func (p *process) hasEnded() bool {
 	return slices.ContainsFunc(proc.Children(init), ended) || !slices.ContainsFunc(proc.ProcessTree(init)[1:], lives)
 }
 
-// resume resumes a bot that is stopped between its turns.
 func (p *process) resume() error {
 	if !p.isFrozenBetweenTurns() {
 		return nil

@@ -155,7 +155,6 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 // startFunc starts a bot. b.Temp must be a directory of its own. The monitor counts its process from then on.
 type startFunc func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error)
 
-// launch starts the bot and sends the greeting.
 func (s *seat) launch() error {
 	scratch, err := s.makeScratch()
 	if err != nil {
@@ -391,7 +390,6 @@ func (s *seat) forfeit(g *referee.Game, err error) error {
 	return nil
 }
 
-// appendLog appends to the log of this game, up to MaxLog bytes.
 func (s *seat) appendLog(parts ...[]byte) {
 	for _, p := range parts {
 		s.log = appendLog(s.log, p)

@@ -99,7 +99,6 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	}
 }
 
-// machineFailed reports whether the machine, and not the bot, caused an error of the file system.
 func machineFailed(err error) bool {
 	machines := []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall.EROFS, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM}
 	return slices.ContainsFunc(machines, func(of error) bool { return errors.Is(err, of) })

@@ -55,7 +55,6 @@ func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	return nil
 }
 
-// groupBots groups the bots with the same key.
 func groupBots(bots []int, key func(i int) string) (groups [][]int) {
 	at := map[string]int{}
 	for _, i := range bots {

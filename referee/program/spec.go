@@ -92,7 +92,6 @@ func (s *BotSpec) set(key, value string) (err error) {
 	return err
 }
 
-// checkName returns an error unless name can stand in tables.
 func checkName(name string) error {
 	if name == "" || len(name) > maxName || printable(name) != name {
 		return fmt.Errorf("name cannot be %q: give 1 to %d printable ASCII characters without spaces", name, maxName)

@@ -98,7 +98,6 @@ func (d *Demo) Run(ctx context.Context) error {
 	return errors.Join(err, display.showEnd(), s.Close())
 }
 
-// submit submits the starters one after the other.
 func (d *Demo) submit(ctx context.Context, display *display) error {
 	c, err := client.New(d.Server.URL(), d.Server.Token)
 	if err != nil {

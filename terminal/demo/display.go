@@ -91,7 +91,6 @@ func (d *display) finishMatch(ctx context.Context, e events.Event) error {
 	return d.writeStandings(ctx)
 }
 
-// showEnd shows the final standings.
 func (d *display) showEnd() error {
 	d.live.Clear()
 	if err := d.writeStandings(context.Background()); err != nil {
@@ -154,7 +153,6 @@ func (d *display) wrap(ladder string, parts []string) []string {
 	return lines
 }
 
-// addNews adds a line of news.
 func (d *display) addNews(format string, args ...any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -229,7 +227,6 @@ func (d *display) draw(ctx context.Context) error {
 	return nil
 }
 
-// cutLine cuts a line without colors to a number of columns.
 func cutLine(line string, columns int) string {
 	runes := []rune(line)
 	return string(runes[:min(len(runes), columns)])

@@ -59,7 +59,6 @@ func arrange(columns, gap int, blocks ...block) block {
 	return append(all, row...)
 }
 
-// indent moves a block to the right.
 func (b block) indent(n int) block {
 	moved := make(block, len(b))
 	for i, line := range b {

@@ -47,7 +47,6 @@ func (s Style) Position(p Position) string {
 	return out.String()
 }
 
-// view returns the text of the view.
 func (d *drawing) view() block { return wrap(strings.Fields(Clean(string(d.p.View))), d.Columns()-1) }
 
 // drawing is a position that is being drawn.
@@ -57,7 +56,6 @@ type drawing struct {
 	seats int
 }
 
-// players returns the number of seats.
 func (p Position) players() int {
 	if n := p.Options.Int("players"); n > 0 {
 		return n

@@ -76,7 +76,6 @@ func (s Style) Event(event string, names []string) string {
 	return Clean(event)
 }
 
-// points returns the points of an event with their unit.
 func points(number string) string {
 	if n, err := strconv.Atoi(number); err == nil {
 		return text.Count(n, "point")
@@ -84,7 +83,6 @@ func points(number string) string {
 	return number + " points"
 }
 
-// song returns the sign of the suit with this letter.
 func (s Style) song(letter string) string {
 	i := strings.Index(baraja.Suits, letter)
 	if len(letter) != 1 || i < 0 {

@@ -65,7 +65,6 @@ func (e *Explainer) Fault(number int) error {
 	return e.writeFault(number - 1)
 }
 
-// collect collects the faults of all games.
 func (e *Explainer) collect() {
 	e.faults = nil
 	for _, g := range e.Games {
@@ -202,7 +201,6 @@ func (x gameFault) readLog() (readLog []byte, path string) {
 	return readLog, path
 }
 
-// writeLog shows the end of a log.
 func (e *Explainer) writeLog(writeLog []byte, path string) {
 	switch {
 	case path == "":

@@ -58,7 +58,6 @@ func numberOf(path string) (number string, ok bool) {
 	return number, err == nil
 }
 
-// name returns the name of the bot in a seat.
 func (g *ReplayFile) name(seat int) string {
 	if seat < 0 || seat >= len(g.Replay.Seats) {
 		return fmt.Sprintf("seat %d", seat)
@@ -66,7 +65,6 @@ func (g *ReplayFile) name(seat int) string {
 	return draw.Clean(g.Replay.Seats[seat].Name)
 }
 
-// logPath returns the path of the log of a seat.
 func (g *ReplayFile) logPath(seat int) string {
 	base := strings.TrimSuffix(filepath.Base(g.Path), ".json")
 	return filepath.Join(filepath.Dir(g.Path), "..", "logs", fmt.Sprintf("%s-seat%d.log", base, seat))

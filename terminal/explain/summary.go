@@ -25,7 +25,6 @@ type moment struct {
 	weight        float64
 }
 
-// writeSummary shows the remarkable moves and deals of games without faults.
 func (e *Explainer) writeSummary() {
 	var played []string
 	for _, g := range e.Games {

@@ -177,7 +177,6 @@ func (c choices) numbers() string {
 	return text
 }
 
-// typingHelp says what to type.
 func (c choices) typingHelp() string {
 	example := c.legal[0]
 	switch c.manner {
@@ -205,7 +204,6 @@ func (c choices) rejection(line string, words []string) string {
 	return fmt.Sprintf("%s is not one of your moves: %s; ? is help", strconv.Quote(line), c.typingHelp())
 }
 
-// beginning returns the words that begin with start.
 func beginning(words []string, start string) (found []string) {
 	for _, word := range words {
 		if strings.HasPrefix(word, start) {

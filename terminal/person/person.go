@@ -124,7 +124,6 @@ func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 	return result, err
 }
 
-// hasLeft reports whether the person has left the game.
 func (g *game) hasLeft() bool { return context.Cause(g.playing) == ErrQuit }
 
 // overhear receives every line of the game. It records the events and faults that the person's seat gets, and

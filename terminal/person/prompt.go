@@ -160,7 +160,6 @@ func (e *editor) Ask(ctx context.Context, q Question) (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// resize passes the width of the terminal to the line editor.
 func (e *editor) resize() {
 	if width, height, err := term.GetSize(int(e.screen.Fd())); err == nil && width > 0 {
 		e.terminal.SetSize(width, height)
@@ -201,7 +200,6 @@ func (e *editor) countDown(q Question) (stop func()) {
 	}
 }
 
-// commonPrefix returns the longest common prefix of the words.
 func commonPrefix(words []string) string {
 	if len(words) == 0 {
 		return ""

@@ -30,13 +30,10 @@ func (p *Person) welcome() {
 	fmt.Fprintf(p.Out, "\n%s\n\n", p.Dim("? shows the rules and what you can type"))
 }
 
-// hasClock reports whether the person's turns have a time limit.
 func (p *Person) hasClock() bool { return !p.Match.Bots[p.Seat].Untimed }
 
-// timeLimit returns the time for a move as text.
 func (p *Person) timeLimit() string { return fmt.Sprintf("%g s", p.Match.Clock.Move.Seconds()) }
 
-// showNews shows what has happened.
 func (p *Person) showNews(news []string) {
 	for _, line := range news {
 		verb, rest, _ := strings.Cut(line, " ")

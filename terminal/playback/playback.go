@@ -73,7 +73,6 @@ func eventsOf(log *rules.Log, players int) SeatEvents {
 	return e
 }
 
-// names returns the names of the bots by seat.
 func (g *Walk) names() (names []string) {
 	for _, s := range g.Replay.Seats {
 		names = append(names, s.Name)

@@ -38,7 +38,6 @@ func (s *Screen) say(mark, words string) {
 	fmt.Fprintln(s, s.Wrap(mark, words))
 }
 
-// head writes the game, its options and its players.
 func (s *Screen) head() {
 	r := s.Game.Replay
 	s.say("", r.Game+" "+s.Game.Variant.Settings.String())
@@ -65,7 +64,6 @@ func (s *Screen) head() {
 	}
 }
 
-// moveTimeText returns the time of a move and its credit.
 func moveTimeText(m *referee.ReplayMove) string {
 	if m.Credit == 0 {
 		return fmt.Sprintf("%.3f ms", m.MS)
@@ -104,7 +102,6 @@ func (s *Screen) ShowFrame(i int) {
 	}
 }
 
-// playerText describes who made a move.
 func (s *Screen) playerText(m *referee.ReplayMove) string {
 	who := fmt.Sprintf("%s (seat %d)", draw.Clean(s.Game.Replay.Seats[m.Seat].Name), m.Seat)
 	switch {
@@ -174,7 +171,6 @@ func Ranking(style draw.Style, r *referee.Replay) string {
 	return out.String()
 }
 
-// plainFrame shows a position as lines of the protocol.
 func (s *Screen) plainFrame(fr *Position) {
 	for _, f := range fr.Faults {
 		fmt.Fprintf(s, "  %s\n", s.faultText(f))

@@ -203,7 +203,6 @@ const (
 	Failed      = "failed"      // by an error, which is in EarlyEnd.Text
 )
 
-// countMissing returns the number of games that have not been played.
 func (r *Run) countMissing() int {
 	_, n := r.Total()
 	for _, m := range r.Matches() {
@@ -217,7 +216,6 @@ func (r *Run) countMissing() int {
 // shownMatches is the largest number of unfinished matches that are listed.
 const shownMatches = 5
 
-// missingText says which games have not been played.
 func (r *Run) missingText() string {
 	n := r.countMissing()
 	_, all := r.Total()

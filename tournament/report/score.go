@@ -157,7 +157,6 @@ func (r *Run) GameLine(m *tournament.Match, g *referee.GameResult) string {
 	return b.String()
 }
 
-// winner says who won a game.
 func (r *Run) winner(g *referee.GameResult) string {
 	var names []string
 	sides := map[int]bool{} // sides with the first rank

@@ -66,7 +66,6 @@ func (r *Run) WriteTables(w io.Writer) {
 	}
 }
 
-// writeCredit writes for how long other programs kept the bots from using the cores.
 func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 	var bots []string
 	for _, s := range results.Standings {
@@ -298,7 +297,6 @@ func (r *Run) writeTeams(w io.Writer) {
 	fmt.Fprintf(w, "\nthe Elo is that of a pair: %s, in all games\n", strings.Join(all, ", and "))
 }
 
-// teams returns the names of the bots that play on the same side in every game.
 func (r *Run) teams() (teams [][]string) {
 	for _, team := range r.Teams() {
 		teams = append(teams, r.names(team))
@@ -306,7 +304,6 @@ func (r *Run) teams() (teams [][]string) {
 	return teams
 }
 
-// names returns the names of bots.
 func (r *Run) names(bots []int) (names []string) {
 	for _, bot := range bots {
 		names = append(names, r.Bots[bot].Name)
@@ -404,7 +401,6 @@ func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 	}
 }
 
-// eloText returns the Elo difference of a pair.
 func eloText(s stats.Summary) string {
 	bound := ""
 	if s.Swept {
@@ -421,7 +417,6 @@ func llrText(p *stats.Progress) string {
 	return fmt.Sprintf("%.2f (%.2f, %.2f)", p.LLR, p.Lower, p.Upper)
 }
 
-// verdictText says what a sequential test has decided.
 func verdictText(m *tournament.Match) string {
 	switch m.Progress.Verdict {
 	case stats.AcceptH0:
@@ -443,7 +438,6 @@ func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	}
 }
 
-// boundText returns one bound of an interval.
 func boundText(x float64) string {
 	if math.Abs(x) > 1e6 {
 		return "unbounded"
