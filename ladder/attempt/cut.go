@@ -42,11 +42,11 @@ func cutLog(log []byte, limit int) []byte {
 
 // cutInfo removes from r the info of each seat beyond MaxInfo. The moves themselves stay.
 func cutInfo(r *referee.Replay) {
-	said := make([]int, len(r.Seats))
+	sizes := make([]int, len(r.Seats))
 	for i := range r.Moves {
 		m := &r.Moves[i]
 		for j, text := range m.Info {
-			if said[m.Seat] += InfoSize(text); said[m.Seat] > MaxInfo {
+			if sizes[m.Seat] += InfoSize(text); sizes[m.Seat] > MaxInfo {
 				m.Info = m.Info[:j:j]
 				break
 			}
@@ -65,7 +65,7 @@ func Cut(games []*referee.GameResult, bots int) { cut(games, bots, MaxMatchInfo)
 // cut is Cut with a limit for the info of the match.
 func cut(games []*referee.GameResult, bots, maxInfo int) {
 	slices.SortFunc(games, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
-	left := slices.Repeat([]int{maxMatchLog}, bots)
+	remaining := slices.Repeat([]int{maxMatchLog}, bots)
 	info := 0
 	for _, g := range games {
 		for i, m := range g.Moves {
@@ -77,12 +77,12 @@ func cut(games []*referee.GameResult, bots, maxInfo int) {
 			}
 		}
 		for seat, bot := range g.Bots {
-			most := maxGameLog
+			limit := maxGameLog
 			if !slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat }) {
-				most = min(most, left[bot])
+				limit = min(limit, remaining[bot])
 			}
-			g.Logs[seat] = cutLog(g.Logs[seat], most)
-			left[bot] = max(0, left[bot]-len(g.Logs[seat]))
+			g.Logs[seat] = cutLog(g.Logs[seat], limit)
+			remaining[bot] = max(0, remaining[bot]-len(g.Logs[seat]))
 		}
 	}
 }

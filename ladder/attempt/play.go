@@ -38,7 +38,7 @@ func Play(ctx context.Context, j Job, o Options) Result {
 	if o.Journal == nil {
 		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}
 	}
-	began := time.Now()
+	start := time.Now()
 	p := &run{Job: j, options: o, result: Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}}
 	r := &p.result
 	if r.Failure = p.failure(ctx, p.play(ctx)); r.Failure != nil {
@@ -48,7 +48,7 @@ func Play(ctx context.Context, j Job, o Options) Result {
 		g.Reveal(rules.Seed(j.Seed))
 	}
 	Cut(r.Games, len(j.Bots))
-	r.Took = time.Since(began)
+	r.Took = time.Since(start)
 	return *r
 }
 
@@ -71,8 +71,8 @@ func (p *run) failure(ctx context.Context, err error) *Failure {
 		return failed
 	}
 	if p.options.Check != nil { // a machine that starts no programs starts no house bots
-		if broken := p.options.Check(ctx); broken != nil {
-			return &Failure{Kind: FailedMachine, Text: phrase.New("%s (%s)", broken, err)}
+		if machineErr := p.options.Check(ctx); machineErr != nil {
+			return &Failure{Kind: FailedMachine, Text: phrase.New("%s (%s)", machineErr, err)}
 		}
 	}
 	if failed != nil {

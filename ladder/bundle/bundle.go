@@ -81,9 +81,9 @@ func archiveError(e *ladder.Error) error {
 
 // quote returns name quoted, in ASCII and shortened.
 func quote(name string) string {
-	const most = 120
-	if len(name) > most {
-		return fmt.Sprintf("%s and %d more bytes", strconv.QuoteToASCII(name[:most]), len(name)-most)
+	const maxName = 120
+	if len(name) > maxName {
+		return fmt.Sprintf("%s and %d more bytes", strconv.QuoteToASCII(name[:maxName]), len(name)-maxName)
 	}
 	return strconv.QuoteToASCII(name)
 }

@@ -137,12 +137,12 @@ const leaveOut = "name what the bot does not need in " + IgnoreFile
 
 // listSome joins the first names of a list, and says how many more there are.
 func listSome(names []string) string {
-	const most = 5
+	const maxNames = 5
 	var quoted []string
-	for _, name := range names[:min(most, len(names))] {
+	for _, name := range names[:min(maxNames, len(names))] {
 		quoted = append(quoted, quote(name))
 	}
-	if n := len(names) - most; n > 0 {
+	if n := len(names) - maxNames; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(quoted, ", "), n)
 	}
 	return strings.Join(quoted, ", ")

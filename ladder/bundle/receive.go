@@ -40,8 +40,8 @@ func Receive(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	}
 	u := &ReceivedArchive{Path: f.Name(), dir: dir}
 	err = u.receive(f, r, l)
-	if closing := f.Close(); err == nil && closing != nil {
-		err = unavailable(closing)
+	if closeErr := f.Close(); err == nil && closeErr != nil {
+		err = unavailable(closeErr)
 	}
 	if err != nil {
 		u.Discard()
@@ -53,9 +53,9 @@ func Receive(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 // Store moves an upload to its path in the data directory and syncs that directory. It replaces an earlier
 // upload with the same content.
 func (u *ReceivedArchive) Store() error {
-	kept, err := u.dir.Bundle(u.SHA256)
+	path, err := u.dir.Bundle(u.SHA256)
 	if err == nil {
-		err = os.Rename(u.Path, kept)
+		err = os.Rename(u.Path, path)
 	}
 	if err == nil {
 		err = datadir.Sync(u.dir.Bundles())

@@ -142,7 +142,7 @@ func zipTarget(f *zip.File) string {
 
 // checkOverlap refuses files that share bytes of the archive, with which a small archive can unpack to very much.
 func (r *reader) checkOverlap(files []*zip.File) error {
-	const least = 30 // bytes of a file's header before its data
+	const headerSize = 30 // bytes of a file's header before its data
 	type span struct {
 		start, end int64
 		name       string
@@ -153,7 +153,7 @@ func (r *reader) checkOverlap(files []*zip.File) error {
 		if err != nil {
 			return err
 		}
-		spans = append(spans, span{data - least, data + int64(f.CompressedSize64), f.Name})
+		spans = append(spans, span{data - headerSize, data + int64(f.CompressedSize64), f.Name})
 	}
 	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Compare(a.start, b.start) })
 	for i, s := range spans {

@@ -70,8 +70,8 @@ func (s *awaitedAttempts) add(a *awaitedAttempt) {
 // remove removes an attempt, which is over or, otherwise, detached.
 func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	delete(s.all, a.attemptKey)
-	of := s.byMachine[a.machine]
-	if delete(of, a.attemptKey); len(of) == 0 {
+	attempts := s.byMachine[a.machine]
+	if delete(attempts, a.attemptKey); len(attempts) == 0 {
 		delete(s.byMachine, a.machine)
 	}
 	if !over {

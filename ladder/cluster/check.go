@@ -153,9 +153,9 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 		if time.Now().After(r.end) {
 			return n, errors.New("the games take too long to check")
 		}
-		var more int
-		more, err = r.source.Read(p[n:room])
-		n += more
+		var count int
+		count, err = r.source.Read(p[n:room])
+		n += count
 	}
 	r.game -= n
 	r.all -= n
@@ -212,13 +212,13 @@ const maxFault = 16 << 10
 // info as six, and a game has at most two logs of each bot.
 func (c *checker) maxGameBytes() int {
 	const head, move = 64 << 10, 256
-	most := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)
+	bound := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)
 	for _, b := range c.Bots { // some faults contain the command
 		for _, word := range b.Command {
-			most += 6 * len(word)
+			bound += 6 * len(word)
 		}
 	}
-	return most
+	return bound
 }
 
 // checkGame checks one game and replays it.

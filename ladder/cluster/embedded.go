@@ -167,8 +167,8 @@ func (e *embeddedServer) reload() error {
 }
 
 // link connects to the server from within this process.
-func (e *embeddedServer) link(name string, may jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
-	u, err := newUser(e.accounts.keys.account, name, may)
+func (e *embeddedServer) link(name string, permissions jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
+	u, err := newUser(e.accounts.keys.account, name, permissions)
 	if err != nil {
 		return nil, err
 	}

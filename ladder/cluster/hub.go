@@ -98,10 +98,10 @@ func (h *Dispatcher) open(ctx context.Context) error {
 		return err
 	}
 	h.attempts.adoptionEnd = time.Now().Add(h.AckTime)
-	for subject, take := range map[string]nats.MsgHandler{
+	for subject, handle := range map[string]nats.MsgHandler{
 		machinesSubject("*"): h.handleHeartbeat, resultsSubject("*"): h.handleResult, filesSubject("*"): h.handleFile,
 	} {
-		if _, err := h.link.Subscribe(subject, take); err != nil {
+		if _, err := h.link.Subscribe(subject, handle); err != nil {
 			return fmt.Errorf("nats: %w", err)
 		}
 	}
@@ -117,8 +117,8 @@ func (h *Dispatcher) connect(ctx context.Context) (err error) {
 		if h.link, err = Dial(ctx, h.URL, h.Creds, h.Log); err != nil {
 			return err
 		}
-		if most := h.link.MaxPayload(); most < MaxMessage {
-			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.link.ConnectedUrlRedacted(), most, MaxMessage)
+		if maxPayload := h.link.MaxPayload(); maxPayload < MaxMessage {
+			return fmt.Errorf("fleet: the NATS at %s has a max_payload of %d bytes: allow %d", h.link.ConnectedUrlRedacted(), maxPayload, MaxMessage)
 		}
 		return nil
 	}

@@ -113,8 +113,8 @@ func (k *Keys) Workers() ([]Credential, error) {
 	return list, nil
 }
 
-// updateList replaces the list of workers by what how returns for it.
-func (k *Keys) updateList(how func([]Credential) ([]Credential, error)) error {
+// updateList replaces the list of workers by what edit returns for it.
+func (k *Keys) updateList(edit func([]Credential) ([]Credential, error)) error {
 	unlock, err := k.lock()
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (k *Keys) updateList(how func([]Credential) ([]Credential, error)) error {
 	if err != nil {
 		return err
 	}
-	if list, err = how(list); err != nil {
+	if list, err = edit(list); err != nil {
 		return err
 	}
 	data, err := json.MarshalIndent(list, "", " ")
@@ -188,7 +188,7 @@ type user struct {
 }
 
 // newUser makes a user with permissions in an account. change can edit its claims.
-func newUser(account nkeys.KeyPair, name string, may jwt.UserPermissionLimits, change ...func(*jwt.UserClaims)) (u user, err error) {
+func newUser(account nkeys.KeyPair, name string, permissions jwt.UserPermissionLimits, change ...func(*jwt.UserClaims)) (u user, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
 		return u, fmt.Errorf("fleet: %w", err)
@@ -201,7 +201,7 @@ func newUser(account nkeys.KeyPair, name string, may jwt.UserPermissionLimits, c
 	}
 	claims := jwt.NewUserClaims(u.public)
 	claims.Name = name
-	claims.UserPermissionLimits = may
+	claims.UserPermissionLimits = permissions
 	for _, f := range change {
 		f(claims)
 	}

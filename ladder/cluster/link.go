@@ -206,16 +206,16 @@ func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, er
 	default:
 		return nil, nats.ErrDisconnected
 	}
-	within, cancel := context.WithTimeout(ctx, PartTime)
+	limited, cancel := context.WithTimeout(ctx, PartTime)
 	defer cancel()
 	go func() {
 		select {
 		case <-changed:
 			cancel()
-		case <-within.Done():
+		case <-limited.Done():
 		}
 	}()
-	msg, err := l.RequestWithContext(within, subject, data)
+	msg, err := l.RequestWithContext(limited, subject, data)
 	switch {
 	case err == nil:
 		return msg.Data, nil

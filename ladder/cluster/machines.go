@@ -113,16 +113,16 @@ func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatRep
 	b.WorkerInfo.SeenAt = now
 	b.WorkerInfo.Refusal = h.refusal(b.WorkerInfo)
 	a.Refusal = b.WorkerInfo.Refusal.String()
-	news := !sameMachine(m.WorkerInfo, b.WorkerInfo)
+	hasChanged := !sameMachine(m.WorkerInfo, b.WorkerInfo)
 	m.WorkerInfo = b.WorkerInfo
 	a.EndedAttempts = h.acknowledge(m.WorkerInfo)
 	if b.Leaving {
 		h.expireSoon(b.Name)
 		h.Log.Debug("a machine has left", "machine", b.Name)
 		delete(h.machines, b.Name)
-		news = true
+		hasChanged = true
 	}
-	if news {
+	if hasChanged {
 		h.notifyChanged()
 	}
 	return a, true
@@ -142,9 +142,9 @@ func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 }
 
 // meetsLevel reports whether the level of a machine's sandbox is at least the one that bots need.
-func meetsLevel(level string, least sandbox.Level) bool {
-	got, err := sandbox.ParseLevel(level)
-	return err == nil && got >= least
+func meetsLevel(level string, required sandbox.Level) bool {
+	parsed, err := sandbox.ParseLevel(level)
+	return err == nil && parsed >= required
 }
 
 // sameMachine reports whether two descriptions differ at most in SeenAt and the running attempts.

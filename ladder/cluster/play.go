@@ -13,7 +13,7 @@ import (
 )
 
 // Play implements runner.Fleet.
-func (h *Dispatcher) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
+func (h *Dispatcher) Play(ctx context.Context, machine string, j attempt.Job, accept func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
 	if err != nil {
 		return err
@@ -22,16 +22,16 @@ func (h *Dispatcher) Play(ctx context.Context, machine string, j attempt.Job, ke
 		h.forgetAttempt(a, true)
 		return err
 	}
-	return h.awaitResult(ctx, a, keep)
+	return h.awaitResult(ctx, a, accept)
 }
 
 // Adopt implements runner.Fleet.
-func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
+func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, accept func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, commitment}, acknowledged)
 	if err != nil {
 		return err
 	}
-	return h.awaitResult(ctx, a, keep)
+	return h.awaitResult(ctx, a, accept)
 }
 
 // awaitAttempt makes the dispatcher expect the result of an attempt.
@@ -103,13 +103,13 @@ func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.J
 	return nil
 }
 
-// awaitResult waits for the result of an attempt and calls keep with it.
-func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, keep func(attempt.Result) error) error {
+// awaitResult waits for the result of an attempt and calls accept with it.
+func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
-		return h.acceptDelivery(a, d, keep)
+		return h.acceptDelivery(a, d, accept)
 	case <-a.loss:
-		err := h.endAttempt(a, attempt.ErrLost, keep)
+		err := h.endAttempt(a, attempt.ErrLost, accept)
 		if errors.Is(err, attempt.ErrLost) {
 			h.metrics.lostAttempts.Inc()
 			h.withdraw(a)
@@ -132,15 +132,15 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, keep fu
 	case <-time.After(StopTime):
 	case <-h.ending.Done():
 	}
-	return h.endAttempt(a, ctx.Err(), keep)
+	return h.endAttempt(a, ctx.Err(), accept)
 }
 
 // endAttempt ends an attempt with err. If its games have arrived meanwhile, it accepts them instead.
-func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, keep func(attempt.Result) error) error {
+func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
 		if d.Failure == nil { // the result came first
-			return h.acceptDelivery(a, d, keep)
+			return h.acceptDelivery(a, d, accept)
 		}
 	default:
 	}
@@ -148,14 +148,14 @@ func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, keep func(attempt.
 	return err
 }
 
-// acceptDelivery checks a result and calls keep with it. The machine may forget the result after keep has
+// acceptDelivery checks a result and calls accept with it. The machine may forget the result after accept has
 // succeeded, or if the result cannot belong to the attempt.
-func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, keep func(attempt.Result) error) error {
+func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)
 	release()
 	if err == nil {
-		if err := keep(d.Result); err != nil {
+		if err := accept(d.Result); err != nil {
 			h.forgetAttempt(a, false)
 			return err
 		}

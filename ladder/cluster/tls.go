@@ -80,8 +80,8 @@ func clientTLS(creds []byte) *tls.Config {
 		InsecureSkipVerify: true, // VerifyConnection verifies instead
 		VerifyConnection: func(c tls.ConnectionState) error {
 			o := x509.VerifyOptions{Roots: pinned, DNSName: certificateName, Intermediates: x509.NewCertPool()}
-			for _, between := range c.PeerCertificates[1:] {
-				o.Intermediates.AddCert(between)
+			for _, intermediate := range c.PeerCertificates[1:] {
+				o.Intermediates.AddCert(intermediate)
 			}
 			if _, err := c.PeerCertificates[0].Verify(o); err == nil {
 				return nil

@@ -221,27 +221,27 @@ func (w *Worker) isDraining() bool {
 // the credentials. An attempt that ctx interrupts is played again elsewhere. An error says why the server
 // refuses the worker.
 func (w *Worker) Run(ctx context.Context) error {
-	under, end := context.WithCancelCause(ctx)
+	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	for _, p := range w.outbox.unsentResults {
-		ctx, over := context.WithCancelCause(under)
+		ctx, over := context.WithCancelCause(running)
 		w.attempts.add(p.attemptKey, &workerAttempt{cores.Any, over, func(error) {}})
 		go func() {
 			defer over(nil)
 			w.deliver(ctx, p)
 		}()
 	}
-	commands, err := w.server.Subscribe(jobsSubject(w.server.Name), func(msg *nats.Msg) { w.handleCommand(under, msg) })
+	commands, err := w.server.Subscribe(jobsSubject(w.server.Name), func(msg *nats.Msg) { w.handleCommand(running, msg) })
 	if err != nil {
 		return fmt.Errorf("worker: %w", err)
 	}
 	defer commands.Unsubscribe()
 	var heartbeats sync.WaitGroup
-	over, stopHeartbeats := context.WithCancel(under)
+	over, stopHeartbeats := context.WithCancel(running)
 	defer stopHeartbeats()
 	heartbeats.Go(func() { w.sendHeartbeats(over, end) })
 	select {
-	case <-under.Done():
+	case <-running.Done():
 	case <-w.drainStart:
 	}
 	busy := w.attempts.close()
@@ -252,7 +252,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	stopHeartbeats()
 	heartbeats.Wait()
 	w.sayGoodbye(ctx)
-	if err := context.Cause(under); err != nil && ctx.Err() == nil {
+	if err := context.Cause(running); err != nil && ctx.Err() == nil {
 		return err
 	}
 	return nil
@@ -278,8 +278,8 @@ func (w *Worker) notify() {
 // sendHeartbeats sends heartbeats until ctx ends. It calls end if the server refuses the worker forever.
 func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc) {
 	for {
-		asking, cancel := context.WithTimeout(ctx, HeartbeatTime)
-		a, err := w.sendHeartbeat(asking, false)
+		limited, cancel := context.WithTimeout(ctx, HeartbeatTime)
+		a, err := w.sendHeartbeat(limited, false)
 		cancel()
 		if err != nil && ctx.Err() == nil {
 			w.Log.Debug("the server does not answer", "err", err)
@@ -346,15 +346,15 @@ func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 	case o == nil || o.Machine != w.server.Name:
 		w.Log.Warn("a command of the server is not for this worker", "err", err)
 	default:
-		under, over := context.WithCancelCause(ctx)
-		plays, cancel := context.WithCancelCause(under)
+		attemptCtx, over := context.WithCancelCause(ctx)
+		playCtx, cancel := context.WithCancelCause(attemptCtx)
 		if !w.attempts.add(attemptKey{o.Match, o.Attempt}, &workerAttempt{o.Core, over, cancel}) { // the command was repeated
 			over(nil)
 			return
 		}
 		go func() {
 			defer over(nil)
-			w.playOrder(under, plays, *o)
+			w.playOrder(attemptCtx, playCtx, *o)
 		}()
 		w.notify()
 	}

@@ -17,11 +17,11 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// playOrder plays an attempt until plays ends, and sends the result. If ctx ends first, because the attempt
+// playOrder plays an attempt until playCtx ends, and sends the result. If ctx ends first, because the attempt
 // is over or the worker stops, it sends no result.
-func (w *Worker) playOrder(ctx, plays context.Context, o order) {
+func (w *Worker) playOrder(ctx, playCtx context.Context, o order) {
 	key := attemptKey{o.Match, o.Attempt}
-	r := w.playOnCore(plays, o)
+	r := w.playOnCore(playCtx, o)
 	if ctx.Err() != nil {
 		w.attempts.remove(key)
 		return
@@ -35,10 +35,10 @@ func (w *Worker) playOrder(ctx, plays context.Context, o order) {
 		return
 	}
 	p := packedResult{key, packed}
-	if plays.Err() != nil { // the result of a cancelled attempt is not stored
-		within, stop := context.WithTimeout(ctx, StopTime)
+	if playCtx.Err() != nil { // the result of a cancelled attempt is not stored
+		limited, stop := context.WithTimeout(ctx, StopTime)
 		defer stop()
-		ctx = within
+		ctx = limited
 	} else if err := w.outbox.store(p); err != nil {
 		w.Log.Warn("a result is kept in memory alone", "match", o.Match, "err", err)
 	}
@@ -128,10 +128,10 @@ func (w *Worker) fetchPart(ctx context.Context, p filePart) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	within, cancel := context.WithTimeout(ctx, fetchTime)
+	limited, cancel := context.WithTimeout(ctx, fetchTime)
 	defer cancel()
 	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-		part, err := w.server.fetch(within, data)
+		part, err := w.server.fetch(limited, data)
 		switch {
 		case err == nil && len(part) > 0:
 			return part, nil
@@ -141,7 +141,7 @@ func (w *Worker) fetchPart(ctx context.Context, p filePart) ([]byte, error) {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case <-within.Done():
+		case <-limited.Done():
 			return nil, err
 		case <-time.After(wait):
 		}

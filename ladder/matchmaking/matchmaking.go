@@ -127,12 +127,12 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 		}
 		return u
 	}
-	most, equals := 0.0, p.equalBuffer[:0]
+	highest, equals := 0.0, p.equalBuffer[:0]
 	for i := range p.players {
 		switch u := urgency(&p.players[i]); {
-		case u > most:
-			most, equals = u, append(equals[:0], &p.players[i])
-		case u == most:
+		case u > highest:
+			highest, equals = u, append(equals[:0], &p.players[i])
+		case u == highest:
 			equals = append(equals, &p.players[i])
 		}
 	}
@@ -148,7 +148,7 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	for i := range p.players {
 		player := &p.players[i]
 		u := urgency(player)
-		if u == most || best != nil && u < urgency(best) || !c.canPlay(player) {
+		if u == highest || best != nil && u < urgency(best) || !c.canPlay(player) {
 			continue
 		}
 		if best == nil || u > urgency(best) {
@@ -165,23 +165,23 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 // of them, with additions for uncertainty, chance and earlier meetings. If all seated players are idle, the
 // last opponent is not.
 func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (best *Candidate) {
-	first, least := seated[0], math.Inf(1)
+	first, nearest := seated[0], math.Inf(1)
 	active := func(p *Candidate) bool { return !c.isIdle(p) }
-	idle := len(seated) == len(p.sides)-1 && !slices.ContainsFunc(seated, active)
+	allIdle := len(seated) == len(p.sides)-1 && !slices.ContainsFunc(seated, active)
 	average := averageMeetings(first, len(p.sides), len(p.players))
 	for i := range p.players {
 		player := &p.players[i]
 		distance := math.Abs(player.Elo - first.Elo)
-		if best != nil && distance >= least || slices.Contains(seated, player) {
+		if best != nil && distance >= nearest || slices.Contains(seated, player) {
 			continue
 		}
 		distance += uncertaintyDistance(player) + chanceElo*r.Float64()
-		if best != nil && distance >= least {
+		if best != nil && distance >= nearest {
 			continue
 		}
 		distance += p.reluctance(seated, player, average)
-		if (best == nil || distance < least) && !(idle && c.isIdle(player)) && c.canPlay(player) {
-			best, least = player, distance
+		if (best == nil || distance < nearest) && !(allIdle && c.isIdle(player)) && c.canPlay(player) {
+			best, nearest = player, distance
 		}
 	}
 	return best

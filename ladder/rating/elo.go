@@ -125,11 +125,11 @@ func (r *result) memberChange(p Player, members int) ladder.Change {
 	}
 	// The member's part in the lead's uncertainty.
 	part := p.Uncertainty / float64(members)
-	told := part * r.share
-	m.K = r.formula.Full * told / (1 + float64(r.steepness*r.variance))
+	weightedPart := part * r.share
+	m.K = r.formula.Full * weightedPart / (1 + float64(r.steepness*r.variance))
 	m.EloAfter = p.Elo + float64(m.K*(r.score-r.expectedScore))
-	learnt := r.information * part * told / (1 + float64(r.information*r.variance))
-	m.Uncertainty = p.Uncertainty - learnt + float64(r.formula.Forget*r.share)
+	reduction := r.information * part * weightedPart / (1 + float64(r.information*r.variance))
+	m.Uncertainty = p.Uncertainty - reduction + float64(r.formula.Forget*r.share)
 	return m
 }
 

@@ -135,11 +135,11 @@ func (p *play) verdict(cause, why error) verdict {
 	if cause != nil || failure.Kind == attempt.FailedCancelled {
 		return verdict{label: "stop", reason: serverStopped}
 	}
-	var lie *attempt.Contradiction
+	var contradiction *attempt.Contradiction
 	switch {
-	case errors.As(why, &lie) && !p.isLocal():
+	case errors.As(why, &contradiction) && !p.isLocal():
 		v := onMachine("contradiction", "machine %q handed in what cannot be of the match")
-		v.suspension = phrase.New("what it handed in for match %d cannot be: %s", match, lie)
+		v.suspension = phrase.New("what it handed in for match %d cannot be: %s", match, contradiction)
 		return v
 	case errors.Is(why, attempt.ErrLost):
 		v := onMachine("lost", "machine %q was lost")

@@ -71,11 +71,11 @@ func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 		case <-f.requests[l.Name]:
 		}
 		f.turn <- struct{}{}
-		began := time.Now()
+		start := time.Now()
 		if err := f.fit(ctx, l); err != nil && ctx.Err() == nil {
 			f.log.Error("fitting the ratings", "ladder", l.Name, "err", err)
 		}
-		took := time.Since(began)
+		took := time.Since(start)
 		<-f.turn
 		select {
 		case <-ctx.Done():
@@ -92,7 +92,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	if err != nil || results.isEmpty() {
 		return err
 	}
-	began := time.Now()
+	start := time.Now()
 	anchors := map[int64]bool{}
 	for _, id := range results.versions {
 		v, err := f.store.Versions.Find(ctx, id)
@@ -108,7 +108,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	if err := f.store.Ladders.SaveFit(ctx, l.Name, estimates); err != nil {
 		return fmt.Errorf("storing the fit: %w", err)
 	}
-	took := time.Since(began)
+	took := time.Since(start)
 	f.seconds.WithLabelValues(l.Name).Observe(took.Seconds())
 	f.log.Debug("ratings fitted", "ladder", l.Name, "versions", len(results.versions), "seconds", took.Seconds())
 	return nil
@@ -195,14 +195,14 @@ func (r fitInput) fit(bots int, number []int, anchor *stats.Anchor) *stats.Fit {
 	if len(r.bouts) > 0 {
 		return stats.FitBouts(bots, renumberBouts(r.bouts, number), anchor)
 	}
-	var met []stats.Pair
+	var pairs []stats.Pair
 	for _, p := range r.pairs {
 		p.A, p.B = number[p.A], number[p.B]
 		if p.A != p.B { // two versions of the anchor
-			met = append(met, p)
+			pairs = append(pairs, p)
 		}
 	}
-	return stats.FitPairs(bots, met, anchor)
+	return stats.FitPairs(bots, pairs, anchor)
 }
 
 func renumberBouts(bouts []stats.Bout, number []int) []stats.Bout {

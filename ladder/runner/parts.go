@@ -106,9 +106,9 @@ type Fleet interface {
 	Machines() []attempt.WorkerInfo
 	// Changes returns a channel that receives after machines came, left or changed. The fleet never blocks on it.
 	Changes() <-chan struct{}
-	// Play sends a job to a machine, waits for its result and calls keep once with it.
+	// Play sends a job to a machine, waits for its result and calls accept once with it.
 	//
-	// If keep returns an error, the result cannot be stored now: the machine retains it for the next server, and
+	// If accept returns an error, the result cannot be stored now: the machine retains it for the next server, and
 	// Play returns that error. If the result cannot belong to the job, the error is an *attempt.Contradiction.
 	//
 	// If the machine is lost, the error is attempt.ErrLost. If ctx ends, the server asks the machine to stop
@@ -116,10 +116,10 @@ type Fleet interface {
 	// cause of ctx is attempt.ErrDetach, the attempt goes on without this server.
 	//
 	// If the job cannot be sent, the error is an *attempt.Failure or contains attempt.ErrUnavailable.
-	Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error
+	Play(ctx context.Context, machine string, j attempt.Job, accept func(attempt.Result) error) error
 	// Adopt waits for the result of a job that an earlier server has sent, and otherwise does what Play does.
 	// The seed of the job is not known, only its commitment.
-	Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error
+	Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, accept func(attempt.Result) error) error
 }
 
 // emptyFleet is a Fleet without machines.

@@ -73,21 +73,21 @@ func (r *Runner) adoptAttempts(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, h := range running {
-		if h.Machine == attempt.Local {
+	for _, a := range running {
+		if a.Machine == attempt.Local {
 			r.metrics.brokenAttempts.WithLabelValues("stop").Inc()
-			r.Log.Info("match interrupted", "match", h.Match, "attempt", h.Attempt, "why", serverStopped)
-			if _, err := r.Store.Matches.InterruptAttempt(ctx, h.Match, h.Attempt, serverStopped, false); err != nil {
+			r.Log.Info("match interrupted", "match", a.Match, "attempt", a.Attempt, "why", serverStopped)
+			if _, err := r.Store.Matches.InterruptAttempt(ctx, a.Match, a.Attempt, serverStopped, false); err != nil {
 				return err
 			}
 			continue
 		}
-		m, err := r.Store.Matches.Find(ctx, h.Match)
+		m, err := r.Store.Matches.Find(ctx, a.Match)
 		if err != nil {
 			return err
 		}
-		r.Log.Info("an attempt of an earlier server is awaited", "match", h.Match, "attempt", h.Attempt, "machine", h.Machine)
-		r.startJob(context.WithoutCancel(ctx), r.placement.adopt(h.Machine, &m, r.Now()))
+		r.Log.Info("an attempt of an earlier server is awaited", "match", a.Match, "attempt", a.Attempt, "machine", a.Machine)
+		r.startJob(context.WithoutCancel(ctx), r.placement.adopt(a.Machine, &m, r.Now()))
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	limited, cancel := context.WithTimeoutCause(ctx, r.longestAttempt(p), errOverdue)
 	defer cancel()
 	var failure error // why the result is not stored, if the machine may forget it
-	keep := func(result attempt.Result) error {
+	accept := func(result attempt.Result) error {
 		p.took = time.Since(start)
 		failure = r.acceptResult(ctx, p, result)
 		if errors.As(failure, new(serverError)) && errors.Is(context.Cause(ctx), attempt.ErrDetach) {
@@ -129,11 +129,11 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	}
 	var err error
 	if p.adopted {
-		err = r.Fleet.Adopt(limited, p.attempt.Machine, j, p.attempt.Commitment, keep)
+		err = r.Fleet.Adopt(limited, p.attempt.Machine, j, p.attempt.Commitment, accept)
 	} else if j.Core, j.ParallelRotations = p.core, p.rotations; p.isLocal() {
-		err = keep(r.player(ctx, p, j))
+		err = accept(r.player(ctx, p, j))
 	} else {
-		err = r.Fleet.Play(limited, p.attempt.Machine, j, keep)
+		err = r.Fleet.Play(limited, p.attempt.Machine, j, accept)
 	}
 	if p.took == 0 {
 		p.took = time.Since(start)
@@ -150,19 +150,19 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 // longestAttempt returns how long a machine may have an attempt: three times the longest that all of its games
 // and program starts can take, and ten minutes. The time since the start of an adopted attempt is subtracted.
 func (r *Runner) longestAttempt(p *play) time.Duration {
-	const longest, least = 30 * 24 * time.Hour, 10 * time.Minute
+	const longest, shortest = 30 * 24 * time.Hour, 10 * time.Minute
 	m := p.match
 	v, err := m.Variant()
 	if err != nil {
-		return least // attempt.Play reports the error
+		return shortest // attempt.Play reports the error
 	}
 	starts := time.Duration(m.Deals * len(m.Versions) * v.Players)
 	start := min(m.Clock.Startup, longest/starts)
-	limit := 3*min(longest, ladder.MaxMatchTime(v, m.Clock, len(m.Versions), m.Deals)) + 3*starts*start + least
+	limit := 3*min(longest, ladder.MaxMatchTime(v, m.Clock, len(m.Versions), m.Deals)) + 3*starts*start + shortest
 	if p.adopted {
 		limit -= r.Now().Sub(p.attempt.StartedAt)
 	}
-	return max(limit, least)
+	return max(limit, shortest)
 }
 
 // acceptResult counts what a result says and stores its games. It returns why the attempt has no games, or an

@@ -367,12 +367,12 @@ func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	if err != nil {
 		return // the jobs end by themselves
 	}
-	goesOn := map[int64]bool{}
+	isRunning := map[int64]bool{}
 	for _, h := range running {
-		goesOn[h.Match] = true
+		isRunning[h.Match] = true
 	}
 	for _, a := range list {
-		if a.play != nil && goesOn[a.play.match.ID] {
+		if a.play != nil && isRunning[a.play.match.ID] {
 			continue
 		}
 		if a.job.isCancelled(ctx, r.Store) { // else it has just finished

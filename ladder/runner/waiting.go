@@ -116,8 +116,8 @@ func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	}
 	var best *ladder.Match
 	for _, m := range s.matches {
-		before := best == nil || s.turns[m.RequestedBy] < s.turns[best.RequestedBy]
-		if m.RequestedBy != 0 && before && s.leavesRoom(ctx, c, m) && s.canBegin(ctx, c, m) {
+		isEarlier := best == nil || s.turns[m.RequestedBy] < s.turns[best.RequestedBy]
+		if m.RequestedBy != 0 && isEarlier && s.leavesRoom(ctx, c, m) && s.canBegin(ctx, c, m) {
 			best = m
 		}
 	}

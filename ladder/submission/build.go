@@ -83,10 +83,10 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 
 // label returns the version in a manifest, which can be any text, as a short line.
 func label(version string, t *transcript) string {
-	const most = 40
+	const maxLabel = 40
 	line := firstLine(t.clean(version))
-	if len(line) > most {
-		line = strings.ToValidUTF8(line[:most], "")
+	if len(line) > maxLabel {
+		line = strings.ToValidUTF8(line[:maxLabel], "")
 	}
 	return line
 }

@@ -87,26 +87,26 @@ func (p *Pipeline) Sandbox() *match.Sandbox {
 // buildLimit returns the limits of a build. They never exceed the memory of all bots together.
 func (p *Pipeline) buildLimit() sandbox.Limit {
 	limit := sandbox.BuildLimit
-	if most := p.Room.Total; most > 0 && limit.MaxMemory(p.Level) > most {
-		limit.Memory, limit.Disk = most*2/3, most/3
+	if total := p.Room.Total; total > 0 && limit.MaxMemory(p.Level) > total {
+		limit.Memory, limit.Disk = total*2/3, total/3
 	}
 	return limit
 }
 
 // MaxMemory returns the largest memory, in bytes, that the stages of one version can use. The trial plays one
 // rotation after the other.
-func (p *Pipeline) MaxMemory() (most int64, err error) {
-	most = max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot)
+func (p *Pipeline) MaxMemory() (memory int64, err error) {
+	memory = max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot)
 	for _, t := range p.trialLaddersOf(ladder.Version{}) {
 		v, err := t.Variant()
 		if err != nil {
 			return 0, err
 		}
 		if p.checkRoom(v) == nil {
-			most = max(most, p.Room.RotationMemory(v, []bool{false, true}))
+			memory = max(memory, p.Room.RotationMemory(v, []bool{false, true}))
 		}
 	}
-	return most, nil
+	return memory, nil
 }
 
 // checkRoom returns an error if a match of a trial does not fit into the memory. This can happen for a game
@@ -224,26 +224,26 @@ func (s *submission) processStage(ctx context.Context, st stage) (on bool, err e
 		return false, err
 	}
 	log := s.transcript()
-	began := time.Now()
+	start := time.Now()
 	summary, err := s.runStage(ctx, st, log)
 	if err != nil && ctx.Err() != nil {
 		return false, ctx.Err() // the version starts again later
 	}
-	var no *refusal
-	ours := err != nil && !errors.As(err, &no)
+	var refused *refusal
+	isServerFailure := err != nil && !errors.As(err, &refused)
 	result := "ok"
 	switch {
-	case ours:
+	case isServerFailure:
 		result, summary = "failed", phrase.New("interrupted by a failure of the server, which will try again")
 	case err != nil:
-		result, summary = "failed", no.text.Map(log.clean)
+		result, summary = "failed", refused.text.Map(log.clean)
 	}
-	fmt.Fprintf(log, "\n%s: %s (%s)\n", result, summary, shortTime(time.Since(began)))
-	ended := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: summary.Map(firstLine)}
-	if kept := s.Store.Versions.FinishStage(ctx, s.version.ID, ended); kept != nil || ours {
-		return false, errors.Join(err, kept)
+	fmt.Fprintf(log, "\n%s: %s (%s)\n", result, summary, shortTime(time.Since(start)))
+	outcome := ladder.Stage{Name: st.name, OK: err == nil, Log: log.String(), Summary: summary.Map(firstLine)}
+	if storeErr := s.Store.Versions.FinishStage(ctx, s.version.ID, outcome); storeErr != nil || isServerFailure {
+		return false, errors.Join(err, storeErr)
 	}
-	if no == nil {
+	if refused == nil {
 		return true, nil
 	}
 	return false, s.Store.Versions.Fail(ctx, s.version.ID, phrase.New("%s: %s", phrase.New(st.name), summary.Map(firstLine)))
@@ -276,9 +276,9 @@ func (s *submission) overtimeError() error {
 	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
 }
 
-// checkOwnTime returns a refusal if own, the time that the bot itself has used, exceeds the limit of the stage.
-func (s *submission) checkOwnTime(own time.Duration) error {
-	if own > s.timeLimit {
+// checkOwnTime returns a refusal if used, the time that the bot itself has used, exceeds the limit of the stage.
+func (s *submission) checkOwnTime(used time.Duration) error {
+	if used > s.timeLimit {
 		return s.overtimeError()
 	}
 	return nil

@@ -67,9 +67,9 @@ func firstLine(text string) string {
 }
 
 // listSome joins the first words of a list, and says how many more there are.
-func listSome(words []string, most int) string {
-	if n := len(words) - most; n > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), n)
+func listSome(words []string, limit int) string {
+	if n := len(words) - limit; n > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(words[:limit], ", "), n)
 	}
 	return strings.Join(words, ", ")
 }

@@ -120,8 +120,8 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 		if err != nil {
 			return summary, err
 		}
-		if none := s.checkRoom(v); none != nil {
-			fmt.Fprintf(log, "%-20s is not tried: %s\n", t.Name, none)
+		if noRoom := s.checkRoom(v); noRoom != nil {
+			fmt.Fprintf(log, "%-20s is not tried: %s\n", t.Name, noRoom)
 			continue
 		}
 		matches++
@@ -192,13 +192,13 @@ const logTail = 20
 // refuseFirstFault returns a refusal if the bot has a fault in a game of a trial. It writes the fault and
 // advice to log.
 func (s *submission) refuseFirstFault(trial string, g *referee.GameResult, log *transcript) error {
-	ours := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
-	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !ours(f) || f.HouseFailed() })
+	isOpponent := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
+	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !isOpponent(f) || f.HouseFailed() })
 	if i < 0 {
 		return nil
 	}
 	f := g.Faults[i]
-	if ours(f) {
+	if isOpponent(f) {
 		return fmt.Errorf("submission: %s: %w: %v", trial, errHouse, f)
 	}
 	c := match.Contestant{Language: s.version.Language, Sandbox: s.Sandbox()}.InCompetition(&g.Replay, f, g.Logs[f.Seat])

@@ -68,7 +68,7 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 
 // RunTryout builds a bot, plays its games and checks it, on core. It returns the log of the build and the
 // games. An error of the bot has the code Invalid; any other error is that of ctx or a failure of the server.
-func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (said string, err error) {
+func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output string, err error) {
 	work, err := p.Dir.MkdirTemp("tryout-")
 	if err != nil {
 		return "", fmt.Errorf("submission: %w", err)
@@ -91,12 +91,12 @@ func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (said stri
 			break
 		}
 	}
-	var no *refusal
+	var refused *refusal
 	switch {
 	case err == nil:
 		err = s.checkTryout(ctx, t)
-	case errors.As(err, &no) && ctx.Err() == nil:
-		err = ladder.Errorf(ladder.Invalid, "", "%s", no.text.Map(log.clean))
+	case errors.As(err, &refused) && ctx.Err() == nil:
+		err = ladder.Errorf(ladder.Invalid, "", "%s", refused.text.Map(log.clean))
 	}
 	return log.String(), err
 }
@@ -106,8 +106,8 @@ func (s *submission) checkTryout(ctx context.Context, t Tryout) error {
 	log, result := s.transcript(), TryoutCheck{OK: true}
 	s.quick = true
 	summary, err := s.runStage(ctx, stage{Check, "", TryoutCheckTime, true, (*submission).check}, log)
-	if no, ok := errors.AsType[*refusal](err); ok && ctx.Err() == nil {
-		result.OK, summary, err = false, no.text.Map(log.clean), nil
+	if refused, ok := errors.AsType[*refusal](err); ok && ctx.Err() == nil {
+		result.OK, summary, err = false, refused.text.Map(log.clean), nil
 	}
 	if err != nil {
 		return err

@@ -134,13 +134,13 @@ func (c *Cluster) configure(page string, tls bool) {
 	c.accounts(dir, authority)
 }
 
-func (c *Cluster) replace(text, what, with string) string {
+func (c *Cluster) replace(text, pattern, replacement string) string {
 	c.t.Helper()
-	re := regexp.MustCompile(what)
+	re := regexp.MustCompile(pattern)
 	if !re.MatchString(text) {
-		c.t.Fatalf("the configuration has no %s", what)
+		c.t.Fatalf("the configuration has no %s", pattern)
 	}
-	return re.ReplaceAllLiteralString(text, with)
+	return re.ReplaceAllLiteralString(text, replacement)
 }
 
 func (c *Cluster) write(file string, data []byte) {
