@@ -98,7 +98,7 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 		return ExitError
 	default:
 		said := Message(err)
-		if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(said, `" `+missing) { // nothing says what to do
+		if errors.Is(err, fs.ErrNotExist) && strings.HasSuffix(said, `" `+missing) { // the message does not say what to do
 			said += ": check its name and its directory"
 		}
 		fmt.Fprintf(stderr, "%s: %s\n", root.Name(), said)

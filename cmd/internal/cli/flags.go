@@ -21,7 +21,7 @@ import (
 func checkUsage(cmd *cobra.Command) {
 	arguments := cmd.Args
 	switch {
-	case cmd.Name() == "help": // cobra's, which takes the words of a command
+	case cmd.Name() == "help": // Cobra's own command, whose arguments are the words of a command
 		arguments = cobra.ArbitraryArgs
 	case arguments == nil:
 		arguments = cobra.NoArgs
@@ -158,9 +158,9 @@ type number[T int | int64 | float64 | time.Duration] struct {
 
 // NumberFlag adds a flag for a number or a time from least to most. The default value may be outside of that
 // range. If it is below least, it means "not set", and help does not show it.
-func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, to *T, name string, value, least, most T, usage string) {
-	*to = value
-	addNumber(cmd, &number[T]{to, least, most}, name, value < least, usage)
+func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, target *T, name string, value, least, most T, usage string) {
+	*target = value
+	addNumber(cmd, &number[T]{target, least, most}, name, value < least, usage)
 }
 
 // addNumber adds a flag. If unset is true, help shows no default.
@@ -172,15 +172,15 @@ func addNumber(cmd *cobra.Command, v pflag.Value, name string, unset bool, usage
 }
 
 // CountFlag adds a flag for a whole number of at least 1. If the default value is 0, help does not show it.
-func CountFlag[T int | int64](cmd *cobra.Command, to *T, name string, value T, usage string) {
-	NumberFlag(cmd, to, name, value, 1, T(math.MaxInt), usage)
+func CountFlag[T int | int64](cmd *cobra.Command, target *T, name string, value T, usage string) {
+	NumberFlag(cmd, target, name, value, 1, T(math.MaxInt), usage)
 }
 
 // MsFlag adds a flag for milliseconds, at most those of a day, which is the longest clock.
-func MsFlag(cmd *cobra.Command, to *time.Duration, name string, value, least int, usage string) {
-	*to = time.Duration(value) * time.Millisecond
+func MsFlag(cmd *cobra.Command, target *time.Duration, name string, value, least int, usage string) {
+	*target = time.Duration(value) * time.Millisecond
 	n := number[int]{&value, least, int((24 * time.Hour).Milliseconds())}
-	addNumber(cmd, &milliseconds{n, to}, name, value < least, usage)
+	addNumber(cmd, &milliseconds{n, target}, name, value < least, usage)
 }
 
 // milliseconds is the value of a flag for a number of milliseconds. It sets a time.
@@ -196,9 +196,9 @@ func (m *milliseconds) Set(s string) error {
 }
 
 // SizeFlag adds a flag for a size of memory or files. A default value of 0 means "not set".
-func SizeFlag(cmd *cobra.Command, to *size.Bytes, name string, value size.Bytes, usage string) {
-	*to = value
-	cmd.Flags().Var(sizeValue{to}, name, usage)
+func SizeFlag(cmd *cobra.Command, target *size.Bytes, name string, value size.Bytes, usage string) {
+	*target = value
+	cmd.Flags().Var(sizeValue{target}, name, usage)
 }
 
 // sizeValue is the value of a flag for a size.
@@ -224,15 +224,15 @@ func (n *number[T]) String() string {
 func (n *number[T]) Set(s string) error {
 	var v T
 	var err error
-	switch to := any(&v).(type) {
+	switch target := any(&v).(type) {
 	case *float64:
-		*to, err = strconv.ParseFloat(s, 64)
+		*target, err = strconv.ParseFloat(s, 64)
 	case *int64:
-		*to, err = strconv.ParseInt(s, 10, 64)
+		*target, err = strconv.ParseInt(s, 10, 64)
 	case *int:
-		*to, err = strconv.Atoi(s)
+		*target, err = strconv.Atoi(s)
 	case *time.Duration:
-		*to, err = time.ParseDuration(s)
+		*target, err = time.ParseDuration(s)
 	}
 	if err != nil || !(v >= n.min && v <= n.max) { // false for NaN
 		return errors.New(n.Allowed())

@@ -88,8 +88,8 @@ func SecretFlag(cmd *cobra.Command) *cobra.Command {
 }
 
 // JSONFlag adds the flag --json to a command.
-func JSONFlag(cmd *cobra.Command, to *bool) {
-	cmd.Flags().BoolVar(to, "json", false, "write the result as JSON")
+func JSONFlag(cmd *cobra.Command, target *bool) {
+	cmd.Flags().BoolVar(target, "json", false, "write the result as JSON")
 }
 
 // WriteJSON writes a value in the format of --json.
@@ -115,11 +115,11 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	if info, err := os.Stat(path); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return writeInto(path, write)
 	}
-	to := path
+	target := path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
-		to = real // keeps a symbolic link
+		target = real // keeps a symbolic link
 	}
-	f, err := TempBeside(to)
+	f, err := TempBeside(target)
 	if err != nil {
 		return err
 	}
@@ -129,13 +129,13 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 		return err
 	}
 	var kept error
-	if info, err := os.Stat(to); err == nil {
+	if info, err := os.Stat(target); err == nil {
 		kept = f.Chmod(info.Mode().Perm()) // the mode of the file that it replaces
 	}
 	if err := errors.Join(kept, f.Close()); err != nil {
 		return cannotWrite(path, err)
 	}
-	if err := os.Rename(f.Name(), to); err != nil {
+	if err := os.Rename(f.Name(), target); err != nil {
 		return cannotWrite(path, err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "wrote %s\n", ladder.Plain(path))
@@ -167,8 +167,8 @@ func writeInto(path string, write func(io.Writer) error) error {
 	return errors.Join(buffered(f, write), f.Close())
 }
 
-func buffered(to io.Writer, write func(io.Writer) error) error {
-	w := bufio.NewWriter(to)
+func buffered(target io.Writer, write func(io.Writer) error) error {
+	w := bufio.NewWriter(target)
 	if err := write(w); err != nil {
 		return err
 	}
@@ -231,9 +231,9 @@ func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err
 	}
 }
 
-// ReadInput returns the first bytes, at most most, of a file, or of stdin if path is "-". It fails when the
-// command is interrupted.
-func ReadInput(cmd *cobra.Command, path string, most int64) ([]byte, error) {
+// ReadInput returns up to limit bytes of a file, or of stdin if path is "-". It fails when the command is
+// interrupted.
+func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 	in := cmd.InOrStdin()
 	if path != "-" {
 		f, err := os.Open(path)
@@ -243,5 +243,5 @@ func ReadInput(cmd *cobra.Command, path string, most int64) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	return UntilInterrupt(cmd, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in, most)) })
+	return UntilInterrupt(cmd, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in, limit)) })
 }

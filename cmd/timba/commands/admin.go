@@ -103,7 +103,7 @@ func newInvite(f *adminFlags) *cobra.Command {
 			return wire.MadeInvite{}, err
 		}
 		made, err := o.AddInvite(ctx, wire.NewInvite{Name: name, ExpiresAt: until})
-		if err == nil { // apart from the code, which a script reads
+		if err == nil { // on stderr, as a script reads the code from stdout
 			site, page := "URL", "the page /join of the site"
 			if server, ok := o.(remoteAdmin); ok {
 				site, page = server.URL, server.URL+"/join#"+made.Code
