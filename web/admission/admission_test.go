@@ -21,7 +21,7 @@ var limits = admission.Limits{Person: 2, Address: 3, Total: 6, Subject: phrase.P
 // from returns an address.
 func from(n byte) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, 2, n}) }
 
-// Places are limited for a person, wherever they are, for an address where nobody is signed in, and in all; what
+// Places limit a person at all addresses, an address without a signed-in person, and the total. A place that
 // is left can be taken again.
 func TestPlaces(t *testing.T) {
 	p := admission.NewPlaces(limits)
@@ -57,7 +57,7 @@ func TestPlaces(t *testing.T) {
 	enter(admission.Visitor{Address: from(6)}, "the limit is 6")
 }
 
-// A place of nobody without an address is one place.
+// A visitor without a person and without an address takes one place.
 func TestPlacesOfNobody(t *testing.T) {
 	p := admission.NewPlaces(limits)
 	for range limits.Address {
@@ -68,7 +68,7 @@ func TestPlacesOfNobody(t *testing.T) {
 	}
 }
 
-// However many come at once, no more have a place than may.
+// Concurrent calls of Enter never exceed the limits.
 func TestPlacesAtOnce(t *testing.T) {
 	p := admission.NewPlaces(admission.Limits{Person: 1, Address: 40, Total: 30, Subject: phrase.Plain("seats")})
 	var all sync.WaitGroup
@@ -93,8 +93,8 @@ func TestPlacesAtOnce(t *testing.T) {
 	}
 }
 
-// A rate allows so many in a minute, and as many at once; the headers say what is left, and the error
-// when to come again.
+// A rate allows a number of requests in a minute, and that number at once. The headers say what is left, and
+// the error when to try again.
 func TestRate(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	r := admission.NewRate[string]("person", phrase.Plain("requests a minute for one person"), 3, func() time.Time { return now })

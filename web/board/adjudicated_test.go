@@ -31,7 +31,7 @@ func adjudicated(t testing.TB, a *referee.Adjudication, end referee.Adjudication
 	return g
 }
 
-// The page says how scores ended a game, and by which rules.
+// The page says that the bots' scores ended a game, and by which rules.
 func TestReplaysPageAdjudication(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)

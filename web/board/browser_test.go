@@ -22,8 +22,8 @@ import (
 
 var screens = flag.String("screens", "", "a directory to write pictures of the pages to")
 
-// The page of every game works: it steps, plays and jumps, by keys and by
-// clicks, shows what a seat sees and no more, and asks no network for anything.
+// The page of every game works: it steps, plays and jumps by keys and clicks, shows only what a seat sees,
+// and makes no network request.
 func TestReplaysPage(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -48,7 +48,7 @@ func TestReplaysPage(t *testing.T) {
 	}
 }
 
-// at checks where the player is, in all the places that say so.
+// at checks the position of the player in all elements that show it.
 func (b *tab) at(ply int, g *board.Recording) {
 	b.T.Helper()
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
@@ -108,7 +108,7 @@ func scored(g *board.Recording) (seats []string) {
 	return seats
 }
 
-// playing lets the page play. At ply 2, whenever that comes, a key pauses it.
+// playing starts the playback, and pauses it with a key at ply 2.
 func playing(b *tab, g *board.Recording) {
 	b.T.Helper()
 	webtest.Eval[chromedp.Void](b.Tab, `(() => {
@@ -161,7 +161,7 @@ const show = `(() => {
 	};
 })()`
 
-// visit goes to a position and a view, seat -1 for all cards, by the address.
+// visit opens a position and a view by the address. Seat -1 shows all cards.
 func (b *tab) visit(ply, seat int) shown {
 	b.T.Helper()
 	hash, view := fmt.Sprintf("ply=%d", ply), "open"
@@ -179,7 +179,7 @@ func (b *tab) visit(ply, seat int) shown {
 	return s
 }
 
-// seatViews goes through some positions and some seats' views of them.
+// seatViews checks some positions in the views of some seats.
 func seatViews(b *tab, g *board.Recording) {
 	b.T.Helper()
 	b.Press("1")
@@ -212,8 +212,8 @@ func seatViews(b *tab, g *board.Recording) {
 	}
 }
 
-// check compares what is shown with the view of a seat: its hand, and of other
-// cards none that the view does not name.
+// check compares the page with the view of a seat: its hand, and no other cards than those that the view
+// names.
 func (s shown) check(d rules.Display, view map[string]string, seat int) error {
 	if n := len(strings.Fields(s.Line)); !strings.HasPrefix(s.Line, "view ") || n != len(view)+1 {
 		return fmt.Errorf("the view line is %q", s.Line)
@@ -263,8 +263,8 @@ func (s shown) check(d rules.Display, view map[string]string, seat int) error {
 	return nil
 }
 
-// addresses changes the view and changes it back, faster than the page writes its address. Nothing
-// written later may show the view in between.
+// addresses changes the view and changes it back, faster than the page updates its address. The address must
+// never show the view in between.
 func addresses(b *tab) {
 	b.T.Helper()
 	hash := webtest.Eval[string](b.Tab, `new Promise((resolve) => {
@@ -276,7 +276,7 @@ func addresses(b *tab) {
 	}
 }
 
-// marks checks the last position: result, faults, moves of the stand-in.
+// marks checks what the last position shows: the result, faults and moves of the stand-in.
 func marks(b *tab, g *board.Recording) {
 	b.T.Helper()
 	b.Press(kb.End, "o")
@@ -313,7 +313,7 @@ func marks(b *tab, g *board.Recording) {
 	}
 }
 
-// What bots say is text, whatever they say.
+// The page shows what bots say as text and never as HTML.
 func TestReplaysPageHostile(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -360,7 +360,7 @@ func TestReplaysPageHostile(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The policy of the page is in force, so that even a mistake asks no network.
+// The content security policy of the page is in force, so that even a mistake cannot make a network request.
 func TestReplaysPagePolicy(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -385,7 +385,7 @@ func TestReplaysPagePolicy(t *testing.T) {
 	}
 }
 
-// The page fits phones and desktops, and honours what the reader prefers.
+// The page fits phones and desktops, and respects the reader's preferences.
 func TestReplaysPageFits(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -427,8 +427,8 @@ func TestReplaysPageFits(t *testing.T) {
 	}
 }
 
-// fitted checks that the page has been laid out for the width, which comes a
-// frame after the width itself, and that its cards are on the table.
+// fitted checks that the page has been laid out for its width, one frame after the width has changed, and
+// that its cards are on the table.
 func fitted(b *tab, width int64) {
 	b.T.Helper()
 	if _, err := chromedp.Run(b.Ctx, chromedp.Poll[bool](
@@ -450,7 +450,7 @@ func fitted(b *tab, width int64) {
 	}
 }
 
-// picture writes what there is to see, where the flag -screens says so.
+// picture writes a screenshot if the flag -screens is set.
 func picture(b *tab, name string) {
 	b.T.Helper()
 	if *screens == "" {

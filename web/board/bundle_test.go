@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// bundle returns a module or a style sheet, of that path, with all that it imports. A module
-// becomes a classic script.
+// bundle returns the module or style sheet at a path together with all its imports. A module becomes a
+// classic script.
 func bundle(name, text string) (string, error) {
 	dir, err := filepath.Abs(filepath.Dir(name))
 	if err != nil {
@@ -35,7 +35,7 @@ func bundle(name, text string) (string, error) {
 	return string(result.OutputFiles[0].Contents), nil
 }
 
-// What is committed is the bundle of its source.
+// The committed bundle is that of its source.
 func TestBundlesAreFresh(t *testing.T) {
 	for name, committed := range map[string]string{"page/page.js": board.Script, "page/page.css": board.Style} {
 		source := kit.Get[[]byte](t)(os.ReadFile(name))

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// livePosition is what a server sends of a position for drawPosition; see package board.
+// livePosition is the data that a server sends for drawPosition; see package board.
 type livePosition struct {
 	Display rules.Display `json:"display"`
 	Names   []string      `json:"names"`
@@ -64,8 +64,8 @@ func (b *tab) draw(c sample, seats int, s rules.State, options string) (legal []
 	return legal
 }
 
-// Every legal move of the positions of random games can be chosen with the mouse, and is
-// handed on once and letter for letter.
+// Every legal move in the positions of random games can be chosen with the mouse, and is passed on exactly
+// once and letter for letter.
 func TestBoardLiveChoices(t *testing.T) {
 	t.Parallel()
 	names, every, most := []string{"brisca", "tute", "podrida", "tebes", "teeko", "teeko-drop"}, 18, 6
@@ -120,7 +120,8 @@ func TestBoardLiveNoMoves(t *testing.T) {
 	}
 }
 
-// The keyboard alone is enough: tab and arrows reach the choices, enter takes one, escape goes back.
+// The keyboard is enough to choose a move: tab and arrows reach the choices, enter chooses one, and escape
+// goes back.
 func TestBoardLiveKeyboard(t *testing.T) {
 	t.Parallel()
 	b := live(t)

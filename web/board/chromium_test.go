@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { os.Exit(webtest.M{Tests: m}.Run()) }
 // tab is a page of a game in the browser.
 type tab struct{ *webtest.Tab }
 
-// open opens a game's page, or an empty page for nil.
+// open opens the page of a game, or an empty page if the game is nil.
 func open(t *testing.T, in context.Context, g *board.Recording) *tab {
 	t.Helper()
 	url := "about:blank"
@@ -31,7 +31,7 @@ func open(t *testing.T, in context.Context, g *board.Recording) *tab {
 	return b
 }
 
-// pageFile writes a page and gives its address.
+// pageFile writes a page to a file and returns its address.
 func pageFile(t *testing.T, g *board.Recording) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "game.html")

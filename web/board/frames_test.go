@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// unfold returns the views by frame and seat, as the page does.
+// unfold returns the views by frame and seat, computed from the changes as the page does.
 func unfold(g *board.Recording) (frames [][]map[string]string) {
 	views := make([]map[string]string, len(g.Seats))
 	for _, f := range g.Frames {
@@ -38,7 +38,7 @@ func unfold(g *board.Recording) (frames [][]map[string]string) {
 	return frames
 }
 
-// SPEC.md, "Replays": the frames are every position, as each seat sees it.
+// SPEC.md, "Replays": the frames are all positions as each seat sees them.
 func TestReplaysFrames(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		c := samples[rapid.IntRange(0, len(samples)-1).Draw(rt, "sample")]
@@ -91,7 +91,7 @@ func TestReplaysMoveNames(t *testing.T) {
 	}
 }
 
-// Events are those that the log gives each seat, and all for those who see all.
+// Events are those that the log gives to each seat, and all events for a viewer who sees all cards.
 func TestReplaysFrameEvents(t *testing.T) {
 	g := rebuilt(t, find(t, "brisca"), play(t, find(t, "brisca")))
 	views := unfold(g)
@@ -200,7 +200,7 @@ func TestReplaysPageIsOneSafeDocument(t *testing.T) {
 	}
 }
 
-// No replay document, however wrong, makes a panic.
+// No replay document makes the package panic.
 func FuzzReplaysExport(f *testing.F) {
 	for _, c := range samples {
 		f.Add(play(f, c).Encode())

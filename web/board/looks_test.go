@@ -16,14 +16,14 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// longNames are names as people give them, some longer than a table has room for.
+// longNames are realistic names, some of which are longer than a table has room for.
 var longNames = []string{
 	"capicúa", "monte-carlo-tree-2", "stochastic-beam-search", "la-sota-de-oros", "PodridaNet", "mano_negra",
 	"siete-y-media", "Kasparov del tute", "zz", "WWWWWWWWWWWWWWWWWWWWWWWW", "@greedy", "as-de-espadas",
 }
 
-// tableFaults returns what is wrong with what can be seen of a page: names, cards and controls that
-// lie on each other, are cut off or outside the window.
+// tableFaults returns the visible defects of a page: names, cards and controls that overlap, are cut off or
+// lie outside the window.
 const tableFaults = `(() => {
 	const faults = [];
 	const all = (selector, of = document) => [...of.querySelectorAll(selector)];
@@ -75,7 +75,7 @@ const tableFaults = `(() => {
 	return faults;
 })()`
 
-// tables are games at whose tables everything must have its place.
+// tables are the games whose tables must fit on the page.
 var tables = []sample{
 	{name: "podrida-3", game: podrida.Game, options: map[string]string{"players": "3"}, match: 11},
 	{name: "podrida-6", game: podrida.Game, options: map[string]string{"players": "6"}, match: 11},
@@ -85,8 +85,8 @@ var tables = []sample{
 	{name: "tute-4", game: tute.Game, options: map[string]string{"players": "4", "teams": "yes"}, match: 11},
 }
 
-// Tables of 2 to 12 seats are whole on a phone and on a desktop: at the start, in the middle and
-// at the end, with long names, all cards open or as a seat sees them.
+// Tables of 2 to 12 seats fit on a phone and on a desktop: at the start, in the middle and at the end, with
+// long names, with all cards open and as a seat sees them.
 func TestReplaysPageTables(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -136,7 +136,7 @@ func lastRound(g *board.Recording) (ply int) {
 	return ply
 }
 
-// On every card, in both faces, number and suit are clear of the picture.
+// On every card, in both faces, the number and the suit do not touch the picture.
 func TestBoardIndices(t *testing.T) {
 	t.Parallel()
 	b := open(t, webtest.Start(t), nil)
@@ -180,8 +180,8 @@ func TestBoardIndices(t *testing.T) {
 	}
 }
 
-// SPEC.md, "Tebes": at the end only the two corners that won glow, if they did, and what was
-// captured is marked beside the piece that captured it.
+// SPEC.md, "Tebes": at the end only the two winning corners glow, if there are any, and each captured piece
+// is marked next to the piece that captured it.
 func TestReplaysPageTebesMarks(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -230,7 +230,7 @@ func TestReplaysPageTebesMarks(t *testing.T) {
 	}
 }
 
-// takenOnPiece returns the squares whose mark of a capture touches the piece there.
+// takenOnPiece returns the squares on which the mark of a capture touches a piece.
 const takenOnPiece = `[...document.querySelectorAll('.taken')].filter((mark) => {
 	const r = mark.getBoundingClientRect(), piece = document.querySelector('[data-piece][data-square="' + mark.dataset.taken + '"] .disc');
 	if (!piece) return true;
@@ -239,7 +239,7 @@ const takenOnPiece = `[...document.querySelectorAll('.taken')].filter((mark) => 
 	return Math.hypot(dx, dy) < d.width / 2;
 }).map((mark) => mark.dataset.taken)`
 
-// A forfeit is won by no corners, so that nothing glows.
+// After a forfeit no corner glows.
 func TestReplaysPageForfeitGlowsNot(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
@@ -255,7 +255,7 @@ func TestReplaysPageForfeitGlowsNot(t *testing.T) {
 	}
 }
 
-// Scores of different scales have axes of their own, on which each line can be seen.
+// Scores of different scales have separate axes, on which each line is visible.
 func TestReplaysPageAxes(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// speak gives a page without texts those of a language.
+// speak adds the texts of a language to a page without texts.
 func speak(b *tab, tag string) {
 	b.T.Helper()
 	all := kit.Get[[]*messages.Language](b.T)(messages.All())
@@ -75,7 +75,7 @@ func TestBoardTextsUsed(t *testing.T) {
 	}
 }
 
-// The page speaks another language after a choice, stays where it is, and listens to keys once.
+// After a choice, the page speaks another language, stays where it is, and handles each key once.
 func TestReplaysPageSpeaks(t *testing.T) {
 	t.Parallel()
 	c := find(t, "podrida-fault")

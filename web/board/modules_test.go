@@ -36,7 +36,7 @@ func TestBoardElisions(t *testing.T) {
 	}
 }
 
-// The modules of package board by themselves, without a replay.
+// These tests run the modules of package board without a replay.
 func TestBoardModules(t *testing.T) {
 	t.Parallel()
 	b := open(t, webtest.Start(t), nil)
@@ -98,8 +98,8 @@ func TestBoardModules(t *testing.T) {
 	}
 }
 
-// No seat lies on another, in the middle or off the table, for any viewer, at any width, however
-// many cards the hands have.
+// No seat overlaps another, lies in the middle or leaves the table, for any viewer, at any width, and with
+// any number of cards in the hands.
 func TestBoardSeating(t *testing.T) {
 	t.Parallel()
 	b := open(t, webtest.Start(t), nil)
@@ -129,7 +129,7 @@ func TestBoardSeating(t *testing.T) {
 	}
 }
 
-// The events between two positions lead from the view of one to what is drawn of the other.
+// The events between two positions change the view of the first into what is drawn of the second.
 func TestBoardFollow(t *testing.T) {
 	t.Parallel()
 	b := open(t, webtest.Start(t), nil)

@@ -16,9 +16,9 @@ func frameText(t *testing.T, f board.Frame) string {
 	return string(kit.Get[[]byte](t)(json.Marshal(f)))
 }
 
-// Nothing in the frames of a game in progress depends on what any seat cannot see: with its cards
-// hidden from a seat shuffled, a position has the same frame. The events are those that every seat
-// has seen.
+// Nothing in the frames of a game in progress depends on what any seat cannot see: if the cards that are
+// hidden from a seat are shuffled, the frame of a position stays the same. The events are those that every
+// seat has seen.
 func TestClosedFramesHideCards(t *testing.T) {
 	for _, c := range samples {
 		t.Run(c.name, func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestClosedFramesHideCards(t *testing.T) {
 	}
 }
 
-// closedGame plays a game at random, and shuffles in each position what one of the seats cannot see.
+// closedGame plays a game at random, and in each position shuffles what one of the seats cannot see.
 func closedGame(t *testing.T, v *rules.Variant, random *rules.Rand) {
 	t.Helper()
 	stream := rules.FastStream(random)
@@ -70,7 +70,8 @@ func closedGame(t *testing.T, v *rules.Variant, random *rules.Rand) {
 	}
 }
 
-// The frames say what all see: the keys of a board, but who a seat is; the number of cards.
+// The frames have what all seats see: the keys of a board except for the viewer's seat, and the number of
+// cards.
 func TestClosedFrame(t *testing.T) {
 	for name, want := range map[string]string{
 		"teeko":  "board phase",

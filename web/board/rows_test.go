@@ -36,7 +36,7 @@ func TestReplaysRowsGolden(t *testing.T) {
 	kit.Golden(t, "moves.csv", b.String())
 }
 
-// The two forms have the same rows, members named as the columns.
+// CSV and JSON have the same rows, and the JSON keys are the names of the columns.
 func TestReplaysRowsAgree(t *testing.T) {
 	names := []string{"podrida-fault", "tute", "teeko-drop"}
 	var asCSV, asJSON bytes.Buffer
@@ -76,7 +76,7 @@ func TestReplaysRowsAgree(t *testing.T) {
 	}
 }
 
-// Replays that were stored may have texts that no bot can have written: in CSV they are quoted, and the others are not.
+// Stored replays may have texts that no bot can have written. CSV quotes these texts and no others.
 func TestReplaysRowsQuoted(t *testing.T) {
 	c := find(t, "brisca")
 	r := *play(t, c)
@@ -95,7 +95,7 @@ func TestReplaysRowsQuoted(t *testing.T) {
 	}
 }
 
-// flat returns a member as CSV has it.
+// flat returns a value of the JSON document in the form of CSV.
 func flat(t *testing.T, name string, value any) string {
 	switch v := value.(type) {
 	case nil:
@@ -131,7 +131,7 @@ func TestReplaysRowsOfNothing(t *testing.T) {
 	}
 }
 
-// An error of the rows, or of what they are written to, is that of the whole.
+// WriteCSV and WriteJSON return an error of the rows and of the writer.
 func TestReplaysRowsStopAtAnError(t *testing.T) {
 	full := errors.New("full")
 	broken := func(yield func(board.Row, error) bool) {

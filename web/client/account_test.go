@@ -9,8 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// The environment wins over what is kept, and a token is only sent to the server
-// that it was kept for.
+// The environment overrides the saved account, and a token is sent only to the server that it was saved for.
 func TestCurrentAccount(t *testing.T) {
 	for name, c := range map[string]struct{ url, token, wantURL, wantToken string }{
 		"kept":             {"", "", "http://kept:1", "secret"},
@@ -35,8 +34,8 @@ func TestCurrentAccount(t *testing.T) {
 	}
 }
 
-// Only the user can read the saved account. A missing file is no error, and the error for an
-// unreadable file says how to write it again.
+// Only the user can read the saved account. A missing file is not an error, and the error for an unreadable
+// file says how to write it again.
 func TestAccountFile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("HOME", os.Getenv("XDG_CONFIG_HOME"))

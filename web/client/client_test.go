@@ -19,8 +19,8 @@ import (
 
 var bg = context.Background()
 
-// serve returns a server that answers as the test says. What the real one answers is
-// tested in web/api and by the scripts of cmd/timba/commands.
+// serve returns a server that answers with handler. Tests with the real server are in web/api and in the
+// scripts of cmd/timba/commands.
 func serve(t *testing.T, answer func(n int64, w http.ResponseWriter, r *http.Request)) *Client {
 	t.Helper()
 	var n atomic.Int64
@@ -68,7 +68,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestRetries: what is asked again, and what is not.
+// TestRetries checks which requests are repeated.
 func TestRetries(t *testing.T) {
 	c := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer timba_secret" {
@@ -134,7 +134,7 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestStrangers: what does not answer as timba does is named.
+// TestStrangers checks the errors for servers that are not timba.
 func TestStrangers(t *testing.T) {
 	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "<html>nginx</html>", http.StatusBadGateway)
@@ -206,8 +206,8 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// TestReplaysAfter: a stream that is interrupted in a line is resumed after the last complete
-// one, and nothing comes twice.
+// TestReplaysAfter checks that a stream which is interrupted within a line is resumed after the last complete
+// line, and that no line is delivered twice.
 func TestReplaysAfter(t *testing.T) {
 	const all = 7
 	c := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
@@ -236,7 +236,7 @@ func TestReplaysAfter(t *testing.T) {
 	}
 }
 
-// TestFollow: each state once, until it is done.
+// TestFollow checks that Follow yields each state once, until the submission is done.
 func TestFollow(t *testing.T) {
 	c := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
 		tag := fmt.Sprintf(`"%d"`, n)
@@ -265,7 +265,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// A wait of more seconds than a time can have is too long, too.
+// A Retry-After that exceeds the range of time.Duration is too long as well.
 func TestEndlessWait(t *testing.T) {
 	var asked atomic.Int64
 	c := serve(t, func(n int64, w http.ResponseWriter, _ *http.Request) {

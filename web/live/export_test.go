@@ -1,4 +1,4 @@
 package live
 
-// Waiting returns how many bytes wait for all sockets.
+// Waiting returns the number of bytes that wait for all sockets.
 func (h *Hub) Waiting() int64 { return h.queues.Waiting() }

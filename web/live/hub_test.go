@@ -19,14 +19,14 @@ import (
 	"github.com/timba-arena/timba/web/live"
 )
 
-// quick are limits with which little is waited for.
+// quick are limits with short waits.
 func quick() live.Limits {
 	l := live.DefaultLimits(4096)
 	l.Frames, l.Messages, l.Queues.Length = 500, 10_000, 1000
 	return l
 }
 
-// collected is what a client has of the games of a match.
+// collected has what a client has received of the games of a match.
 type collected struct {
 	at     []string // the games in their order
 	frames map[string][]board.Frame
@@ -34,7 +34,7 @@ type collected struct {
 	over   string
 }
 
-// add adds a message, and reports whether it does not fit what is there.
+// add adds a message. It reports whether the message does not continue what is there.
 func (c *collected) add(d doc) error {
 	if d.Over != nil {
 		c.over = *d.Over
@@ -60,7 +60,7 @@ func (c *collected) add(d doc) error {
 	return nil
 }
 
-// last returns with what to ask for a game in progress.
+// last returns the request with which a client continues to watch the game in progress.
 func (c *collected) last() string {
 	if len(c.at) == 0 {
 		return ""
@@ -69,8 +69,8 @@ func (c *collected) last() string {
 	return fmt.Sprintf(`,"game":%q,"ply":%d`, at, len(c.frames[at])-1)
 }
 
-// Whoever watches gets each position once and in order, however often the connection is lost, and
-// what has come is what the stored replay of the game has.
+// A watcher gets each position once and in order, even if its connection breaks many times, and what it gets
+// equals the stored replay.
 func TestWatchers(t *testing.T) {
 	for game, options := range map[string]string{"teeko": "", "brisca": `players = "2"`, "tute": "", "tebes": `size = "4"`} {
 		t.Run(game, func(t *testing.T) {
@@ -108,8 +108,8 @@ func TestWatchers(t *testing.T) {
 	}
 }
 
-// follow watches a match to its end. If it is clumsy it loses its connection at times. It calls
-// began when something has come.
+// follow watches a match until its end. If clumsy is set, it sometimes loses its connection. It calls began
+// after the first message.
 func (w *world) follow(id int64, c *collected, r *rand.Rand, clumsy bool, began func()) error {
 	for c.over == "" {
 		conn, _, err := w.server.Dialer().Dial(address, nil)
@@ -133,8 +133,8 @@ func (w *world) follow(id int64, c *collected, r *rand.Rand, clumsy bool, began 
 	return nil
 }
 
-// compare compares what came with the replays that the store has. Games are whole, or end where
-// the connection was lost.
+// compare compares what a client has received with the stored replays. Each game is complete, or ends where
+// the connection broke.
 func (w *world) compare(id int64, c *collected, whole bool) {
 	w.T.Helper()
 	if c.over != "finished" {
@@ -174,7 +174,7 @@ func (w *world) compare(id int64, c *collected, whole bool) {
 	}
 }
 
-// normal writes a frame so that empty maps and none are the same.
+// normal encodes a frame so that empty and missing maps are equal.
 func normal(f board.Frame) string { return fmt.Sprintln(f.Turn, f.Common, f.Events.All) }
 
 func options(m map[string]string) string {
@@ -185,7 +185,7 @@ func options(m map[string]string) string {
 	return strings.Join(out, " ")
 }
 
-// The limits of sockets hold for a person, an address and all, while others watch on.
+// The limits of sockets apply to a person, to an address and in total, while other sockets continue to watch.
 func TestSocketLimits(t *testing.T) {
 	// limit: live.total
 	l := quick()
@@ -235,7 +235,7 @@ func (w *world) inProgress(c *client) int64 {
 	}
 }
 
-// The limits of topics and messages end a socket, and no other.
+// A socket that exceeds the limits of topics or messages is closed, and no other socket is.
 func TestTopicLimits(t *testing.T) {
 	l := quick()
 	l.Topics, l.Messages = 3, 4
@@ -278,7 +278,7 @@ func TestTopicLimits(t *testing.T) {
 	})
 }
 
-// A server that stops says so to all, and takes no more.
+// A server that stops closes all sockets with a reason, and accepts no more.
 func TestGoingAway(t *testing.T) {
 	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
 		c := w.dial("")

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/web/live"
 )
 
-// A socket that does not take its messages is ended by each limit of what may wait, while others
-// watch on; when it comes back it has what it missed.
+// A socket that does not read its messages is closed at each limit of waiting messages, while others continue
+// to watch. When its client connects again, it gets what it has missed.
 func TestSlowWatcher(t *testing.T) {
 	for name, limit := range map[string]func(*live.Limits){
 		"messages":     func(l *live.Limits) { l.Queues.Length = 256 },
@@ -57,7 +57,7 @@ func TestSlowWatcher(t *testing.T) {
 	}
 }
 
-// A socket that gives no sign of life is ended, and one that only watches is not.
+// A socket that shows no sign of life is closed; one that only watches is not.
 func TestSilence(t *testing.T) {
 	l := quick()
 	l.Silence = 4 * time.Second
@@ -93,7 +93,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// Whoever comes late gets the latest positions only, and others have them all.
+// A late watcher gets only the latest positions; earlier watchers get all positions.
 func TestKept(t *testing.T) {
 	l := quick()
 	l.Backlog = 4
@@ -122,8 +122,8 @@ func TestKept(t *testing.T) {
 	})
 }
 
-// Moves that come faster than messages may are in fewer messages: all of them, and a pause
-// between each two but the last, which come when the match has ended.
+// If moves come faster than messages are allowed, several moves share a message. No move is lost, and there
+// is a pause between two messages, except before the last one at the end of the match.
 func TestFrames(t *testing.T) {
 	l := quick()
 	l.Frames = 2
@@ -146,7 +146,7 @@ func TestFrames(t *testing.T) {
 	})
 }
 
-// The number of pages that are watched is limited; pages that somebody watches go on.
+// The number of watched pages is limited. A page that is already watched accepts more watchers.
 func TestPages(t *testing.T) {
 	l := quick()
 	l.Pages = 2
@@ -181,7 +181,7 @@ func TestPages(t *testing.T) {
 	})
 }
 
-// A page that the first address has left counts for one that watches on.
+// When the first watcher of a page leaves, the page counts for the address of another watcher.
 func TestPageGoesOn(t *testing.T) {
 	l := quick()
 	l.Pages = 2
@@ -213,7 +213,7 @@ func (c *client) page(topic string) doc {
 	}
 }
 
-// So many parts are rendered in a second, however many pages are watched.
+// The number of parts rendered in a second is limited, regardless of the number of watched pages.
 func TestRenders(t *testing.T) {
 	l := quick()
 	l.Renders = 1
@@ -234,7 +234,7 @@ func TestRenders(t *testing.T) {
 	})
 }
 
-// malformed are frames as no client of the site sends them, without a mask, or with one of zeros.
+// malformed are frames that no client of the site sends, without a mask or with a mask of zeros.
 var malformed = []string{
 	"\x81\x01x", "\x81\x85\x00\x00\x00\x00hello", "\x82\x82\x00\x00\x00\x00{}", "\x81\xfe\x7f\xff\x00\x00\x00\x00",
 	"\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00", "\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\x00\x00\x00\x00",
@@ -250,8 +250,7 @@ func text(payload string) string {
 	return string([]byte{0x81, 0x80 | byte(len(payload)), 0, 0, 0, 0}) + payload
 }
 
-// Malformed frames leave the server as it was: no socket, no goroutine, nothing that
-// waits; and who watches beside them sees all.
+// Malformed frames leave no socket, goroutine or waiting message behind, and do not disturb other watchers.
 func TestMalformedFrames(t *testing.T) {
 	frames := 40 * len(malformed)
 	if kit.Soak {
@@ -296,7 +295,7 @@ func TestMalformedFrames(t *testing.T) {
 	})
 }
 
-// misbehave sends a frame on a socket of its own, and waits for its end.
+// misbehave sends a frame on a new socket and waits until the socket is closed.
 func (w *world) misbehave(frame string) error {
 	conn, _, err := w.server.Dialer().Dial(address, nil)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// A game of people is shown as a match is, without a hand, in the list only if it is listed; and who watches it is
-// counted, and told its end.
+// A game of people is shown as a match is, without hands, and is listed only if listed is set. Its watchers
+// are counted and learn its end.
 func TestTable(t *testing.T) {
 	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
 		w.begun()
@@ -90,10 +90,10 @@ func TestTable(t *testing.T) {
 	})
 }
 
-// bundle is the hash of a program of a test.
+// bundle is the hash of a test's program.
 const bundle = "0000000000000000000000000000000000000000000000000000000000000000"
 
-// A game that cannot be shown harms nobody, and the next game of its match is shown.
+// A game that cannot be shown does no harm, and the next game of its match is shown.
 func TestNotShown(t *testing.T) {
 	inWorld(t, teeko, quick(), func(t *testing.T, w *world) {
 		w.begun()

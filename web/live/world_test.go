@@ -34,8 +34,8 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// world is a competition in a bubble, whose matches the runner plays, with house bots in this
-// process, and a Hub behind an HTTP server in memory.
+// world is a competition in a synctest bubble. The runner plays its matches with house bots in this process,
+// and a Hub is behind an HTTP server in memory.
 type world struct {
 	*laddertest.World
 	hub    *live.Hub
@@ -55,8 +55,7 @@ house = ["@random", "@first"]
 clock = {movetime = 600000, startup = 600000}
 `
 
-// inWorld runs a test in a bubble with a world. The bots make no move until they may: see
-// world.moves.
+// inWorld runs a test in a bubble with a world. The bots wait before each move; see world.moves.
 func inWorld(t *testing.T, toml string, limits live.Limits, f func(t *testing.T, w *world)) {
 	t.Helper()
 	t.Parallel()
@@ -91,10 +90,10 @@ func newWorld(t *testing.T, toml string, limits live.Limits) *world {
 	return w
 }
 
-// free lets the bots make all moves.
+// free lets the bots play without waiting.
 func (w *world) free() { w.once.Do(func() { close(w.moves) }) }
 
-// serve makes sockets. Who they are of is in the address: ?person=1&from=10.0.0.1.
+// serve opens sockets. The query of the address says for whom: ?person=1&from=10.0.0.1.
 func (w *world) serve(rw http.ResponseWriter, r *http.Request) {
 	person, _ := strconv.ParseInt(r.URL.Query().Get("person"), 10, 64)
 	address, _ := netip.ParseAddr(r.URL.Query().Get("from"))
@@ -111,8 +110,8 @@ func (w *world) resolve(_ context.Context, v ladder.Version) (match.Contestant, 
 	}}, nil
 }
 
-// gated is a writer that waits before a move. A move takes time, so that what is sent at most so
-// often is sent while a match goes on.
+// gated is a writer that waits before each move. As a move takes time, a match lasts long enough to test
+// limits on how often something is sent.
 type gated struct {
 	io.Writer
 	moves <-chan struct{}
@@ -144,7 +143,7 @@ type doc struct {
 	Order   []string
 }
 
-// address is that of the world's server, before a query.
+// address is the address of the world's server without a query.
 const address = "ws://timba.example/?"
 
 // client is a socket of a test.
@@ -153,7 +152,7 @@ type client struct {
 	*websocket.Conn
 }
 
-// dial connects a socket; the query says who it is of.
+// dial connects a socket. The query says for whom.
 func (w *world) dial(query string) *client {
 	w.T.Helper()
 	c, resp, err := w.server.Dialer().Dial(address+query, nil)
@@ -169,7 +168,7 @@ func (w *world) dial(query string) *client {
 	return &client{w.T, c}
 }
 
-// refused returns the answer to a socket that is not wanted.
+// refused returns the answer to a socket that the server refuses.
 func (w *world) refused(query string) (status int, text string) {
 	w.T.Helper()
 	c, resp, err := w.server.Dialer().Dial(address+query, nil)
@@ -205,7 +204,7 @@ func (c *client) read() (d doc, err error) {
 	return d, err
 }
 
-// code waits for the end of the socket and returns its code, 0 if there is none.
+// code waits until the socket is closed and returns the close code, 0 if there is none.
 func (c *client) code() int {
 	c.t.Helper()
 	for {
@@ -222,7 +221,7 @@ func (c *client) code() int {
 	}
 }
 
-// begun waits until a match is in progress, and returns its ID.
+// begun waits until a match has started, and returns its ID.
 func (w *world) begun() int64 {
 	w.T.Helper()
 	c := w.dial("from=192.0.2.1")

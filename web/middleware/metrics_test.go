@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A request whose client has gone before the answer began is counted as none that was answered.
+// A request whose client disconnects before the answer begins does not count as answered.
 func TestUnansweredRequests(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := &Middleware{Options: Options{Log: slog.New(slog.DiscardHandler)}, metrics: newMetrics(registry)}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// TestPace: a client may be late by the window in all, however fast it was before.
+// TestPace checks that a client may be late by the window in total, no matter how fast it was before.
 func TestPace(t *testing.T) {
 	p := Pace{1000, 10 * time.Second}.start()
 	for _, step := range []struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// TestKinds: every code of package ladder has a status.
+// TestKinds checks that every code of package ladder has a status.
 func TestKinds(t *testing.T) {
 	for _, code := range []ladder.ErrorCode{
 		ladder.Invalid, ladder.NotFound, ladder.Conflict, ladder.Unauthorized, ladder.Forbidden, ladder.TooLarge, ladder.TooMany, ladder.Unavailable,
@@ -33,7 +33,7 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// A failure of the server is for the log, with its cause; what a client has done is not.
+// A failure of the server is logged with its cause; an error of the client is not.
 func TestFailure(t *testing.T) {
 	broken := errors.New("disk /secret is full")
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// An answer has the time after which to try again, if that helps, and nothing of another answer.
+// An error answer has Retry-After if a retry helps, and no headers of another answer.
 func TestWrite(t *testing.T) {
 	known := ladder.Errorf(ladder.TooMany, "", "slowly")
 	known.Retry = 1500 * time.Millisecond

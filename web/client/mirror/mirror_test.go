@@ -24,7 +24,7 @@ func add(t *testing.T, m *Mirror, lines ...wire.ReplayLine) {
 	kit.Must(t, m.Close())
 }
 
-// A file is resumed after its last complete line: an incomplete line is fetched again.
+// A file is resumed after its last complete line; an incomplete line is downloaded again.
 func TestLinesGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "all.ndjson")
 	m, err := Open(path, "teeko", false)
@@ -58,7 +58,7 @@ func TestLinesGoOn(t *testing.T) {
 	}
 }
 
-// A file of all ladders goes on with all, also where only one has replays yet.
+// A file of all ladders is resumed with all ladders, even if it has replays of only one so far.
 func TestAllLadders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "all.ndjson")
 	m := kit.Get[*Mirror](t)(Open(path, "", false))
@@ -74,7 +74,7 @@ func TestAllLadders(t *testing.T) {
 	}
 }
 
-// A file with the replays of one match does not go on, not with the match's ladder either.
+// A file with the replays of one match cannot be resumed, not even with the ladder of the match.
 func TestMatchDoesNotGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "match.ndjson")
 	for range 2 {
