@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/binaries"
 )
 
-// TestMain makes the test binary run as timba-lab. A match of this process starts house bots, and
+// TestMain makes the test binary run as timba-lab, because a match in this process starts house bots, and
 // measurements start timba-lab env and timba-lab bench.
 func TestMain(m *testing.M) {
 	run := func() { os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
@@ -32,7 +32,7 @@ func TestScripts(t *testing.T) {
 	runScripts(t, "testdata/script")
 }
 
-// runScripts runs the scripts of a directory, in which timba can be called, too.
+// runScripts runs the scripts of a directory, which can also call timba.
 func runScripts(t *testing.T, dir string) {
 	clitest.Scripts(t, dir, nil, filepath.Dir(binaries.Program(t, "timba")))
 }
@@ -44,8 +44,8 @@ func TestDocumentedUsage(t *testing.T) {
 	clitest.CheckText(t, newRoot, 10)
 }
 
-// TestExamples runs the examples of --help, each command's in a directory of its own. Those of
-// experiments take long: they are on a page, whose commands cmd/timba runs.
+// TestExamples runs the examples of --help, those of each command in a directory of its own. Experiments take
+// long; a page has their examples, and the tests of cmd/timba run its commands.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	path := filepath.Dir(binaries.Program(t, "timba")) + ":" + filepath.Dir(binaries.Program(t, "timba-lab")) + ":" + os.Getenv("PATH")
@@ -87,20 +87,20 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestWalk walks in an empty directory and in one with a model's data.
+// TestWalk runs Walk in an empty directory and in one with the data of a model.
 func TestWalk(t *testing.T) {
 	kit.Slow(t)
 	made := t.TempDir()
 	clitest.Make(t, newRoot, made, "train data --mode brisca2 --each 1 --out data")
-	w := clitest.Walk{New: newRoot, GoodValues: goodValues, RequiredFlags: needed, UsageOnly: unstarted, All: kit.Soak}
+	w := clitest.Walk{New: newRoot, GoodValues: goodValues, RequiredFlags: requiredFlags, UsageOnly: usageOnly, All: kit.Soak}
 	w.Run(t, made)
 }
 
-// goodValues has a value for each word in the usage lines. A new word needs one here.
+// goodValues has a value for each word in the usage lines. A new word needs a value here.
 var goodValues = map[string]string{"DIR": "new", "EXPERIMENT": "teeko-5", "NAME[:KEY=VALUE,...]": "greedy:noise=5", "command": "train"}
 
-// needed are the flags without which a command does nothing, and those that keep it short.
-var needed = map[string][]string{
+// requiredFlags are the flags without which a command does nothing, and those that make it short.
+var requiredFlags = map[string][]string{
 	"timba-lab train data": {"--each", "1"},
 	"timba-lab train rl":   {"--episodes", "64"},
 	"timba-lab train ga":   {"--generations", "1", "--population", "4", "--best", "2", "--games", "2", "--final", "0"},
@@ -108,9 +108,9 @@ var needed = map[string][]string{
 	"timba-lab train sl":   {"--data", "data", "--games", "16", "--epochs", "1"},
 }
 
-// unstarted are the commands that only check their usage here: they would measure for longer than a test
-// has. Scripts start them.
-var unstarted = []string{
+// usageOnly are the commands whose usage only is checked here, as they would measure for longer than a test
+// may take. Scripts start them.
+var usageOnly = []string{
 	"timba-lab bench", "timba-lab bench duplicates", "timba-lab bench env", "timba-lab bench site", "timba-lab bench fleet",
 	"timba-lab bench ladder", "timba-lab bench openings", "timba-lab bench sandbox",
 }

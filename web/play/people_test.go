@@ -41,7 +41,8 @@ func (w *world) broken(x *play.Table) ladder.BreakReason {
 	return p.BreakReason
 }
 
-// The others sit after who opens a table, whichever seat that is: in teams the second one is the partner.
+// The other players sit at the seats after that of the person who opens the table. In teams the second of
+// them is the partner.
 func TestPartner(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		for seat := range 4 {
@@ -61,8 +62,9 @@ func TestPartner(t *testing.T) {
 	})
 }
 
-// A table waits until a second person has sat down by its link. The game is then that of both: in the limits, in
-// their lists and in the replay. The partners of people, bots, have no record.
+// A table waits until a second person has claimed a seat by its link. The game is then listed for both,
+// counts in the limits of both, and its replay names both. The people are partners, so the bots get no
+// record.
 func TestPeople(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		var who []service.Actor
@@ -100,8 +102,8 @@ func TestPeople(t *testing.T) {
 	})
 }
 
-// A table ends for nobody when it has waited for too long, when who has opened it cancels it, and when one of those
-// who have sat down does not come.
+// A table ends without a result when it has waited for too long, when the person who has opened it cancels
+// it, and when a person who has claimed a seat does not connect.
 func TestPeopleDoNotCome(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		waits := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
@@ -128,7 +130,8 @@ func TestPeopleDoNotCome(t *testing.T) {
 	})
 }
 
-// Tables that wait count in the limits of a person, an address and all, and so do those at which one sits by a link.
+// Tables that wait count in the limits of a person, of an address and in total. So do tables at which a
+// person has claimed a seat by a link.
 func TestOpenTablesLimits(t *testing.T) {
 	l := limits
 	l.Games, l.Day = 5, 10
@@ -155,7 +158,7 @@ func TestOpenTablesLimits(t *testing.T) {
 	})
 }
 
-// Games at which one sits by a link count in the limit of a day.
+// Games in which a person has claimed a seat by a link count in the limit of games a day.
 func TestSittingCountsInADay(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		b := guest(2, "10.0.0.2")
@@ -179,7 +182,8 @@ func TestSittingCountsInADay(t *testing.T) {
 	})
 }
 
-// A person with a bank loses when it is empty, and not before; the others see how much is left, and who is away.
+// A person with a bank loses when it is empty, and not before. The others see how much is left, and who is
+// absent.
 func TestBank(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		c := two
@@ -219,7 +223,7 @@ func TestBank(t *testing.T) {
 	})
 }
 
-// A rematch keeps the seats for those who have played, under a name that a guest has got meanwhile, too.
+// A rematch reserves the seats for those who have played, also for a guest who has signed in meanwhile.
 func TestKeptSeats(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		a, b := guest(1, "10.0.0.1"), guest(2, "10.0.0.2")
@@ -250,7 +254,7 @@ func TestKeptSeats(t *testing.T) {
 	})
 }
 
-// Each person is told of the moves of others at once, and sees the table before it is their turn.
+// Each person gets the moves of others at once, and sees the table before the first turn.
 func TestFollows(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
@@ -291,7 +295,7 @@ func TestFollows(t *testing.T) {
 	})
 }
 
-// seen is a play.Watcher that keeps what it sees.
+// seen is a play.Watcher that records its calls.
 type seen struct {
 	positions atomic.Int64
 	end       chan ladder.PlayState
@@ -300,7 +304,8 @@ type seen struct {
 func (s *seen) Position(*referee.Game)     { s.positions.Add(1) }
 func (s *seen) End(state ladder.PlayState) { s.end <- state }
 
-// Who watches sees each position of a game, once all its seats are taken, and how it has ended; not a table that waits.
+// A watcher sees each position of a game once all seats are taken, and the end of the game. It sees nothing
+// of a table that waits.
 func TestWatch(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		var watched []*seen
@@ -331,7 +336,7 @@ func TestWatch(t *testing.T) {
 	})
 }
 
-// Who sits down twice at the same time has one seat.
+// A person who claims a seat twice at the same time has one seat.
 func TestSitOnce(t *testing.T) {
 	l := limits
 	l.Day = 0
@@ -359,7 +364,8 @@ func TestSitOnce(t *testing.T) {
 	})
 }
 
-// Two people who offer each other a rematch at the same moment have one, and nobody sees it before it is kept.
+// Two people who offer each other a rematch at the same moment share one table, and nobody sees it before it
+// is stored.
 func TestOneRematch(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		a, b := guest(1, "10.0.0.1"), guest(2, "10.0.0.2")
@@ -390,7 +396,7 @@ func TestOneRematch(t *testing.T) {
 	})
 }
 
-// A rematch that cannot be opened is no hindrance to the next one.
+// A rematch that cannot be opened does not prevent the next one.
 func TestRematchFails(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		resolve, fail := w.Resolve, make(chan error)
@@ -421,7 +427,7 @@ func TestRematchFails(t *testing.T) {
 	})
 }
 
-// A database that does not answer blocks nobody.
+// A database that does not answer does not block other people.
 func TestBlockedUnknown(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		options := store.Options{Server: true, NoSync: true}
@@ -448,7 +454,8 @@ func TestBlockedUnknown(t *testing.T) {
 	})
 }
 
-// The connection of somebody who has resigned ends when it is gone, and not only with the game of the others.
+// The connection of a person who has resigned ends when the client closes it, not only when the game of the
+// others ends.
 func TestResignedLeaves(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), two))
@@ -473,7 +480,7 @@ func TestResignedLeaves(t *testing.T) {
 	})
 }
 
-// All see who has lost the game by a fault while the others play on.
+// All see which seat has forfeited while the others play on.
 func TestForfeited(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		c := play.Choice{
@@ -504,8 +511,8 @@ func TestForfeited(t *testing.T) {
 	})
 }
 
-// Where no events come any more, as when the runner has ended before, the games go on, and nothing is read again and
-// again.
+// When no more events arrive, as after the end of the runner, the games continue, and Run does not poll the
+// store.
 func TestNoEvents(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), brisca))

@@ -38,14 +38,14 @@ var limits = play.Limits{
 	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Wait: 20 * time.Minute, ReturnTime: time.Minute,
 }
 
-// world has tables that run until the test ends, or stop is called.
+// world has Tables that run until the test ends or stop is called.
 type world struct {
 	t *testing.T
 	*play.Tables
 	stop func()
 }
 
-// inWorld calls a test in a bubble, with tables of its own.
+// inWorld runs a test in a synctest bubble with Tables of its own.
 func inWorld(t *testing.T, l play.Limits, f func(t *testing.T, w *world)) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) { f(t, newWorld(t, laddertest.Dir(t), l)) })
@@ -98,7 +98,7 @@ func (w *world) must(err error) {
 	}
 }
 
-// Open opens a table; a guest of a test has a session.
+// Open opens a table. It gives a guest a session.
 func (w *world) Open(ctx context.Context, who service.Actor, c play.Choice) (*play.Table, error) {
 	x, _, err := w.Tables.Open(ctx, who, c)
 	return x, err
@@ -118,7 +118,7 @@ func wantError(t *testing.T, err error, code ladder.ErrorCode, part string) {
 	}
 }
 
-// pipe is a connection within this process.
+// pipe is one end of a connection within this process.
 type pipe struct {
 	in, out chan socket.Frame
 	closed  context.Context
@@ -155,7 +155,7 @@ func (p pipe) Close(string) { p.close() }
 
 func (p pipe) Done() <-chan struct{} { return p.closed.Done() }
 
-// sit plays the first person's seat as a program does; silent from that turn on.
+// sit plays the first person's seat as a program. From the turn silent on, it does not answer.
 func sit(w *world, x *play.Table, silent int) { sitAt(w, x, 0, silent) }
 
 func sitAt(w *world, x *play.Table, seat, silent int) {
@@ -189,7 +189,7 @@ func awaitTurn(t *testing.T, x *play.Table) {
 	}
 }
 
-// kept returns the replay of a game that is over.
+// kept returns the stored replay of a finished game.
 func (w *world) kept(x *play.Table) *referee.Replay {
 	w.t.Helper()
 	<-x.Done()
@@ -200,8 +200,8 @@ func (w *world) kept(x *play.Table) *referee.Replay {
 	return r
 }
 
-// A whole game is kept with its seed and counted; a person who is too slow, resigns or stays away
-// forfeits for a reason of that kind.
+// A finished game is stored with its seed and counted. A person who is too slow, resigns or stays away
+// forfeits with a fault of that kind.
 func TestGames(t *testing.T) {
 	// limit: play.think, play.move
 	for _, c := range []struct {
@@ -249,7 +249,7 @@ func TestGames(t *testing.T) {
 	}
 }
 
-// A house bot that fails breaks the game, and is named as the cause.
+// If a house bot fails, the game is broken, and the bot is named as the cause.
 func TestHouseFails(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		resolve := w.Resolve
@@ -274,7 +274,7 @@ func TestHouseFails(t *testing.T) {
 	})
 }
 
-// A house bot that is late has lost, and the person's game is kept.
+// A house bot that is late loses, and the game is stored.
 func TestHouseLate(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		resolve := w.Resolve
@@ -299,7 +299,7 @@ func TestHouseLate(t *testing.T) {
 	})
 }
 
-// Who loses the connection and stays away forfeits; who never comes has no game.
+// A person who loses the connection and stays away forfeits. If a person never connects, there is no game.
 func TestAway(t *testing.T) {
 	l := limits
 	l.Move = time.Hour
@@ -323,7 +323,7 @@ func TestAway(t *testing.T) {
 	})
 }
 
-// Every limit is exceeded while other games go on.
+// Each limit is exceeded while other games continue.
 func TestLimits(t *testing.T) {
 	// limit: play.games
 	inWorld(t, limits, func(t *testing.T, w *world) {
@@ -357,8 +357,8 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// Thirty people behind one address play at the same time, each as many games as alone. A guest beside them has those
-// of the address, which are others'.
+// Thirty people behind one address play at the same time, each as many games as a single person may. A guest
+// at that address has the limit of the address.
 func TestClassBehindOneAddress(t *testing.T) {
 	l := limits
 	l.Games, l.Memory = 100, 0
@@ -386,7 +386,7 @@ func TestClassBehindOneAddress(t *testing.T) {
 	})
 }
 
-// Games a day are limited for a person, and for an address without an account, over a restart, too.
+// The games of a day are limited for a person and for an address without an account, also after a restart.
 func TestGamesADay(t *testing.T) {
 	// limit: play.day
 	t.Parallel()
@@ -419,7 +419,8 @@ func TestGamesADay(t *testing.T) {
 	})
 }
 
-// The game of a guest who signs in during it is that of the person: in the limits, in the store and in its replay.
+// If a guest signs in during a game, the game becomes that of the person: in the limits, in the store and in
+// its replay.
 func TestGuestSignsIn(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
@@ -445,7 +446,7 @@ func TestGuestSignsIn(t *testing.T) {
 	})
 }
 
-// A guest has a session when they have a table, and not before.
+// A guest gets a session together with the first table, and not before.
 func TestNewGuest(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		who := service.Actor{Address: netip.MustParseAddr("10.0.0.1")}
@@ -466,7 +467,8 @@ func TestNewGuest(t *testing.T) {
 	})
 }
 
-// A server that stops ends its games for nobody, and one that was killed has them ended by the next.
+// A server that stops ends its games without a result. Games of a server that was killed are ended by the
+// next one.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -496,7 +498,7 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// The connections of people have the limits of the configuration.
+// The limits of people's connections are those of the configuration.
 func TestSocket(t *testing.T) {
 	t.Parallel()
 	l := limits

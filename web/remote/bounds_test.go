@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/web/remote"
 )
 
-// raw connects a bot without a client of ours, which says hello.
+// raw connects a bot without a Connector, and sends its hello.
 func (w *world) raw(t *testing.T, name string) *websocket.Conn {
 	t.Helper()
 	ws, _, err := w.dial(w.token, name, nil)
@@ -29,7 +29,7 @@ func (w *world) raw(t *testing.T, name string) *websocket.Conn {
 	return ws
 }
 
-// ended reads a connection to its end.
+// ended reads a connection until it ends.
 func ended(t *testing.T, ws *websocket.Conn, what string) {
 	t.Helper()
 	ws.SetReadDeadline(time.Now().Add(time.Hour))
@@ -45,7 +45,7 @@ func ended(t *testing.T, ws *websocket.Conn, what string) {
 // many are limits for many bots at the same time.
 var many = limitsOf(30, 1000, 1000)
 
-// bot starts a client, and returns its bot for a match.
+// bot starts a Connector, and returns its bot for a match.
 func (w *world) bot(t *testing.T, c *remote.Connector) match.Contestant {
 	t.Helper()
 	id := w.bots.Add(1)
@@ -55,7 +55,7 @@ func (w *world) bot(t *testing.T, c *remote.Connector) match.Contestant {
 	return w.Bot(w.version(t, c.Bot), &ladder.Match{ID: id, Game: "tebes", Bots: []string{"far", "first"}})
 }
 
-// good connects a bot that plays a session now, and another one when it is called.
+// good connects a bot that plays one session at once and another one at each call of the result.
 func (w *world) good(t *testing.T) (more func()) {
 	t.Helper()
 	b := w.bot(t, &remote.Connector{ClientOptions: remote.ClientOptions{Serve: plays("first")}})
@@ -90,7 +90,7 @@ func (s *session) begin(t *testing.T, serve func(io.Reader, io.Writer) error) {
 	}()
 }
 
-// greet sends a greeting, or a turn, and awaits an answer.
+// greet sends a greeting or a turn, and waits for the answer.
 func (s *session) greet(t *testing.T) {
 	t.Helper()
 	text, want := "timba 1\ngame teeko\nseat 0\n", "ready"
@@ -113,7 +113,7 @@ func (s *session) end(t *testing.T) {
 	}
 }
 
-// Thirty people behind one address have a bot connected at the same time, each as many as alone.
+// Thirty people behind one address have bots connected at the same time, each as many as a single person may.
 func TestClassBehindOneAddress(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestClassBehindOneAddress(t *testing.T) {
 	})
 }
 
-// A session over the limit of a bot is lost at once; those within it go on.
+// A session above the limit of a bot is lost at once; those within it continue.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestSessions(t *testing.T) {
 	})
 }
 
-// A bot that sends too many frames is ended, and no other.
+// A bot that sends too many frames is disconnected, and no other bot is.
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestFrames(t *testing.T) {
 	})
 }
 
-// A bot that gives no sign of life, or does not say who it is, is ended, and no other.
+// A bot that shows no sign of life, or sends no hello, is disconnected, and no other bot is.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -193,7 +193,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// Bots that come at the same moment are no more than may come.
+// Bots that connect at the same moment do not exceed the limits.
 func TestComeTogether(t *testing.T) {
 	t.Parallel()
 	for range 300 {
@@ -219,7 +219,7 @@ func TestComeTogether(t *testing.T) {
 	}
 }
 
-// A bot that connects has a place, also where an earlier connection of it ends meanwhile.
+// A bot that connects has a place, even if an earlier connection of it ends at the same time.
 func TestComeAgain(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {

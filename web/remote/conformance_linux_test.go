@@ -23,11 +23,11 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// acts are ways to misbehave at a seat, one for each way in which lines can end or break: the
-// referee's own tests have all others. Those of lateness are in TestLate.
+// acts are ways to misbehave at a seat, one for each way in which lines can end or break. The tests of the
+// referee cover all others, and TestLate covers late answers.
 var acts = []string{"exit-at-start", "illegal", "nul", "long-line", "unasked", "exit-3"}
 
-// Whatever carries a bot's lines, its games and its faults are the same.
+// A bot's games and faults do not depend on what carries its lines.
 func TestConformance(t *testing.T) {
 	// limit: remote.allowance, remote.comeback
 	kit.Slow(t)
@@ -51,8 +51,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// A bot that answers too late is late at the same moment and in the same words, and so is one that does
-// not answer.
+// A bot that answers too late, or never, is late at the same moment and with the same text in all ways.
 func TestLate(t *testing.T) {
 	ways := []func(*testing.T, serve) match.Contestant{
 		func(_ *testing.T, serve serve) match.Contestant { return match.Contestant{Serve: serve} },
@@ -97,8 +96,8 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// throughSocket returns a program at a seat with a socket of its own, as the page of a person has
-// it.
+// throughSocket returns a program at a seat whose lines go through a WebSocket of its own, like those of a
+// person's page.
 func throughSocket(t *testing.T, serve serve) match.Contestant {
 	t.Helper()
 	s, page := socket.NewLineStream(socket.LineStreamOptions{}), socket.NewLineStream(socket.LineStreamOptions{})
@@ -131,7 +130,7 @@ func throughSocket(t *testing.T, serve serve) match.Contestant {
 	return match.Contestant{Serve: s.Serve}
 }
 
-// process returns a program that is a process.
+// process returns a program that runs as a process.
 func process(t *testing.T, command []string) serve {
 	return func(lines io.Reader, answers io.Writer) error {
 		cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
@@ -154,7 +153,7 @@ func process(t *testing.T, command []string) serve {
 	}
 }
 
-// play plays one game of the bot at seat 0 against one that plays the first legal moves.
+// play plays one game of the bot at seat 0 against a bot that plays the first legal move.
 func play(t *testing.T, b match.Contestant) *referee.GameResult {
 	t.Helper()
 	b.Name = "tested"
@@ -166,8 +165,8 @@ func play(t *testing.T, b match.Contestant) *referee.GameResult {
 	return kit.Get[*referee.GameResult](t)(m.PlayGame(t.Context()))
 }
 
-// compare compares all that does not depend on how lines travel: how a process has ended is told
-// by its exit status in one way, and by its client in another.
+// compare compares everything that does not depend on how lines travel. How a process has ended is known by
+// its exit status in one way, and from its client in another.
 func compare(t *testing.T, way string, got, want *referee.GameResult) {
 	t.Helper()
 	if len(got.Faults) != len(want.Faults) {

@@ -22,8 +22,7 @@ import (
 	"github.com/timba-arena/timba/web/remote"
 )
 
-// A remote bot plays rated matches beside the house bots, and goes on with its rating when it
-// connects again.
+// A remote bot plays rated matches against house bots, and keeps its rating when it connects again.
 func TestPlays(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -70,7 +69,7 @@ func TestPlays(t *testing.T) {
 	})
 }
 
-// A bot that leaves while a match of its own begins, of which it has not heard, plays it first.
+// A bot that leaves while a match with it is starting, of which it does not know yet, plays that match first.
 func TestLeavesWhileMatched(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -116,7 +115,7 @@ func TestLeavesWhileMatched(t *testing.T) {
 	})
 }
 
-// Connections that break in the middle of games, again and again, cost nothing.
+// Connections that break in the middle of games, many times, have no effect on the games.
 func TestComesBack(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -139,8 +138,8 @@ func TestComesBack(t *testing.T) {
 	})
 }
 
-// A bot that does not come back loses the game that it was in; the rest of the match is not
-// played, the others go on, and so does it when it is back.
+// A bot that does not connect again loses the current game. The rest of the match is not played; other bots
+// continue, and so does this bot once it is back.
 func TestLost(t *testing.T) {
 	// limit: remote.allowance, remote.comeback
 	t.Parallel()
@@ -195,7 +194,7 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// A match that somebody asked for waits for a bot that is away, and is dropped when that does not come back.
+// A match that a person has requested waits for an absent bot, and is dropped if the bot does not come back.
 func TestAskedWhileAway(t *testing.T) {
 	// limit: remote.comeback
 	t.Parallel()
@@ -222,7 +221,7 @@ func TestAskedWhileAway(t *testing.T) {
 	})
 }
 
-// A blocked person's bot and its match end at once; others go on.
+// When a person is blocked, the person's bot and its match end at once; others continue.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -255,8 +254,8 @@ func TestBlocked(t *testing.T) {
 	})
 }
 
-// A bot ends at once when the token that it has come with is revoked, and says why; one with another token of the
-// same person goes on.
+// When the token of a bot's connection is revoked, the bot is disconnected at once and says why. A bot with
+// another token of the same person continues.
 func TestRevoked(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -278,7 +277,7 @@ func TestRevoked(t *testing.T) {
 	})
 }
 
-// What is over a limit is refused, and says so; who is there goes on. A limit of 0 allows none.
+// A connection above a limit is refused with a reason; existing ones continue. A limit of 0 allows none.
 func TestLimits(t *testing.T) {
 	// limit: remote.person, remote.total
 	t.Parallel()
@@ -313,7 +312,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// Frames that no client sends end only the connection that they came by.
+// Frames that no client sends end only the connection on which they arrive.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {

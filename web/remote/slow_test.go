@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/web/remote"
 )
 
-// Who is told of what happens may take any time, and leave then: the bot plays on meanwhile.
+// OnEvent may take any time, and may call Leave; the bot continues to play meanwhile.
 func TestSlowTell(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -49,8 +49,8 @@ func TestSlowTell(t *testing.T) {
 	})
 }
 
-// The hub forgets a bot, and its token, when it is away for too long to come back to what it played;
-// when it comes later it plays as before.
+// The registry forgets a bot and its token after it has been away for too long to resume its sessions. If it
+// connects later, it plays as before.
 func TestForgets(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -76,8 +76,8 @@ func TestForgets(t *testing.T) {
 	})
 }
 
-// A bot is reserved for one match at a time. One that leaves meanwhile hears that it has left when that is over,
-// and is not forgotten before.
+// A bot is reserved for one match at a time. If it leaves during the match, it gets the frame Left after the
+// match, and is not forgotten before.
 func TestReserve(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {

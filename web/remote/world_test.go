@@ -31,7 +31,7 @@ import (
 	"github.com/timba-arena/timba/web/remote"
 )
 
-// world has a hub behind a server in memory.
+// world has a Registry behind a server in memory.
 type world struct {
 	*laddertest.World
 	*remote.Registry
@@ -48,7 +48,7 @@ versions = 1000
 requests = 200000
 `
 
-// newWorld returns a world in which nothing is played.
+// newWorld returns a world without a runner.
 func newWorld(t *testing.T, l ladder.RemoteLimits) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, worldLimits, store.Options{})}
@@ -56,7 +56,7 @@ func newWorld(t *testing.T, l ladder.RemoteLimits) *world {
 	return w
 }
 
-// serve serves a hub with these options, and what it needs of the world.
+// serve serves a Registry with these options.
 func (w *world) serve(t *testing.T, o remote.Options) {
 	o.Store, o.Bounds = w.Store, w.Config.Limits
 	w.Registry = remote.New(o)
@@ -83,7 +83,7 @@ clock = {movetime = 10000, startup = 60000}
 house = ["@random"]
 `
 
-// newPlayed returns a world in which a runner plays.
+// newPlayed returns a world with a runner that plays.
 func newPlayed(t *testing.T, l ladder.RemoteLimits) *world {
 	t.Helper()
 	w := &world{World: laddertest.New(t, worldLimits+ladders, store.Options{})}
@@ -112,7 +112,7 @@ func newPlayed(t *testing.T, l ladder.RemoteLimits) *world {
 // serve is a program in this process.
 type serve = func(lines io.Reader, answers io.Writer) error
 
-// plays returns a house bot, whose answers take a moment.
+// plays returns a house bot that answers after a moment.
 func plays(name string) serve {
 	return func(lines io.Reader, answers io.Writer) error { return house.Run(name, lines, thoughtful{answers}) }
 }
@@ -152,7 +152,7 @@ func (g *gate) holds() bool {
 	return g.held > 0
 }
 
-// plays is a bot that plays at random when the gate lets it.
+// plays is a bot that plays at random when the gate is open.
 func (g *gate) plays(lines io.Reader, answers io.Writer) error {
 	return plays("random")(lines, gated{answers, g})
 }
@@ -178,7 +178,7 @@ func (w gated) Write(p []byte) (int, error) {
 	return w.Writer.Write(p)
 }
 
-// person adds somebody and returns a token of theirs.
+// person adds a person and returns a token of theirs.
 func (w *world) person(t *testing.T, name string, scope ladder.Scope) (ladder.Person, string) {
 	t.Helper()
 	p, err := w.Store.People.Add(t.Context(), name, scope == ladder.ScopeAll)
@@ -188,12 +188,12 @@ func (w *world) person(t *testing.T, name string, scope ladder.Scope) (ladder.Pe
 	return p, token
 }
 
-// client returns a client of a bot that plays at random.
+// client returns a Connector of a bot that plays at random.
 func (w *world) client(token, name string) *remote.Connector {
 	return &remote.Connector{ClientOptions: remote.ClientOptions{ServerAddress: remote.ServerAddress{URL: bubble.URL, Dial: w.server.Dial, Token: token}, Bot: name, Serve: plays("random")}}
 }
 
-// dial connects a bot without a client of ours.
+// dial connects a bot without a Connector.
 func (w *world) dial(token, name string, header http.Header) (*websocket.Conn, *http.Response, error) {
 	header = header.Clone()
 	if header == nil {
@@ -211,7 +211,7 @@ func (w *world) version(t *testing.T, name string) ladder.Version {
 	return versions[0]
 }
 
-// match returns a match and its games, in none of which a bot has made a mistake unless one may.
+// match returns a match and its games. It requires that no bot has a fault, unless one may.
 func (w *world) match(t *testing.T, id int64, faults bool) (ladder.Match, []ladder.FinishedGame) {
 	t.Helper()
 	m := kit.Get[ladder.Match](t)(w.Store.Matches.Find(t.Context(), id))
@@ -226,7 +226,7 @@ func (w *world) match(t *testing.T, id int64, faults bool) (ladder.Match, []ladd
 	return m, list
 }
 
-// verify checks all that is stored.
+// verify verifies the store.
 func (w *world) verify(t *testing.T) {
 	t.Helper()
 	found := kit.Get[[]store.Difference](t)(w.Store.Verify(t.Context(), nil))
@@ -235,7 +235,7 @@ func (w *world) verify(t *testing.T) {
 	}
 }
 
-// far is a client that runs until the end of the test.
+// far is a Connector that runs until the end of the test.
 type far struct {
 	*remote.Connector
 	ended  chan error
@@ -260,7 +260,7 @@ func start(t *testing.T, c *remote.Connector) *far {
 	return f
 }
 
-// await returns the next state that is wanted.
+// await returns the next wanted event.
 func (f *far) await(t *testing.T, what string, wanted func(remote.Event) bool) remote.Event {
 	t.Helper()
 	for {
@@ -279,7 +279,7 @@ func online(s remote.Event) bool  { return s.Online != nil }
 func playing(s remote.Event) bool { return s.Playing != nil }
 func over(s remote.Event) bool    { return s.Result != nil }
 
-// network is one that breaks, between a client and the server.
+// network is a network between a client and the server that can break.
 type network struct {
 	to    *bubble.Listener
 	limit int // bytes to the client before a connection breaks; 0: none
@@ -309,8 +309,7 @@ func (n *network) dial(ctx context.Context, kind, address string) (net.Conn, err
 	return c, err
 }
 
-// holdAfter keeps back what the server sends after the write that ends with a text, until it is
-// told to let it go.
+// holdAfter holds back what the server sends after a write that ends with a text, until the result is called.
 func (n *network) holdAfter(text string) (letGo func()) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -318,7 +317,7 @@ func (n *network) holdAfter(text string) (letGo func()) {
 	return sync.OnceFunc(func() { close(n.held) })
 }
 
-// cut breaks all connections, and all that come if it is for good.
+// cut breaks all connections, and, if for good, all later ones as well.
 func (n *network) cut(forGood bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -329,7 +328,7 @@ func (n *network) cut(forGood bool) {
 	n.conns = nil
 }
 
-// wire is the client's end of a connection of a network.
+// wire is the client's end of a connection in a network.
 type wire struct {
 	net.Conn
 	*network
@@ -358,7 +357,7 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limitsOf returns limits with a time in seconds to come back and numbers of bots.
+// limitsOf returns limits with a number of seconds to connect again and numbers of bots.
 func limitsOf(comeback time.Duration, person, total int) ladder.RemoteLimits {
 	return ladder.RemoteLimits{Comeback: comeback * time.Second, Allowance: 700 * time.Millisecond, Person: person, Total: total}
 }

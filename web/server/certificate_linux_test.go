@@ -35,8 +35,8 @@ import (
 
 const domain = "arena.example"
 
-// authority is Pebble, the ACME server for tests by Let's Encrypt. It asks a name server of the test where a domain
-// is, and validates it there.
+// authority is Pebble, the ACME test server by Let's Encrypt. It asks a name server of the test for the
+// address of a domain, and validates the domain there.
 type authority struct {
 	*httptest.Server
 	root  []byte // of the certificates that it gives, in PEM
@@ -63,14 +63,14 @@ func newAuthority(t *testing.T) *authority {
 	return a
 }
 
-// file writes the certificate by which the authority itself is known.
+// file writes the certificate of the authority itself to a file.
 func (a *authority) file(t *testing.T) (path string) {
 	path = filepath.Join(t.TempDir(), "root.pem")
 	kit.Must(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate().Raw}), 0o600))
 	return path
 }
 
-// begin lets the authority validate on two ports.
+// begin starts the authority, which validates domains on two ports.
 func (a *authority) begin(t *testing.T, http, https int) {
 	said, store := log.New(t.Output(), "pebble: ", 0), db.NewMemoryStore()
 	issuer := ca.New(said, store, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {ValidityPeriod: a.valid}})
@@ -79,7 +79,7 @@ func (a *authority) begin(t *testing.T, http, https int) {
 	a.Config.Handler = front.Handler()
 }
 
-// newCertified opens a server for the domain whose certificates are of an authority.
+// newCertified opens a server for the domain, with certificates of an authority.
 func newCertified(t *testing.T, a *authority) *running {
 	return newRunning(t, func(o *Options) {
 		o.HTTP.Domain = domain
@@ -89,7 +89,7 @@ func newCertified(t *testing.T, a *authority) *running {
 
 func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
-// browser returns a client that knows where the domain is, and an authority's certificates.
+// browser returns a client that resolves the domain and trusts an authority.
 func (s *running) browser(a *authority) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(a.root)
@@ -104,8 +104,9 @@ func (s *running) browser(a *authority) *http.Client {
 	}
 }
 
-// A server obtains the certificate of its domain from an ACME server that asks it, on either port; it serves
-// HTTP/2 with it, keeps it where only its owner can read it, and sends visitors of the other port there.
+// A server obtains the certificate of its domain from an ACME server that validates it on either port. The
+// server serves HTTP/2 with the certificate, stores it where only its owner can read it, and redirects
+// visitors of the other port.
 func TestCertificate(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -150,8 +151,8 @@ func TestCertificate(t *testing.T) {
 	}
 }
 
-// A certificate that is about to expire is renewed while the server serves with it: one that the server finds in its
-// directory, and then one that it has obtained itself, which is valid for seconds.
+// A certificate that is about to expire is renewed while the server uses it: first one that the server finds
+// in its directory, and then one that it has obtained itself and that is valid for seconds.
 func TestCertificateRenewed(t *testing.T) {
 	a := newAuthority(t)
 	a.valid = 6
@@ -180,7 +181,7 @@ func TestCertificateRenewed(t *testing.T) {
 	}
 }
 
-// Names for which there is no certificate.
+// CheckDomain rejects names for which no certificate can be obtained.
 func TestCertificateErrors(t *testing.T) {
 	for _, name := range []string{"", "arena", "https://arena.example", "arena.example:443", "Arena.example", "127.0.0.1", "arena.example.", "a b.example"} {
 		if err := CheckDomain(name); err == nil || !strings.HasPrefix(err.Error(), "domain cannot be "+strconv.Quote(name)) {
@@ -192,7 +193,7 @@ func TestCertificateErrors(t *testing.T) {
 	}
 }
 
-// Only the machine itself sees the metrics of a server that has no proxy before it.
+// If a server has no proxy, only its own machine may see the metrics.
 func TestOwnMachine(t *testing.T) {
 	h := loopbackOnly(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	for address, want := range map[string]int{"127.0.0.1:1234": 200, "[::1]:1234": 200, "192.0.2.1:1234": 403, "": 403} {
@@ -204,7 +205,7 @@ func TestOwnMachine(t *testing.T) {
 	}
 }
 
-// The address that is printed is one that other machines reach; without TLS there is a warning.
+// The printed address is one that other machines can reach. Without TLS there is a warning.
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	out := reachableIP(net.IPv6unspecified)

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Guests play by default where only the machine itself reaches the server; a configuration that says
-// whether they play holds everywhere.
+// By default guests may play if only the machine itself can reach the server. A configuration that says
+// whether guests may play applies everywhere.
 func TestGuests(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

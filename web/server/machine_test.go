@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// A worker has a core.
+// Each worker has a core.
 func TestCores(t *testing.T) {
 	all, err := Cores(0)
 	if err != nil || len(all) < 1 || len(all) > runtime.NumCPU() {
@@ -28,8 +28,8 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// The default limit of a bot becomes smaller until the bots of the largest match fit; one
-// that the configuration names does not, and nothing does below what interpreters need.
+// The default memory limit of a bot is lowered until the bots of the largest match fit. A limit in the
+// configuration is not lowered, and no limit falls below what interpreters need.
 func TestMemoryFits(t *testing.T) {
 	defaults := func(text string) func() *config.Config {
 		return func() *config.Config {
@@ -66,8 +66,8 @@ func TestMemoryFits(t *testing.T) {
 	}
 }
 
-// A submission fits into the memory of all bots, whichever games are on the ladders: one that does not would keep the
-// server from playing anything.
+// A submission fits into the memory of all bots, whatever games the ladders have. Otherwise it would prevent
+// the server from playing anything.
 func TestSubmissionsFit(t *testing.T) {
 	const two = `
 [[ladder]]

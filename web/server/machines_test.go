@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// The list in the data directory counts while a server keeps it up. Without one the workers with
-// credentials are away, and reading makes no keys.
+// The list of machines in the data directory counts while a server updates it. Without a list, the workers
+// with credentials are away, and reading creates no keys.
 func TestReadMachines(t *testing.T) {
 	dir, now := datadir.Dir(t.TempDir()), time.Unix(1_800_000_000, 0)
 	list, runs, err := ReadMachines(dir, now)

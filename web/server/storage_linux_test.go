@@ -32,12 +32,12 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// TestMain lets the test binary be a house bot.
+// TestMain makes the test binary run as a house bot.
 func TestMain(m *testing.M) {
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
-// On the ladder are house bots alone, too few for a match: only what a test asks for is played.
+// The ladder has only house bots, too few for a match, so only matches that a test requests are played.
 const quietConfig = `
 [storage]
 days = 30
@@ -54,7 +54,7 @@ deals = 1
 house = ["@random"]
 `
 
-// running is a server that serves, at a time that the test sets.
+// running is a running server whose clock the test sets.
 type running struct {
 	*Server
 	t      *testing.T
@@ -65,7 +65,7 @@ type running struct {
 	ended  <-chan events.Event // matches that ended, or were interrupted
 }
 
-// newRunning opens a server; begin lets it serve.
+// newRunning opens a server. begin makes it serve.
 func newRunning(t *testing.T, change ...func(*Options)) *running {
 	t.Helper()
 	kit.Slow(t)
@@ -111,13 +111,14 @@ func (s *running) begin() {
 	})
 }
 
-// day begins a day, and returns when all that is due is done.
+// day starts a new day, and returns when the server has done its daily work.
 func (s *running) day() {
 	s.newDay <- time.Now()
 	s.newDay <- time.Now() // taken after the first
 }
 
-// version adds a live version of a bot as an earlier server has left it: its upload is there, built it is not.
+// version adds a live version of a bot in the state that an earlier server leaves: with its upload but
+// without a build.
 func (s *running) version(n int) ladder.Version {
 	s.t.Helper()
 	dir := kit.Files(s.t, s.t.TempDir(), map[string]string{
@@ -147,7 +148,7 @@ done
 	return v
 }
 
-// plays plays a match of a version without a fault, and returns its games.
+// plays plays a match of a version, requires that it has no fault, and returns the games.
 func (s *running) plays(version string) []wire.Game {
 	s.t.Helper()
 	m, err := s.client.AskMatch(s.t.Context(), wire.AskedMatch{Game: "teeko", Deals: 1, Bots: []string{version, "@random"}})
@@ -175,7 +176,7 @@ func (s *running) plays(version string) []wire.Game {
 	return games
 }
 
-// get returns what an address answers.
+// get returns the answer of an address.
 func (s *running) get(path string) (status int, body string) {
 	s.t.Helper()
 	r := kit.Get[*http.Request](s.t)(http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.URL()+path, nil))
@@ -185,7 +186,7 @@ func (s *running) get(path string) (status int, body string) {
 	return answer.StatusCode, string(data)
 }
 
-// stands reports whether a version stands built.
+// stands reports whether a version has a build.
 func (s *running) stands(v ladder.Version) bool {
 	_, err := os.Stat(s.Dir.Bot(v.Hash))
 	return err == nil
@@ -198,15 +199,15 @@ func (s *running) archived() []string {
 	return files
 }
 
-// shown are the addresses of a replay: those with its document, and those with a page.
+// shown are the addresses that show a replay: as a document and in a page.
 func shown(game int64) (documents, pages []string) {
 	id := strconv.FormatInt(game, 10)
 	return []string{"/api/v1/games/" + id + "/replay", "/games/" + id + "/replay.json"}, []string{"/games/" + id, "/games/" + id + "/replay.html"}
 }
 
-// The server moves old replays and removes builds when a day begins, and not before they are old. What was moved
-// is served as before by the API and by the site, byte for byte; an old version is built again when it plays; and
-// of an archive file that somebody has changed nothing is served.
+// The server moves old replays and removes old builds at the start of a day. The API and the site serve moved
+// replays unchanged, byte for byte. An old version is built again before it plays. Nothing is served from an
+// archive file that was changed.
 func TestStorageDays(t *testing.T) {
 	s := newRunning(t)
 	old, live := s.version(1), s.version(2)
@@ -258,8 +259,8 @@ func TestStorageDays(t *testing.T) {
 	s.tampered(files[0], documents, pages, was)
 }
 
-// tampered changes a byte of an archive file, and wants nothing of it to be served, and all of it once the
-// byte is back.
+// tampered changes a byte of an archive file and requires that nothing of it is served, then restores the
+// byte and requires that everything is served.
 func (s *running) tampered(file string, documents, pages []string, was map[string]string) {
 	s.t.Helper()
 	whole := kit.Get[[]byte](s.t)(os.ReadFile(file))

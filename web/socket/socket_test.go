@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// over returns a server of a seat, and how to dial it.
+// over returns the server of a seat and a function that connects to it.
 func over(t *testing.T, s *socket.LineStream, l socket.Limits) (dial func(http.Header) (*websocket.Conn, error), ended chan error) {
 	ended = make(chan error, 100)
 	server := bubble.Serve(t, &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -38,7 +38,7 @@ func over(t *testing.T, s *socket.LineStream, l socket.Limits) (dial func(http.H
 	}, ended
 }
 
-// A bot behind a socket that breaks again and again plays the same game as in this process.
+// A bot whose WebSocket breaks many times plays the same game as a bot in this process.
 func TestGame(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -100,8 +100,7 @@ func (f *fragile) Receive() (socket.Frame, error) {
 	return f.Wire.Receive()
 }
 
-// Frames that are malformed, too large or too fast, and pages of other origins, leave the seat as
-// it was.
+// Frames that are malformed, too large or too frequent, and pages of another origin, do not affect the seat.
 func TestSocketBounds(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -158,7 +157,7 @@ func TestSocketBounds(t *testing.T) {
 	})
 }
 
-// A connection that gives no sign of life is closed.
+// A connection that shows no sign of life is closed.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -179,7 +178,7 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// The other end sees why a connection is closed, also where what it sent has not been read.
+// The other end gets the reason of a close, even if data that it has sent was not read.
 func TestShut(t *testing.T) {
 	t.Parallel()
 	sent := make(chan struct{})

@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// half is one end of a connection in memory. It breaks after a number of frames that it has sent:
-// the last of them is lost, or arrives although the sender is told an error.
+// half is one end of a connection in memory. It breaks after it has sent a number of frames. The last frame
+// is lost, or arrives although Send returns an error.
 type half struct {
 	out, in chan socket.Frame
 	left    *int
@@ -32,8 +32,8 @@ type half struct {
 
 var errBroken = errors.New("the connection is broken")
 
-// connect returns the ends of a connection that breaks after so many frames of either end; never
-// below 0.
+// connect returns the ends of a connection that breaks after a number of frames of either end. If the number
+// is negative, it never breaks.
 func connect(frames [2]int, arrives bool) (a, b *half) {
 	x, y := make(chan socket.Frame, 64), make(chan socket.Frame, 64)
 	broken, once := make(chan struct{}), new(sync.Once)
@@ -73,7 +73,7 @@ func (h *half) Receive() (socket.Frame, error) {
 
 func (h *half) Close(string) { h.once.Do(func() { close(h.broken) }) }
 
-// lines is a writer whose lines can be waited for.
+// lines is a writer that lets a test wait for its lines.
 type lines struct {
 	mu   sync.Mutex
 	data bytes.Buffer
@@ -99,7 +99,7 @@ func expect(n int) *lines {
 	return l
 }
 
-// slow is an end that sends lines when its gate opens, into the void.
+// slow is an end that sends lines once its gate is open, and discards what it receives.
 type slow struct {
 	*half
 	sends chan struct{}
@@ -115,8 +115,8 @@ func (s slow) Send(f socket.Frame) error {
 	return nil
 }
 
-// A connection that was taken over while it sent ends, although the other end has the lines that it
-// would send next from the new one.
+// A connection that was replaced while it sent ends, although the other end has received the next lines on
+// the new connection.
 func TestTakenWhileSending(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestTakenWhileSending(t *testing.T) {
 	})
 }
 
-// No line is lost and none comes twice, wherever the connections break.
+// No line is lost or delivered twice, wherever the connections break.
 func TestDrops(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -176,8 +176,8 @@ func TestDrops(t *testing.T) {
 	})
 }
 
-// carry carries lines between two ends, over connections that break after so many frames of each
-// end, and returns what has come to each of them.
+// carry carries lines between two ends over connections that break after a number of frames, and returns what
+// each end has received.
 func carry(texts [2][]string, replay bool, drops []int) (got [2]*lines) {
 	ends := [2]*socket.LineStream{socket.NewLineStream(socket.LineStreamOptions{}), socket.NewLineStream(socket.LineStreamOptions{RetainAll: replay})}
 	var in [2]*io.PipeWriter
@@ -217,7 +217,7 @@ func carry(texts [2][]string, replay bool, drops []int) (got [2]*lines) {
 	return got
 }
 
-// hand is the other end of a seat, by hand.
+// hand is the other end of a seat, driven by a test.
 func hand(t *testing.T, s *socket.LineStream) (h *half, attached chan error) {
 	a, b := connect([2]int{1 << 20, 1 << 20}, true)
 	attached = make(chan error, 1)
@@ -240,7 +240,7 @@ func await(t *testing.T, h *half, what string, ok func(socket.Frame) bool) socke
 	}
 }
 
-// serve makes a seat serve, at most until the end of the test.
+// serve runs Serve of a seat until the end of the test at most.
 func serve(t *testing.T, s *socket.LineStream) (in *io.PipeWriter, out *io.PipeReader, served chan error) {
 	r, in := io.Pipe()
 	out, w := io.Pipe()
@@ -254,7 +254,7 @@ func serve(t *testing.T, s *socket.LineStream) (in *io.PipeWriter, out *io.PipeR
 	return in, out, served
 }
 
-// A seat that nobody comes to, or comes back to, ends with the fault of a lost connection.
+// A seat to which nobody connects, or connects again, ends with the fault of a lost connection.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -278,7 +278,7 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// A later connection takes over, and the page that begins anew gets all lines again.
+// A later connection replaces an earlier one, and a page that starts anew gets all lines again.
 func TestTakeOver(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -309,7 +309,7 @@ func TestTakeOver(t *testing.T) {
 	})
 }
 
-// Frames that no other end sends close the connection and leave the seat as it was.
+// Frames that no client sends close the connection and do not affect the seat.
 func TestBadFrames(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -338,8 +338,8 @@ func TestBadFrames(t *testing.T) {
 	})
 }
 
-// What waits to be read is bounded, and enough for the referee to see that it is too much. What
-// waits to be sent is bounded, too.
+// The lines that wait to be read are limited, but the limit is large enough for the referee to notice too
+// much output. The lines that wait to be sent are limited too.
 func TestBytesWaiting(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {
@@ -371,7 +371,7 @@ func TestBytesWaiting(t *testing.T) {
 	})
 }
 
-// The last lines of an end that says farewell are read before the seat ends.
+// The last lines before an end are read before the seat ends.
 func TestFarewell(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {

@@ -30,7 +30,7 @@ func person(id int64) service.Actor {
 	}
 }
 
-// stuck plays until it is cancelled, or the text of its bot says how it ends.
+// stuck plays until it is canceled, or ends as the text of its bot says.
 func stuck(ctx context.Context, t submission.Tryout, _ int) (string, error) {
 	t.OnBuilt()
 	switch t.Text {
@@ -56,7 +56,7 @@ func add(t *testing.T, x *tryout.Tryouts, who service.Actor, text string) string
 	return kit.Get[string](t)(x.Add(who, submission.Tryout{Text: text, Game: "teeko"}))
 }
 
-// next returns the tryout that a core gets while some people are busy; nil if there is none.
+// next returns the try-out that a core gets while some people are busy, nil if there is none.
 func next(t *testing.T, x *tryout.Tryouts, busy ...int64) *runner.TryoutJob {
 	t.Helper()
 	j, _ := kit.Get[runner.Job](t)(x.Next(t.Context(), runner.Core{BusyOwners: busy})).(*runner.TryoutJob)
@@ -68,7 +68,8 @@ func state(t *testing.T, x *tryout.Tryouts, who service.Actor, id string) tryout
 	return kit.Get[tryout.TryoutProgress](t)(x.Await(t.Context(), who, id, -1))
 }
 
-// A person has one tryout at the same time, wherever they are, and all have a few; another's is nobody's business.
+// A person has one try-out at a time, at all addresses, and the total is limited. Nobody can see a try-out of
+// another person.
 func TestLimits(t *testing.T) {
 	x := newTryouts()
 	refused := func(who service.Actor, words string) {
@@ -109,8 +110,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// The runner gets tryouts in their order, none of somebody who has one that runs; each ends as its bot does, or is
-// cancelled, or ends with the server. It is kept for an hour.
+// The runner gets try-outs in their order, but none of a person who has one running. Each ends as its bot
+// does, or is canceled, or ends with the server. It is available for an hour.
 func TestRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		x := newTryouts()
@@ -167,7 +168,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// Of tryouts that are over the newest are kept.
+// Of the finished try-outs, the newest remain.
 func TestKept(t *testing.T) {
 	x := newTryouts()
 	var ids []string
@@ -184,7 +185,7 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// The score of a game is that of the bot's best seat against the other's, as on a ladder.
+// The score of a game is that of the bot's best seat against the other bot's, as on a ladder.
 func TestScore(t *testing.T) {
 	games := []struct {
 		bots, ranks []int
@@ -216,7 +217,7 @@ func TestScore(t *testing.T) {
 	}
 }
 
-// A tryout that the next one of its owner replaces takes no memory any more.
+// A try-out that is replaced by the next one of its owner is freed.
 func TestForgotten(t *testing.T) {
 	played := make(chan weak.Pointer[submission.TryoutFault], 1)
 	x := tryout.New(tryout.Options{

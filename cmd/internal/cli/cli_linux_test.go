@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// A pipe or a device is written to, and stays. A link keeps pointing to the file that is written.
+// WriteFile writes to an existing pipe or device and does not replace it. A symbolic link still points to the
+// file that is written.
 func TestWriteFileToWhatIsThere(t *testing.T) {
 	t.Chdir(t.TempDir())
 	kit.Must(t, syscall.Mkfifo("pipe", 0o600))
@@ -42,7 +43,7 @@ func TestWriteFileToWhatIsThere(t *testing.T) {
 	}
 }
 
-// A new file has the mode that the umask leaves; one that is replaced keeps its own.
+// A new file has the mode that the umask leaves. A file that is replaced retains its mode.
 func TestModeOfWriteFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	defer syscall.Umask(syscall.Umask(0o027))

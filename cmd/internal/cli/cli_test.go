@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// example returns a program with a command of each kind of usage.
+// example returns a program that has a command for each kind of usage.
 func example() *cobra.Command {
 	ignore := func(*cobra.Command, []string) error { return nil }
 	flags := &cobra.Command{Use: "flags [BOT] --a NAME", Args: cobra.MaximumNArgs(1), RunE: ignore}
@@ -52,7 +52,8 @@ func example() *cobra.Command {
 	return Root(&cobra.Command{Use: "prog", Short: "A program"}, Group(&cobra.Command{Use: "all"}, flags, numbers), result)
 }
 
-// Every mistake in a command line is told in the same words, and what a command returns is its status.
+// Each mistake in a command line is reported in timba's words, and the result of a command is the exit
+// status.
 func TestCommands(t *testing.T) {
 	for _, c := range []struct {
 		line         string
@@ -100,7 +101,7 @@ func TestCommands(t *testing.T) {
 	}
 }
 
-// Without a terminal there is a line of progress every ten seconds, and none of what takes less.
+// Without a terminal, a line of progress is printed every ten seconds, and none for a shorter task.
 func TestProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b bytes.Buffer
@@ -117,12 +118,12 @@ func TestProgress(t *testing.T) {
 	})
 }
 
-// failing is a stdout that cannot be written.
+// failing is a stdout whose writes fail.
 type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// Output that is lost is an error, whatever a command looks at; a reader that wants no more is none.
+// Lost output is an error, even if the command ignores it. A reader that closes a pipe is not an error.
 func TestStdoutThatFails(t *testing.T) {
 	full := &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}
 	for _, c := range []struct {
@@ -144,7 +145,7 @@ func TestStdoutThatFails(t *testing.T) {
 	}
 }
 
-// A file is written as a whole or not at all, and nothing else is left beside it.
+// A file is written completely or not at all, and no other file remains in its directory.
 func TestWriteFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")

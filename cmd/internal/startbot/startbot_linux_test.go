@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// Every signal that ends a command ends a bot, with the status of an interrupted command.
+// Each signal that ends a command also ends a house bot, with the status of an interrupted command.
 func TestSignals(t *testing.T) {
 	for _, s := range EndSignals() {
 		cmd := exec.Command(kit.Get[string](t)(os.Executable()), "bot", "@first")

@@ -18,9 +18,9 @@ var goodValues = map[string]string{
 	"COMMAND": "true", "ARG": "x",
 }
 
-// needed are the flags without which a command does nothing, and those that keep it short. $DATA
+// requiredFlags are the flags without which a command does nothing, and those that keep it short. $DATA
 // is the data directory of the server.
-var needed = map[string][]string{
+var requiredFlags = map[string][]string{
 	"timba admin backup":        {"--data", "$DATA"},
 	"timba admin verify":        {"--data", "$DATA"},
 	"timba admin token":         {"--data", "$DATA"},
@@ -37,9 +37,9 @@ var needed = map[string][]string{
 	"timba admin storage":       {"--data", "$DATA"},
 }
 
-// unstarted are the commands that only check their usage here, as their context has ended before
+// usageOnly are the commands that only check their usage here, as their context has ended before
 // they begin: they would serve or measure for longer than a test has. Other tests start them.
-var unstarted = []string{
+var usageOnly = []string{
 	"timba serve", "timba worker", "timba demo", "timba doctor",
 }
 
@@ -53,7 +53,7 @@ func TestWalk(t *testing.T) {
 	kit.Must(t, os.WriteFile("game.json", data, 0o600))
 	t.Setenv(client.EnvURL, s.url)
 	t.Setenv(client.EnvToken, s.token)
-	w := clitest.Walk{New: newRoot, GoodValues: goodValues, RequiredFlags: needed, UsageOnly: unstarted, Data: a.dir, All: kit.Soak}
+	w := clitest.Walk{New: newRoot, GoodValues: goodValues, RequiredFlags: requiredFlags, UsageOnly: usageOnly, Data: a.dir, All: kit.Soak}
 	w.Run(t, made)
 	if strings.Contains(s.log(), "msg=panic") {
 		t.Errorf("the server panicked:\n%s", s.log())
