@@ -19,8 +19,8 @@ import (
 
 var bg = context.Background()
 
-// serve returns a server that answers with handler. Tests with the real server are in web/api and in the
-// scripts of cmd/timba/commands.
+// serve returns a client of a server that answers the n-th request with answer. Tests with the real server
+// are in web/api and in the scripts of cmd/timba/commands.
 func serve(t *testing.T, answer func(n int64, w http.ResponseWriter, r *http.Request)) *Client {
 	t.Helper()
 	var n atomic.Int64

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// The table of the machines has each in its state, and what it plays; web/api and web/server have
-// tests of where they come from.
+// The table of machines shows each with its state and what it plays. Tests of web/api and web/server check
+// where the data come from.
 func TestShowWorkers(t *testing.T) {
 	then := time.Date(2024, 5, 6, 12, 0, 0, 0, time.Local)
 	var out strings.Builder

@@ -32,7 +32,7 @@ func (s *served) socket(t *testing.T, browser *http.Client, path string) *websoc
 	return ws
 }
 
-// ends reads a socket to its end and returns the code, 0 if there is none.
+// ends reads a socket until it is closed and returns the close code, 0 if there is none.
 func ends(t *testing.T, what string, ws *websocket.Conn) int {
 	t.Helper()
 	ws.SetReadDeadline(time.Now().Add(time.Minute))
@@ -51,8 +51,8 @@ func ends(t *testing.T, what string, ws *websocket.Conn) int {
 	}
 }
 
-// A command that blocks a person beside the server ends what they have going on: the socket of a
-// page, a game against a bot, a remote bot and its match. What others have going on goes on.
+// A command that blocks a person next to a running server ends what this person does: the socket of a page, a
+// game against a bot, and a remote bot with its match. Other people are not affected.
 func TestBlockedBeside(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, connectLadders)

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// A local match says so when its bots can use more memory than there is, and plays. So do the matches that
-// are played side by side.
+// A local match prints a notice if its bots can use more memory than the machine has, and plays. So do
+// matches that are played at the same time.
 func TestNoticeMemory(t *testing.T) {
 	const each = 512 << 20
 	rotation := 1

@@ -22,12 +22,11 @@ import (
 
 var busyFlag = flag.Duration("busy", 20*time.Minute, "how long TestServeBusy plays beside other programs")
 
-// busyLoops is how many programs that never rest TestServeBusy starts.
+// busyLoops is how many busy programs TestServeBusy starts.
 const busyLoops = 20
 
-// TestServeBusy plays a ladder of twenty bots, most of which need half of their clock, three of them
-// people's, beside twenty programs that never rest. No match is broken off or dropped, and no bot is
-// late.
+// TestServeBusy plays a ladder of twenty bots next to twenty busy programs. Most of the bots need half of
+// their clock, and three of them belong to people. No match is broken off or dropped, and no bot is late.
 func TestServeBusy(t *testing.T) {
 	people := []string{"python", "perl", "bash"}
 	bots := []string{"@random", "@first", "@greedy", "@tebes-minimax:depth=1", "@tebes-minimax:depth=2", "@tebes-mcts:time=25ms"}

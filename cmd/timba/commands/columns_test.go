@@ -12,11 +12,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// busyNotice is a line that only a busy machine has.
+// busyNotice is a line that is printed only on a busy machine.
 var busyNotice = regexp.MustCompile(`the machine is busy: other programs used [0-9,]+ of 1,000 ms\r?\n`)
 
-// screen COLUMNS FILE writes what a terminal of so many columns shows in the end after ttyout to a
-// file. Lines that ran over its edge are an error.
+// screen implements the command screen COLUMNS FILE, which writes to a file what a terminal with that number
+// of columns shows after ttyout. Lines that exceed the width are an error.
 func shownColumns(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: screen COLUMNS FILE")
@@ -30,8 +30,8 @@ func shownColumns(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(text), 0o644))
 }
 
-// shown returns what a terminal shows of a program's output, without empty lines at the end, and
-// the lines that are wider than so many columns.
+// shown returns what a terminal shows after a program's output, without empty lines at the end, and the lines
+// that are wider than the terminal.
 func shown(output string, columns int) (text string, wide []string) {
 	const wider, higher = 100, 300 // than the terminal, so that no line is cut or lost
 	terminal := vt10x.New(vt10x.WithSize(columns+wider, higher))

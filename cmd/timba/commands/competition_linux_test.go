@@ -13,9 +13,9 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// TestCompetition runs the scripts of testdata/competition: the commands of participants, against
-// a real server that plays meanwhile. URL is its address, DATA its directory, ADMIN its admin's
-// token. Each script is a person with a separate configuration directory.
+// TestCompetition runs the scripts of testdata/competition: the commands of participants, against a real
+// server that plays at the same time. URL is its address, DATA its directory, and ADMIN its admin's token.
+// Each script is a person with a configuration directory of their own.
 func TestCompetition(t *testing.T) { // not parallel: its server plays until the last script is done
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1")
@@ -56,7 +56,7 @@ func TestCompetition(t *testing.T) { // not parallel: its server plays until the
 	}
 }
 
-// set NAME FILE sets a variable to the content of a file, such as stdout.
+// set implements the command set NAME FILE, which sets a variable to the content of a file, such as stdout.
 func set(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: set NAME FILE")
@@ -64,8 +64,8 @@ func set(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile(args[1])))
 }
 
-// tenMinutes writes a script of the commands in docs/writing-a-bot.md, "A bot in ten minutes", as they are
-// written there. A new person runs them.
+// tenMinutes writes a script with the commands in docs/writing-a-bot.md, "A bot in ten minutes", exactly as
+// they are written there. A new person runs them.
 func tenMinutes(t *testing.T) string {
 	data := kit.Get[[]byte](t)(os.ReadFile("../../../docs/writing-a-bot.md"))
 	_, section, _ := strings.Cut(string(data), "\n## A bot in ten minutes\n")

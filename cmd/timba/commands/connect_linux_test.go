@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-// connectLadders have clocks that a busy machine keeps.
+// connectLadders have clocks that are long enough on a busy machine.
 const connectLadders = `
 registration = "open"
 [limits]
@@ -31,7 +31,7 @@ clock = {movetime = 600000, startup = 600000}
 house = ["@random", "@first"]
 `
 
-// join registers a person, and returns a client with their credentials.
+// join registers a person, and returns a client with that person's credentials.
 func (s *served) join(t *testing.T, name string) *client.Client {
 	t.Helper()
 	c := kit.Get[*client.Client](t)(client.New(s.url, ""))
@@ -41,7 +41,7 @@ func (s *served) join(t *testing.T, name string) *client.Client {
 	return c
 }
 
-// connectBot starts timba connect with a bot that waits until the end of a pipe.
+// connectBot starts timba connect with a bot that waits until a pipe is closed.
 func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *running {
 	t.Helper()
 	cmd := exec.Command("timba", "connect", "--bot", bot, "--",
@@ -56,7 +56,7 @@ func connectBot(t *testing.T, s *served, token, bot string, pipe *os.File) *runn
 	return c
 }
 
-// held returns a pipe for whose end the bot of connectBot waits.
+// held returns the pipe that the bot of connectBot waits for.
 func held(t *testing.T) *os.File {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "wait")
@@ -64,14 +64,14 @@ func held(t *testing.T) *os.File {
 	return kit.Get[*os.File](t)(os.OpenFile(path, os.O_RDWR, 0))
 }
 
-// release ends a pipe, also for a bot that has not opened it yet.
+// release closes a pipe, also for a bot that has not opened it yet.
 func release(pipe *os.File) {
 	os.Remove(pipe.Name())
 	pipe.Close()
 }
 
-// timba connect plays a rated match; the first Ctrl-C lets it end the match, the second leaves
-// at once; and it says why the server does not want it.
+// timba connect plays a rated match. After the first Ctrl-C it finishes the match, and after the second it
+// leaves at once. It prints why the server rejects it.
 func TestConnect(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, connectLadders)
@@ -112,7 +112,7 @@ func TestConnect(t *testing.T) {
 	a.kill(t, s)
 }
 
-// However the command is told to end, it leaves once or at once.
+// Each way to end the command makes it leave exactly once, after the match or at once.
 func TestLeaveBy(t *testing.T) {
 	for _, c := range []struct {
 		name    string

@@ -21,8 +21,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit/binaries"
 )
 
-// notRun are the command lines of the documentation that this test does not run, by their
-// beginning, and why.
+// notRun are the command lines of the documentation that this test does not run, by their beginning, with the
+// reason.
 var notRun = map[string]string{
 	"curl ":                   "web/api: TestDocumentation runs them",
 	"timba connect ":          "web/remote plays with real remote bots",
@@ -50,8 +50,7 @@ var notRun = map[string]string{
 	"timba replay feed game.json --seat 0 > game.in && gdb": "a debugger waits for a person",
 }
 
-// rewritten are the parts of command lines that are something else in the world of the test:
-// shorter, or at another address.
+// rewritten are rules that change command lines for the world of the test: shorter runs, or other addresses.
 var rewritten = append(clitest.Shorter, []clitest.Rule{
 	{Pattern: regexp.MustCompile(`(match .*)--deals \d+`), Replacement: "$1--deals 3"},
 	{Pattern: regexp.MustCompile(`(match .*)--deals 3 --sprt`), Replacement: "$1--deals 30 --sprt"},
@@ -71,7 +70,7 @@ var rewritten = append(clitest.Shorter, []clitest.Rule{
 	{Pattern: regexp.MustCompile(`matches 1234`), Replacement: "matches $$MATCH"},
 }...)
 
-// otherwise are the lines with another status than 0, and what they say.
+// otherwise are the lines with an exit status other than 0, and what they print.
 var otherwise = map[string]struct {
 	status int
 	text   string
@@ -81,7 +80,7 @@ var otherwise = map[string]struct {
 	"timba bots cancel mybot": {cli.ExitError, "already"},
 }
 
-// library is where the documented commands are run: a server with an account, and directories
+// library is the environment in which the documented commands run: a server with an account, and directories
 // with bots and replays.
 type library struct {
 	a        *arena
@@ -92,8 +91,8 @@ type library struct {
 	models   sync.Mutex // the directory of models, which one experiment uses
 }
 
-// TestDocumentedCommands runs every command line of the pages and of --help. Pages run at the same
-// time, but for the lines that the server sees.
+// TestDocumentedCommands runs every command line in the pages and in --help. Pages run at the same time,
+// except for the lines that use the server.
 func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays until the last page is done
 	kit.Slow(t)
 	lines := linesToRun(t)
@@ -122,10 +121,10 @@ func TestDocumentedCommands(t *testing.T) { // not parallel: its server plays un
 	})
 }
 
-// long matches lines that take long and do the same on every page; they are run once.
+// long matches lines that take long and do the same on every page. They run once.
 var long = regexp.MustCompile(`^timba(-lab experiment| check mybot$| submit mybot$| doctor)`)
 
-// ofServer are the commands that talk to a server. The pages share one, and an account.
+// ofServer are the commands that use a server. The pages share one server and an account.
 var ofServer = []string{"login", "logout", "submit", "connect", "bots", "standings", "matches", "logs", "messages", "replays", "tokens", "admin"}
 
 // TestDocumentedUsage requires every command in the pages and in --help to exist, with its flags.
@@ -136,7 +135,7 @@ func TestDocumentedUsage(t *testing.T) {
 	clitest.CheckText(t, newRoot, 50)
 }
 
-// TestExitStatuses: docs/matches.md and --help name the exit statuses alike.
+// TestExitStatuses checks that docs/matches.md and --help describe the exit statuses in the same words.
 func TestExitStatuses(t *testing.T) {
 	t.Parallel()
 	rows := ""
@@ -159,8 +158,7 @@ func find(root *cobra.Command, name string) (*cobra.Command, error) {
 	return cmd, err
 }
 
-// linesToRun returns the command lines that are run, and checks that each entry of the tables
-// is of use.
+// linesToRun returns the command lines to run, and checks that each entry of the tables above is used.
 func linesToRun(t *testing.T) (run []clitest.Example) {
 	t.Helper()
 	lines := clitest.Lines(t, newRoot)
@@ -198,8 +196,8 @@ func linesToRun(t *testing.T) (run []clitest.Example) {
 	return run
 }
 
-// rewrite returns a command line as it is run; the rules from one with the pattern before on are
-// left out, nil for none.
+// rewrite returns a command line as it is run. It omits the rules starting with the one whose pattern is
+// before; if before is nil, it applies all rules.
 func rewrite(line string, before *regexp.Regexp) string {
 	for _, r := range rewritten {
 		if r.Pattern == before {
@@ -294,7 +292,7 @@ func (l *library) shell(t *testing.T, dir, script, stdin string, env ...string) 
 	return all.String(), cmd.ProcessState.ExitCode()
 }
 
-// room makes the directory in which the lines of one page or command are run.
+// room makes the directory in which the lines of one page or command run.
 func (l *library) room(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -305,7 +303,7 @@ func (l *library) room(t *testing.T) string {
 	return dir
 }
 
-// clocked are the commands whose bots have a second for a move.
+// clocked matches the commands whose bots have a second for each move.
 var clocked = regexp.MustCompile(`^timba (match|check)\b`)
 
 var makes = regexp.MustCompile(`init \w+ (\S+)|match .*--out (\S+)`)
@@ -375,7 +373,7 @@ func (l *library) run(t *testing.T, d clitest.Example, dir string) {
 	}
 }
 
-// serves runs a command line that starts a server, and ends it with Ctrl-C when it serves.
+// serves runs a command line that starts a server, and ends it with Ctrl-C once it serves.
 func (l *library) serves(t *testing.T, dir, line string) {
 	t.Helper()
 	cmd := exec.Command(l.a.program, clitest.Words("timba", line)[0]...)
@@ -404,7 +402,7 @@ func (l *library) serves(t *testing.T, dir, line string) {
 	}
 }
 
-// value returns the value of a variable of the environment.
+// value returns the value of an environment variable.
 func (l *library) value(name string) string {
 	for _, v := range l.env {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {

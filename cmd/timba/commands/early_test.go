@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/binaries"
 )
 
-// A house bot runs before the packages of a server are initialized.
+// A house bot runs before the packages of the server are initialized.
 func TestBotStartsEarly(t *testing.T) {
 	cmd := exec.Command(binaries.Program(t, "timba"), "bot", "first")
 	cmd.Env = append(os.Environ(), "GODEBUG=inittrace=1")

@@ -19,14 +19,14 @@ import (
 )
 
 // fleetKills and fleetCuts are the numbers of kills of the server, of kills of workers, and of cut
-// connections of TestFleetKilled. The flag -kills sets another number of kills, of which every other
-// one is of the server, and -cuts another number of cuts.
+// connections in TestFleetKilled. The flag -kills sets another number of kills, half of them of the server,
+// and -cuts another number of cuts.
 const (
 	fleetKills = 2
 	fleetCuts  = 1
 )
 
-// A competition has at most so many kills or cuts, since after each all of its matches are verified.
+// A competition has at most this many kills or cuts, as all its matches are verified after each one.
 const (
 	partKills = 15
 	partCuts  = 5
@@ -43,10 +43,10 @@ const (
 // fleetLadders are ladders whose matches take about a second, and that never pause.
 var fleetLadders = "pause = 0\n" + strings.ReplaceAll(quickLadders(10), "deals = 1\n", "deals = 10\n")
 
-// TestFleetKilled kills the server of a fleet and its three workers again and again, cuts their
-// connections for longer than the server waits for a worker, and stops workers by SIGSTOP. After
-// each of these every match is there once or not at all, verify finds no difference, no bot has a
-// fault, and nothing is left of what was killed. What was broken off is played again.
+// TestFleetKilled kills the server of a fleet and its three workers many times, cuts their connections for
+// longer than the server waits for a worker, and stops workers with SIGSTOP. After each of these, every match
+// is stored once or not at all, verify finds no difference, no bot has a fault, and nothing is left of the
+// killed programs. Interrupted matches are played again.
 func TestFleetKilled(t *testing.T) {
 	kills, cuts := cmp.Or(*killsFlag, fleetKills), cmp.Or(*cutsFlag, fleetCuts)
 	people := []string{"python"}
@@ -76,7 +76,7 @@ func TestFleetKilled(t *testing.T) {
 	}
 }
 
-// killRound is a round in which the server or a worker is killed, in turns.
+// killRound is a round in which the server or a worker is killed, in turn.
 func (c *chaos) killRound(t *testing.T, n int) {
 	t.Helper()
 	switch w := c.workers[n/2%len(c.workers)]; {
@@ -94,7 +94,7 @@ func (c *chaos) killRound(t *testing.T, n int) {
 	}
 }
 
-// cutOff is a round in which a worker, or the server, is cut off.
+// cutOff is a round in which a worker or the server is cut off.
 func (c *chaos) cutOff(t *testing.T, n int) {
 	t.Helper()
 	least := time.Duration(0) // for which the one is stopped
@@ -110,8 +110,8 @@ func (c *chaos) cutOff(t *testing.T, n int) {
 	t.Logf("cut %d: %d matches are finished", n+1, len(c.finished))
 }
 
-// killServer kills the server at a random moment, and workers while there is none. It and its NATS
-// are back at once.
+// killServer kills the server at a random moment, and workers while it is down. The server with its NATS
+// starts again at once.
 func (c *chaos) killServer(t *testing.T, also ...*worker) {
 	t.Helper()
 	pauseAtRandom(time.Second)
@@ -128,7 +128,7 @@ func (c *chaos) killServer(t *testing.T, also ...*worker) {
 	}
 }
 
-// killWorker kills a worker at a random moment. It is back at once, and fetches bots again.
+// killWorker kills a worker at a random moment. It starts again at once, and fetches bots again.
 func (c *chaos) killWorker(t *testing.T, w *worker) {
 	t.Helper()
 	pauseAtRandom(time.Second)
@@ -138,9 +138,10 @@ func (c *chaos) killWorker(t *testing.T, w *worker) {
 	c.play(t, w.name)
 }
 
-// cutAndStop cuts a worker off, or the server from all if cut is nil, until the server gives it
-// up, and stops another for as long and for some time at least. Another is stopped for a shorter
-// time, and keeps its matches. All play again in the end, and leave nothing when they drain.
+// cutAndStop cuts the worker cut off, or the server from all workers if cut is nil, until the server gives it
+// up. It stops the worker stopped for at least that long and at least for least, and then stops it for a
+// shorter time, in which it retains its matches. In the end all play again, and leave nothing when they
+// drain.
 func (c *chaos) cutAndStop(t *testing.T, cut, stopped *worker, least time.Duration) {
 	t.Helper()
 	c.allPlay(t)
@@ -171,5 +172,5 @@ func (c *chaos) cutAndStop(t *testing.T, cut, stopped *worker, least time.Durati
 	c.drainAll(t)
 }
 
-// pauseAtRandom makes the moment random at which something happens.
+// pauseAtRandom waits for a random time.
 func pauseAtRandom(most time.Duration) { <-time.After(rand.N(most)) }

@@ -25,7 +25,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// chaos is a server and its workers, each in a place of its own, to which things happen.
+// chaos is a server and its workers, each in a network place of its own, with which a test interferes.
 type chaos struct {
 	*arena
 	net     *network
@@ -38,7 +38,7 @@ type chaos struct {
 	slowest  time.Duration          // until nothing was left of a program
 }
 
-// newChaos makes a server's directory, with bots of people, and workers with credentials.
+// newChaos makes the server's directory, bots of people, and workers with credentials.
 func newChaos(t *testing.T, people ...string) *chaos {
 	t.Helper()
 	c := &chaos{
@@ -65,10 +65,10 @@ func (c *chaos) serveFleet(t *testing.T) {
 	c.net.server(strings.TrimPrefix(c.server.cluster(t), "nats://"))
 }
 
-// begunLine tells that a match begins.
+// begunLine matches a log line about the start of a match.
 var begunLine = regexp.MustCompile(`msg="match begins" match=(\d+) .* machine=(\S+) `)
 
-// play waits until machines have begun and finished matches since now.
+// play waits until certain machines have started and finished matches from now on.
 func (c *chaos) play(t *testing.T, machines ...string) {
 	t.Helper()
 	from := len(c.server.log())
@@ -93,8 +93,8 @@ func (c *chaos) allPlay(t *testing.T) {
 	c.play(t, names...)
 }
 
-// note takes from the log of a server that has ended what it has reported. Nothing is finished
-// twice, and no machine has handed in what was not its own.
+// note records what the log of a server that has ended reports. No match is finished twice, and no machine
+// has handed in a result that was not its own.
 func (c *chaos) note(t *testing.T) {
 	t.Helper()
 	log := c.server.log()
@@ -111,7 +111,7 @@ func (c *chaos) note(t *testing.T) {
 	}
 }
 
-// check requires every match to be there once or not at all, without a fault, and the ratings to
+// check requires that every match is stored once or not at all, that no bot has a fault, and that the ratings
 // follow from the matches.
 func (c *chaos) check(t *testing.T) {
 	t.Helper()
@@ -142,8 +142,7 @@ func (c *chaos) check(t *testing.T) {
 	})
 }
 
-// playedOnce requires of a finished match that its last attempt alone counts, and that no bot has a
-// fault.
+// playedOnce requires that only the last attempt of a finished match counts, and that no bot has a fault.
 func playedOnce(t *testing.T, s *store.Store, m ladder.Match) {
 	t.Helper()
 	for i, a := range m.Attempts {
@@ -165,7 +164,7 @@ func playedOnce(t *testing.T, s *store.Store, m ladder.Match) {
 	}
 }
 
-// drainAll lets all workers leave, and starts them again.
+// drainAll makes all workers finish and leave, and starts them again.
 func (c *chaos) drainAll(t *testing.T) {
 	t.Helper()
 	for _, w := range c.workers {
@@ -176,8 +175,7 @@ func (c *chaos) drainAll(t *testing.T) {
 	}
 }
 
-// end waits until what was broken off is played again, and ends all programs. Nothing is left of
-// them.
+// end waits until interrupted matches have been played again, and ends all programs. Nothing of them is left.
 func (c *chaos) end(t *testing.T) {
 	t.Helper()
 	until(t, "what was broken off is played again", func() bool {
@@ -222,7 +220,7 @@ func (c *chaos) end(t *testing.T) {
 	}
 }
 
-// summary tells what has become of the matches.
+// summary describes the outcomes of the matches.
 func (c *chaos) summary(t *testing.T) string {
 	t.Helper()
 	again, by, why := 0, map[string]int{}, map[string]int{}
@@ -245,7 +243,7 @@ func (c *chaos) summary(t *testing.T) string {
 		len(c.finished), by, again, why, c.slowest)
 }
 
-// worker is a worker of a fleet. It is started again and again.
+// worker is a worker of a fleet, which a test starts many times.
 type worker struct {
 	arena            *arena
 	place            *place
@@ -275,7 +273,7 @@ func (w *worker) signal(t *testing.T, s syscall.Signal) {
 	kit.Must(t, w.Process.Signal(s))
 }
 
-// world returns what there is of the worker, to be looked for when it has ended.
+// world returns what the worker has created, to check later that it is gone.
 func (w *worker) world(t *testing.T) *mess {
 	t.Helper()
 	return &mess{
@@ -284,8 +282,8 @@ func (w *worker) world(t *testing.T) *mess {
 	}
 }
 
-// kill ends the worker with SIGKILL, and requires that none of its processes is left shortly after.
-// It returns how long that took.
+// kill ends the worker with SIGKILL, and requires that its processes disappear soon. It returns how long that
+// took.
 func (w *worker) kill(t *testing.T) (took time.Duration) {
 	t.Helper()
 	world, began := w.world(t), time.Now()
@@ -295,8 +293,7 @@ func (w *worker) kill(t *testing.T) (took time.Duration) {
 	return goneIn(t, began)
 }
 
-// drain lets the worker finish and leave, and requires that nothing is left of it but the bots in
-// its cache, with their locks.
+// drain makes the worker finish and leave, and requires that only the bots in its cache are left.
 func (w *worker) drain(t *testing.T) {
 	t.Helper()
 	world := w.world(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// killed kills all referees while they play, and requires that nothing of them is left a second
-// later, ten under the race detector.
+// killed kills all referees while they play, and requires that nothing of them is left after a second, or ten
+// seconds under the race detector.
 func (m *mess) killed(t *testing.T) {
 	t.Helper()
 	m.await(t)
@@ -32,9 +32,9 @@ func (m *mess) killed(t *testing.T) {
 	t.Logf("%d referees and %d processes of theirs were gone after %v", len(m.all), processes, took)
 }
 
-// TestAllKilled kills the referees of twenty matches with SIGKILL at once: with bots of all kinds,
-// sandboxed and not, stopped between their turns and not, two of them still building. A second
-// later no process, mount, cgroup or temporary directory is left.
+// TestAllKilled kills the referees of twenty matches with SIGKILL at the same time. Their bots are of all
+// kinds, sandboxed and not, stopped between turns and not; two are still being built. After a second no
+// process, mount, cgroup or temporary directory is left.
 func TestAllKilled(t *testing.T) {
 	m := newMess(t)
 	ways := [][]string{{"--sandbox", "auto"}, {"--sandbox", "off"}}

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// hardBots are shell bots whose processes are hard to end. MARK stands for digits in the arguments
-// of all processes that they start.
+// hardBots are shell bots whose processes are hard to end. MARK stands for digits in the arguments of all
+// processes that they start.
 var hardBots = map[string]string{
 	"deaf": `trap '' TERM INT HUP QUIT PIPE`,
 	"parent": `for i in 1 2 3; do sleep 4MARK & done
@@ -41,14 +41,14 @@ done
 sleep 8MARK
 `
 
-// writeBot makes a directory with a bot in the shell.
+// writeBot makes a directory with a bot written in shell.
 func writeBot(t *testing.T, dir, script, manifest string) string {
 	t.Helper()
 	return kit.Files(t, dir, map[string]string{"bot.sh": script, "timba.toml": manifest})
 }
 
-// mess is a world in which referees are killed: a mark in the arguments of all
-// processes, and directories for their temporary files.
+// mess is an environment in which referees are killed: it has a mark in the arguments of all processes, and
+// directories for their temporary files.
 type mess struct {
 	mark   string
 	bots   string
@@ -80,8 +80,8 @@ type mayhem struct {
 	family  map[string]bool
 }
 
-// begin starts a match that does not end; it plays when some words have been
-// shown some times.
+// begin starts a match that does not end. The match counts as playing when certain words have been printed a
+// number of times.
 func (m *mess) begin(t *testing.T, sign string, times int, args ...string) {
 	t.Helper()
 	r := &mayhem{Cmd: exec.Command("timba", args...), playing: make(chan struct{})}
@@ -122,7 +122,7 @@ func (m *mess) await(t *testing.T) {
 	}
 }
 
-// kill ends all referees, and waits until nothing of them is left.
+// kill kills all referees, and waits until nothing of them is left.
 func (m *mess) kill(t *testing.T) {
 	t.Helper()
 	for _, r := range m.all {
@@ -134,7 +134,7 @@ func (m *mess) kill(t *testing.T) {
 	m.gone(t)
 }
 
-// gone waits until nothing is left of what has ended.
+// gone waits until nothing is left of ended referees.
 func (m *mess) gone(t *testing.T) {
 	t.Helper()
 	var left []string
@@ -174,8 +174,7 @@ func (m *mess) left(t *testing.T) (left []string) {
 	return append(left, m.groups(t)...)
 }
 
-// foreign reports whether a mount is in the directory of another test, which may run beside this
-// one.
+// foreign reports whether a mount is in the directory of another test that runs at the same time.
 func (m *mess) foreign(line string) bool {
 	point := strings.Fields(line)[4]
 	return strings.HasPrefix(point, filepath.Join(os.TempDir(), "Test")) &&
@@ -213,8 +212,8 @@ func mountsOf(t *testing.T) string {
 	return string(kit.Get[[]byte](t)(os.ReadFile("/proc/self/mountinfo")))
 }
 
-// birth names a process for ever: its number and when it began; "" when it is
-// gone, or dead and only not waited for by somebody else.
+// birth identifies a process permanently, by its number and its start time. It returns "" if the process has
+// ended, even if nobody has waited for it.
 func birth(pid int) string {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -227,7 +226,7 @@ func birth(pid int) string {
 	return fmt.Sprintf("%d since %s", pid, fields[19])
 }
 
-// family returns a process and all below it, by birth.
+// family returns a process and all its descendants, as birth identifies them.
 func family(pid int) map[string]bool {
 	all := map[string]bool{birth(pid): true}
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
@@ -244,7 +243,7 @@ func family(pid int) map[string]bool {
 	return all
 }
 
-// A referee that is killed with SIGKILL leaves no process, mount, cgroup or temporary directory: with
+// A referee that is killed with SIGKILL leaves no process, mount, cgroup or temporary directory behind: with
 // sandboxed bots that are hard to end, without a sandbox, and during a build.
 func TestKilled(t *testing.T) {
 	t.Parallel()
@@ -273,7 +272,7 @@ func (a *arena) kill(t *testing.T, s *served) {
 	world.gone(t)
 }
 
-// world returns what there is of a running server, to be looked for when it has ended.
+// world returns what a running server has created, to check later that it is gone.
 func (a *arena) world(t *testing.T, s *served) *mess {
 	t.Helper()
 	w := &mess{mark: a.dir, temp: filepath.Join(a.dir, "tmp"), cache: a.home, mounts: mountsOf(t)}

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 )
 
-// A match that is resumed has every flag of its start. A flag is refused beside --resume unless no
-// result depends on it.
+// A resumed match has every flag of its start. A flag next to --resume is rejected unless no result depends
+// on it.
 func TestResumeKeepsEveryFlag(t *testing.T) {
 	t.Parallel()
 	const seed = "0000000000000000000000000000000000000000000000000000000000000009"
@@ -81,8 +81,8 @@ func TestResumeKeepsEveryFlag(t *testing.T) {
 	})
 }
 
-// resumeError returns what a match that is resumed with more arguments says, with its status if
-// that is not cli.ExitError.
+// resumeError returns what a match prints when it is resumed with further arguments, with its exit status
+// unless that is cli.ExitError.
 func resumeError(dir string, args ...string) string {
 	var out, errs bytes.Buffer
 	if status := cli.Run(newRoot(), append([]string{"match", "--resume", dir}, args...), strings.NewReader(""), &out, &errs); status != cli.ExitError {
@@ -91,7 +91,7 @@ func resumeError(dir string, args ...string) string {
 	return errs.String()
 }
 
-// Without a clock each move has a second, as --help says.
+// Without a clock each move has one second, as --help says.
 func TestDefaultClock(t *testing.T) {
 	f := matchFlags{start: startFlags{deals: 1, deal: -1, rotation: -1, ply: -1}}
 	if p, err := f.newPlan([]string{"teeko", "@random", "@random"}, false); err != nil || p.Clock.Move != time.Second || p.Clock.Bank != 0 {

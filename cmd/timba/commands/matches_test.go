@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// A match of which not all deals count says so.
+// If not all deals of a match count, the match says so.
 func TestPrintMatchOfRepeats(t *testing.T) {
 	const want = "\n3 of the deals count: the others repeat earlier games of the same versions\n"
 	for deals, told := range map[int]bool{3: true, 10: false} {

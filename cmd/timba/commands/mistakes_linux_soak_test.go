@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// mistake is a bot in testdata/mistakes, and what is said of it by all that report a fault:
-// timba match, explain and check, and the message of a submission.
+// mistake is a bot in testdata/mistakes, and what each program that reports a fault says of it: timba match,
+// explain and check, and the message of a submission.
 type mistake struct {
 	name    string
 	needs   string   // the interpreter or compiler
@@ -30,7 +30,7 @@ const (
 	gone   = "the process exited with status 1"
 )
 
-// mistakes has one for each language, and three that a sandbox does not allow.
+// mistakes has a bot for each language, and three that do what a sandbox forbids.
 var mistakes = []mistake{
 	{name: "network", needs: "python3", all: []string{gone, "it tried to use the network", "a match has no network, not even on localhost"}},
 	{name: "read-only", needs: "python3", all: []string{gone, "it tried to write cache.txt", "write to $TMPDIR"}},
@@ -51,7 +51,7 @@ var mistakes = []mistake{
 	{name: "rust", needs: "rustc", all: []string{"exited with status 101", "bot.rs:9:", "index out of bounds: the len is ", sayWhy}},
 }
 
-// TestMistakes makes all commands report the bots of testdata/mistakes.
+// TestMistakes makes all commands report the faults of the bots in testdata/mistakes.
 func TestMistakes(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, "[limits]\nversions = 1000\nbots = 1000\n[[ladder]]\nname = \"brisca\"\ngame = \"brisca\"\ndeals = 1\nclock = {movetime = 1000}\nhouse = [\"@random\"]\n")
@@ -111,7 +111,7 @@ func (m mistake) report(t *testing.T, timbaPath string, env []string) {
 	forAuthors(t, message)
 }
 
-// says requires a text to have all of some words.
+// says requires that a text has all given words.
 func says(t *testing.T, name, text string, lists ...[]string) {
 	t.Helper()
 	for _, list := range lists {
@@ -123,7 +123,7 @@ func says(t *testing.T, name, text string, lists ...[]string) {
 	}
 }
 
-// forAuthors requires a message about a submission to suggest nothing that its author cannot do.
+// forAuthors requires that a message about a submission suggests nothing that its author cannot do.
 func forAuthors(t *testing.T, message string) {
 	t.Helper()
 	for _, flag := range []string{"--memory", "--processes", "--startup", "--sandbox", "timba doctor"} {

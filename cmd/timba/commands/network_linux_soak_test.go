@@ -20,9 +20,9 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// network joins the places where the programs of a fleet run. Where the rights are there, each
-// place is a network namespace, and the connections go over a bridge. Else all places are on the
-// loopback, with a relay between a worker and the server.
+// network connects the places in which the programs of a fleet run. If the test has the rights, each place is
+// a network namespace, connected by a bridge. Otherwise all places are on the loopback, with a relay between
+// each worker and the server.
 type network struct {
 	bridge *os.File // namespace of the bridge; nil: relays
 	places []*place // the server's is the first
@@ -37,10 +37,10 @@ type place struct {
 	core    int // that its programs use
 }
 
-// clusterPort is where the server's NATS listens in its namespace.
+// clusterPort is the port of the server's NATS in its namespace.
 const clusterPort = 4222
 
-// newNetwork makes a place for a server and some for workers, and says of which kind they are.
+// newNetwork makes a place for a server and places for workers, and logs of which kind they are.
 func newNetwork(t *testing.T, workers int) *network {
 	t.Helper()
 	n := &network{}
@@ -76,8 +76,8 @@ func affinity(t *testing.T) (cores []int) {
 	return cores
 }
 
-// makeSpaces makes the namespaces. They are nameless: they go with the last who uses them, however
-// that ends.
+// makeSpaces makes the namespaces. They have no names, so each disappears with the last program that uses it,
+// however that program ends.
 func (n *network) makeSpaces() (err error) {
 	if n.bridge, err = newSpace(); err != nil {
 		return err
@@ -102,7 +102,7 @@ func (n *network) makeSpaces() (err error) {
 	return nil
 }
 
-// close ends the relays and lets go of the namespaces.
+// close ends the relays and releases the namespaces.
 func (n *network) close() {
 	if n.bridge != nil {
 		n.bridge.Close()
@@ -119,10 +119,10 @@ func (n *network) close() {
 	}
 }
 
-// port returns the name of a place's end at the bridge.
+// port returns the name of a place's interface at the bridge.
 func (p *place) port() string { return fmt.Sprintf("port%d", p.number) }
 
-// listen returns the address where the server is to listen for workers.
+// listen returns the address on which the server must listen for workers.
 func (n *network) listen() string {
 	if n.bridge == nil {
 		return "127.0.0.1:0"
@@ -130,7 +130,7 @@ func (n *network) listen() string {
 	return n.places[0].address
 }
 
-// server tells the relays where the server listens now.
+// server sets the address to which the relays connect.
 func (n *network) server(address string) {
 	for _, p := range n.places[1:] {
 		if p.relay != nil {
@@ -139,7 +139,7 @@ func (n *network) server(address string) {
 	}
 }
 
-// cut makes all packets from and to a place get lost, and nobody is told. heal ends that.
+// cut drops all packets from and to a place silently, until heal is called.
 func (n *network) cut(t *testing.T, p *place)  { t.Helper(); n.pass(t, p, false) }
 func (n *network) heal(t *testing.T, p *place) { t.Helper(); n.pass(t, p, true) }
 
@@ -173,8 +173,8 @@ func (p *place) start(cmd *exec.Cmd) error {
 	})
 }
 
-// apart calls a function on a thread of its own, which ends with it: what it does to the thread
-// concerns nobody else but the programs that it starts.
+// apart calls a function on a thread of its own, which ends afterwards. So changes to the thread affect only
+// the programs that it starts.
 func apart(do func() error) error {
 	done := make(chan error)
 	go func() {
@@ -214,7 +214,7 @@ func ip(space *os.File, commands ...string) error {
 	return nil
 }
 
-// relay passes connections on, or holds what they carry while it is cut.
+// relay forwards connections, or holds back their data while it is cut.
 type relay struct {
 	listener net.Listener
 	mu       sync.Mutex
@@ -264,7 +264,7 @@ func (r *relay) close() {
 	})
 }
 
-// whole waits until the relay is not cut, and returns where it leads.
+// whole waits until the relay is not cut, and returns its target.
 func (r *relay) whole() (target string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -274,7 +274,7 @@ func (r *relay) whole() (target string) {
 	return r.target
 }
 
-// serve passes one connection on.
+// serve forwards one connection.
 func (r *relay) serve(near net.Conn) {
 	defer near.Close()
 	far, err := net.Dial("tcp", r.whole())
@@ -296,7 +296,7 @@ func (r *relay) serve(near net.Conn) {
 	both.Wait()
 }
 
-// holding writes when the relay is not cut.
+// holding writes once the relay is not cut.
 type holding struct {
 	io.Writer
 	relay *relay

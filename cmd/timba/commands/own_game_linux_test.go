@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit/binaries"
 )
 
-// TestYourOwnGame makes the program of docs/your-own-game.md, by the lines of the page: timba with a game of another
-// module. All its parts have the game.
+// TestYourOwnGame builds the program of docs/your-own-game.md from the lines on that page: timba with a game
+// from another module. All parts of the program have the game.
 func TestYourOwnGame(t *testing.T) {
 	t.Parallel()
 	binaries.Program(t, "timba") // so that the result depends on its sources

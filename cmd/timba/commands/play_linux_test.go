@@ -38,7 +38,7 @@ const (
 	emulatedRows    = 300
 )
 
-// sit starts a command in a terminal of so many columns and 24 rows.
+// sit starts a command in a terminal with a number of columns and 24 rows.
 func sit(t *testing.T, columns int, args ...string) *seated {
 	t.Helper()
 	kit.Slow(t)
@@ -120,8 +120,8 @@ func (s *seated) press(keys string) {
 	}
 }
 
-// end waits for the end of the program, requires its exit status and the terminal as it was
-// before, and returns the screen.
+// end waits until the program ends, requires its exit status and that the terminal is as before, and returns
+// the screen.
 func (s *seated) end(status int) string {
 	s.t.Helper()
 	s.Wait()
@@ -138,7 +138,7 @@ func (s *seated) end(status int) string {
 	return text
 }
 
-// What a person sees at the beginning, of the help and at the end fits 40 and 80 columns.
+// The start, the help and the end of a game fit a screen of 40 and of 80 columns.
 func TestPlayScreens(t *testing.T) {
 	for name, args := range map[string][]string{
 		"brisca":     {"brisca", "@greedy"},
@@ -174,7 +174,7 @@ func TestPlayScreens(t *testing.T) {
 	}
 }
 
-// When the time is up the game ends. The person is told in words, and the terminal is as before.
+// When the time is up the game ends. The person is told so in words, and the terminal is as before.
 func TestPlayClock(t *testing.T) {
 	t.Parallel()
 	s := sit(t, 40, "play", "teeko", "--seed", "1", "--timed", "--movetime", "1000", "--startup", "60000", "--out", "game.json")

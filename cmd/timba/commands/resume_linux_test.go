@@ -60,8 +60,7 @@ done
 `, gate), "run = [\"sh\", \"bot.sh\"]\n"), gate
 }
 
-// Ctrl-C ends a match with status 3, the results so far and the command that resumes it; that
-// command works.
+// Ctrl-C ends a match with status 3, the results so far and the command that resumes it. That command works.
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "out")
@@ -130,7 +129,7 @@ func TestInterruptTwice(t *testing.T) {
 	}
 }
 
-// hung is an input that ends a context when it is read, and gives nothing while the test lasts.
+// hung is an input that ends a context when it is read, and then blocks.
 type hung struct {
 	ctx  context.Context // of the test
 	read func()
@@ -142,7 +141,7 @@ func (h hung) Read([]byte) (int, error) {
 	return 0, h.ctx.Err()
 }
 
-// The first Ctrl-C ends commands that wait for their input, and commands that read many files.
+// The first Ctrl-C ends commands that wait for input, and commands that read many files.
 func TestInterruptReading(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -164,7 +163,7 @@ func TestInterruptReading(t *testing.T) {
 	}
 }
 
-// The first Ctrl-C ends timba doctor while an attack goes on.
+// The first Ctrl-C ends timba doctor during an attack.
 func TestInterruptDoctor(t *testing.T) {
 	t.Parallel()
 	if sandbox.Probe().Level == sandbox.LevelNone {

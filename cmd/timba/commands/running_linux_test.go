@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// running is a program that runs beside a test.
+// running is a program that runs in the background of a test.
 type running struct {
 	*exec.Cmd
 	out   kit.Output // what it has written, but what goes elsewhere
@@ -50,7 +50,7 @@ func begin(t *testing.T, args ...string) *running {
 	return run(t, cmd, (*exec.Cmd).Start)
 }
 
-// over reports whether it has ended.
+// over reports whether the program has ended.
 func (r *running) over() bool {
 	select {
 	case <-r.ended:
@@ -60,7 +60,7 @@ func (r *running) over() bool {
 	}
 }
 
-// await waits until it has written something, and returns the parts of the pattern.
+// await waits until the output matches a pattern, and returns the submatches.
 func (r *running) await(t testing.TB, pattern string) (found []string) {
 	t.Helper()
 	re := regexp.MustCompile(pattern)
@@ -74,7 +74,7 @@ func (r *running) await(t testing.TB, pattern string) (found []string) {
 	return found
 }
 
-// exits waits for its end and requires its status.
+// exits waits until the program ends and requires its exit status.
 func (r *running) exits(t testing.TB, status int) {
 	t.Helper()
 	kit.Wait(t, fmt.Sprintf("%v ends", r.Args), r.ended)

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/ladder/cluster/clustertest"
 )
 
-// TestMain makes the test binary run as timba, also as a house bot.
+// TestMain makes the test binary run as timba, also for house bots.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "bot" { // a match of this process starts house bots
 		os.Exit(cli.Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -39,5 +39,5 @@ func TestScripts(t *testing.T) {
 	clitest.Scripts(t, "testdata/script", scriptCommands)
 }
 
-// scriptCommands are commands of scripts that others do not need.
+// scriptCommands are commands that only the scripts of this package need.
 var scriptCommands = map[string]func(*testscript.TestScript, bool, []string){"screen": shownColumns}

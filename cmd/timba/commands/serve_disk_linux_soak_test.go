@@ -21,8 +21,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// TestServeFullDisk: on a full disk, or at a limit on file sizes, the server reports the failure,
-// pauses, loses nothing, and resumes when it can write again.
+// TestServeFullDisk checks that on a full disk, or at a limit on file sizes, the server reports the failure,
+// pauses, loses nothing, and continues when it can write again.
 func TestServeFullDisk(t *testing.T) {
 	ways := map[string]func(*testing.T, *arena, *served) (undo func()){"limit of files": limitFiles}
 	sizes, flags := map[string]string{}, map[string][]string{}
@@ -94,7 +94,7 @@ func fillDisk(t *testing.T, a *arena, _ *served) (undo func()) {
 	}
 }
 
-// limitFiles sets the limit on file sizes so that the server can extend no file.
+// limitFiles sets the limit on file sizes so that the server cannot extend any file.
 func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
 	t.Helper()
 	var was unix.Rlimit
@@ -108,9 +108,9 @@ func limitFiles(t *testing.T, _ *arena, s *served) (undo func()) {
 	}
 }
 
-// TestServeRestore covers docs/operating.md, "Backup and restore": a backup of a running server is
-// complete, and a server on it resumes the competition, with people's bots built again from their
-// uploads. The old token works there, and the operator can make another.
+// TestServeRestore covers docs/operating.md, "Backup and restore". A backup of a running server is complete.
+// A server with the backup continues the competition, and builds people's bots again from their uploads. The
+// old token is valid there, and the operator can make another one.
 func TestServeRestore(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, quickLadders(3))

@@ -26,11 +26,10 @@ var (
 // serverKills is the number of kills of TestServeKilled without the flag -kills.
 const serverKills = 8
 
-// TestServeKilled kills the server of a ladder of twenty bots, some of them people's, again and
-// again at random moments. Each time only its directory is left, and that is consistent: every
-// match is there once or not at all; every match reported as finished is finished and stays
-// unchanged; the ratings follow from the matches, bit for bit. Interrupted matches are played
-// again.
+// TestServeKilled kills the server of a ladder of twenty bots, some of them people's, many times at random
+// moments. Each time only its directory is left, and that is consistent: every match is stored completely or
+// not at all; every match that was reported as finished is finished and stays unchanged; and the ratings
+// follow from the matches, bit for bit. Interrupted matches are played again.
 func TestServeKilled(t *testing.T) {
 	kills, people := serverKills, []string{"python"}
 	if *killsFlag > 0 {
@@ -109,7 +108,7 @@ func TestServeKilled(t *testing.T) {
 		kills, len(broken), len(all), slowest)
 }
 
-// submitStarters makes a first server, and people's bots live on it.
+// submitStarters starts a first server and submits people's bots until they are live.
 func (a *arena) submitStarters(t *testing.T, languages ...string) {
 	t.Helper()
 	s := a.serve(t)
@@ -125,8 +124,8 @@ func (a *arena) submitStarters(t *testing.T, languages ...string) {
 	s.exits(t, cli.ExitGood)
 }
 
-// killed ends a server with SIGKILL, and returns how long it took until none of its processes was
-// left, ten seconds at most.
+// killed ends a server with SIGKILL, and returns how long it took until none of its processes was left, at
+// most ten seconds.
 func (a *arena) killed(t *testing.T, s *served) (took time.Duration) {
 	t.Helper()
 	began := time.Now()
@@ -134,8 +133,7 @@ func (a *arena) killed(t *testing.T, s *served) (took time.Duration) {
 	return goneIn(t, began)
 }
 
-// goneIn requires that it is not long since a time at which something has been killed of which
-// nothing is left now.
+// goneIn requires that a killed program disappeared soon after the time of the kill.
 func goneIn(t *testing.T, began time.Time) (took time.Duration) {
 	t.Helper()
 	if took = time.Since(began); took > 10*time.Second {

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// arena is the directory of a competition, on which servers start and end.
+// arena is the directory of a competition, in which servers start and end.
 type arena struct {
 	program string // timba
 	dir     string
@@ -37,7 +37,7 @@ func undetected(t *testing.T) (path string) {
 	return path
 }
 
-// quickLadders returns a configuration of many short matches between a number of house bots.
+// quickLadders returns a configuration for many short matches between a number of house bots.
 func quickLadders(house int) string {
 	bots := []string{`"@random"`, `"@first"`, `"@greedy"`}
 	for noise := 1; len(bots) < house; noise++ {
@@ -72,10 +72,10 @@ type served struct {
 	text  kit.Output // stderr
 }
 
-// log returns what it has written on stderr so far.
+// log returns what the server has written to stderr so far.
 func (s *served) log() string { return s.text.String() }
 
-// launch starts a server and does not wait for it.
+// launch starts a server without waiting for it.
 func (a *arena) launch(t testing.TB, args ...string) *served {
 	t.Helper()
 	s := new(served)
@@ -90,7 +90,7 @@ func (a *arena) launch(t testing.TB, args ...string) *served {
 	return s
 }
 
-// serve starts a server and waits until it serves. It has a token if this start has made one.
+// serve starts a server and waits until it serves. The result has a token if this start has made one.
 func (a *arena) serve(t testing.TB, args ...string) *served {
 	t.Helper()
 	file := datadir.Dir(a.dir).AdminToken()
@@ -127,7 +127,7 @@ func finishedIn(log string) (ids []int64) {
 	return ids
 }
 
-// look opens the directory beside or after the server.
+// look opens the directory during or after the run of the server.
 func (a *arena) look(t *testing.T, do func(*store.Store)) {
 	t.Helper()
 	s := kit.Get[*store.Store](t)(store.Open(a.dir, store.Options{}))
@@ -135,8 +135,7 @@ func (a *arena) look(t *testing.T, do func(*store.Store)) {
 	kit.Must(t, s.Close())
 }
 
-// sound requires the database to be consistent, and every rating to follow from the matches, bit
-// for bit.
+// sound requires that the database is consistent, and that all ratings follow from the matches, bit for bit.
 func (a *arena) sound(t *testing.T) {
 	t.Helper()
 	a.look(t, func(s *store.Store) {
@@ -160,8 +159,8 @@ func (a *arena) matches(t *testing.T) map[int64]ladder.Match {
 	return all
 }
 
-// On a small machine the default ladders play all the same, with less memory for each bot,
-// which the first lines say.
+// On a small machine the default ladders play too, with less memory for each bot, as the first lines of the
+// output say.
 func TestServeSmall(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, "")

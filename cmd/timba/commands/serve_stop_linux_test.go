@@ -32,7 +32,7 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random", "@first", "@greedy"]
 `
 
-// endlessLadder has matches that do not end: one of the bots thinks for an hour.
+// endlessLadder has matches that do not end, as one of the bots thinks for an hour.
 const endlessLadder = `[limits]
 time = "168h"
 [[ladder]]
@@ -43,14 +43,14 @@ clock = {movetime = 36000000, startup = 60000}
 house = ["@random", "@tebes-mcts:time=1h"]
 `
 
-// playing waits until matches are being played.
+// playing waits until matches are in progress.
 func (s *served) playing(t *testing.T) {
 	t.Helper()
 	until(t, "a match is played", func() bool { return strings.Contains(s.log(), "match begins") })
 }
 
-// On SIGTERM, or when the terminal is closed, running matches finish if they have time; else they
-// are interrupted, wait, and are played again by the next server.
+// After SIGTERM, or when the terminal is closed, running matches finish if they have time. Otherwise they are
+// interrupted, and the next server plays them again.
 func TestServeStop(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -108,7 +108,7 @@ func TestServeStop(t *testing.T) {
 	}
 }
 
-// A second signal ends the server at once, and leaves nothing more behind than kill -9.
+// A second signal ends the server at once. Nothing more is left than after kill -9.
 func TestServeStopTwice(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, endlessLadder)
@@ -141,7 +141,7 @@ func (s *served) get(t *testing.T, path string) (int, string) {
 	return response.StatusCode, string(body)
 }
 
-// The server reports its health and its metrics, and no secrets.
+// The server publishes its health and its metrics, but no secrets.
 func TestServeTells(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, quickLadders(3))
@@ -172,7 +172,7 @@ func TestServeTells(t *testing.T) {
 	refusedLine(t, string(out), err, "data: directory", "is in use by another server")
 }
 
-// refusedLine requires a command to have ended with status 2 and one line.
+// refusedLine requires that a command has ended with status 2 and a single line.
 func refusedLine(t *testing.T, out string, err error, texts ...string) {
 	t.Helper()
 	var exit *exec.ExitError
@@ -195,7 +195,7 @@ func tmpfs(t *testing.T, dir, options string) {
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 }
 
-// TestServeRefuses: a server that cannot start says why in one line.
+// TestServeRefuses checks that a server that cannot start says why in one line.
 func TestServeRefuses(t *testing.T) {
 	t.Parallel()
 	serve := func(a *arena, args ...string) (string, error) {

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// The first start shows the admin's token, set apart, and has it in a file that only its
-// owner can read. While matches are played the log is quiet.
+// The first start prints the admin's token, separated from other output, and writes it to a file that only
+// its owner can read. The log has no messages while matches are played.
 func TestServeShowsToken(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, quickLadders(3))

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Why a stage failed is said once: by its log, or by the last line of the log.
+// The reason why a stage failed is printed once: by the log, or by the last line of the log.
 func TestFailureSaidOnce(t *testing.T) {
 	for _, c := range []struct{ summary, log, want string }{
 		{

@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-// goodValues has a value for each word in the usage lines. A new word needs one here.
+// goodValues has a value for each word in the usage lines. A new word needs a value here.
 var goodValues = map[string]string{
 	"GAME": "teeko", "LADDER|GAME": "teeko", "LADDER": "tiny", "BOT": "@first", "BOT[@N]": "@first@1", "N": "1", "ID": "999999", "NAME": "ada",
 	"NAME[:KEY=VALUE,...]": "greedy:noise=5", "LANGUAGE": "bash", "DIR": "new", "DIR|FILE": "mybot", "FILE": "game.json",
@@ -18,8 +18,8 @@ var goodValues = map[string]string{
 	"COMMAND": "true", "ARG": "x",
 }
 
-// requiredFlags are the flags without which a command does nothing, and those that keep it short. $DATA
-// is the data directory of the server.
+// requiredFlags are the flags without which a command does nothing, and those that make it short. $DATA is
+// the data directory of the server.
 var requiredFlags = map[string][]string{
 	"timba admin backup":        {"--data", "$DATA"},
 	"timba admin verify":        {"--data", "$DATA"},
@@ -37,13 +37,13 @@ var requiredFlags = map[string][]string{
 	"timba admin storage":       {"--data", "$DATA"},
 }
 
-// usageOnly are the commands that only check their usage here, as their context has ended before
-// they begin: they would serve or measure for longer than a test has. Other tests start them.
+// usageOnly are the commands that run here with an ended context, so that they only check their usage. They
+// would serve or measure for longer than a test may take. Other tests start them.
 var usageOnly = []string{
 	"timba serve", "timba worker", "timba demo", "timba doctor",
 }
 
-// Every command is run wrongly beside a bot, a replay and a server.
+// Every command is run with bad arguments, in a directory with a bot and a replay, and next to a server.
 func TestWalk(t *testing.T) {
 	a := newArena(t, "[limits]\ntime = \"168h\"\nrequests = 1000000\n[[ladder]]\nname = \"tiny\"\ngame = \"teeko\"\ndeals = 1\nclock = {movetime = 60000}\nhouse = [\"@random\"]\n")
 	s := a.serve(t, "--workers", "1")

@@ -14,9 +14,8 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// BenchmarkWorkers counts the matches a second of a server that plays on one core, alone and with a
-// worker on another core of the same machine: docs/operating.md, "Other machines". An iteration is
-// 200 matches.
+// BenchmarkWorkers counts the matches in a second of a server that plays on one core, alone and with a worker
+// on another core of the same machine: docs/operating.md, "Other machines". An iteration is 200 matches.
 func BenchmarkWorkers(b *testing.B) {
 	all := cores.All()
 	if len(all) < 2 {
@@ -26,7 +25,7 @@ func BenchmarkWorkers(b *testing.B) {
 	b.Run("two", func(b *testing.B) { benchWorkers(b, all[1]) })
 }
 
-// benchWorkers plays 200 matches for each iteration, with a worker on a core unless that is cores.Any.
+// benchWorkers plays 200 matches for each iteration. If core is not cores.Any, a worker on that core helps.
 func benchWorkers(b *testing.B, core int) {
 	a := newArena(b, "pause = \"0s\"\n"+quickLadders(20))
 	s := a.serve(b, "--workers", "1", "--cluster", "127.0.0.1:0")

@@ -50,9 +50,9 @@ func playedBy(matches map[int64]ladder.Match, machine string) (n int) {
 	return n
 }
 
-// TestWorker covers docs/operating.md, "Other machines": a worker with credentials of the server plays
-// matches, is in the table of timba admin workers, leaves on SIGTERM, and is cut off when it is
-// removed. Nothing of it stays.
+// TestWorker covers docs/operating.md, "Other machines". A worker with credentials of the server plays
+// matches, is in the table of timba admin workers, leaves after SIGTERM, and is disconnected when it is
+// removed. Nothing of it is left.
 func TestWorker(t *testing.T) {
 	a := newArena(t, quickLadders(3))
 	s := a.serve(t, "--workers", "1", "--cluster", "127.0.0.1:0")
@@ -99,9 +99,9 @@ func TestWorker(t *testing.T) {
 	a.sound(t)
 }
 
-// TestServeNats covers docs/operating.md, "A NATS cluster that exists": with credentials of its account,
-// the server and a worker play over a NATS server that is a process of its own, with TLS. What happens
-// when that is lost, TestGuests of ladder/cluster has.
+// TestServeNats covers docs/operating.md, "A NATS cluster that exists". With credentials of its account, the
+// server and a worker play over a NATS server in a process of its own, with TLS. TestGuests of ladder/cluster
+// checks what happens when that server is lost.
 func TestServeNats(t *testing.T) {
 	c := clustertest.Start(t, "../../../docs/operating.md", true)
 	a := newArena(t, quickLadders(3))
