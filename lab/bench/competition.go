@@ -40,13 +40,11 @@ func addBots(ctx context.Context, s *store.Store, bots, each, most int, built fu
 	return live, nil
 }
 
-// playedMatch is a match with its result.
 type playedMatch struct {
 	store.NewMatch
 	attempt.Result
 }
 
-// playLadder plays a match of a ladder with random moves.
 func playLadder(l ladder.Ladder) (playedMatch, error) {
 	j := attempt.Job{Game: l.Game, Options: l.Options, Deals: l.Deals, Clock: l.Clock, Seed: referee.Hex(referee.NewSeed())}
 	for slot := range l.Bots {

@@ -30,8 +30,8 @@ var duplicateDealGames = []struct {
 // Duplicates measures the benefit of duplicate deals: the number of deals needed to distinguish two bots,
 // compared with single games.
 type Duplicates struct {
-	Deals int    // of each game
-	Seed  string // for referee.ParseSeed
+	Deals int    // number of deals for each game
+	Seed  string // in the form that referee.ParseSeed reads
 }
 
 func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {

@@ -22,7 +22,7 @@ import (
 // Env measures random games through the Python client of timba-lab env. Client and server share one core if
 // possible. Masks of actions are measured for Brisca only.
 type Env struct {
-	Time time.Duration // approximate time for each figure
+	Time time.Duration // approximate time for each row of the report
 	self string        // path of timba-lab; "" means this program
 }
 

@@ -22,7 +22,7 @@ import (
 // share the machine, so the rates include the work of both.
 type Fleet struct {
 	Workers        []int         // numbers of workers to measure, each with a new server and database
-	Versions       int           // on the ladder, besides the house bot
+	Versions       int           // number of versions on the ladder, besides the house bot
 	Ladders        []string      // ladders of the default configuration to measure after that; NoLadder is ignored
 	Time           time.Duration // duration of each measurement
 	VerifyDatabase bool          // verify the database after each of Workers, as timba admin verify does

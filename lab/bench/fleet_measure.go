@@ -48,7 +48,6 @@ func (r fleetRow) cells(name any) []any {
 	}
 }
 
-// fleetBench measures one number of workers.
 type fleetBench struct {
 	Fleet
 	log     io.Writer
@@ -154,7 +153,6 @@ func (b fleetBench) measureWindow(ctx context.Context, server, workers *process)
 	return row, nil
 }
 
-// awaitWorkers waits until all workers are connected and a match is finished.
 func (b fleetBench) awaitWorkers(ctx context.Context, server *process) error {
 	for late := time.Now().Add(joinTimeout); ; {
 		m, err := server.metrics(ctx)

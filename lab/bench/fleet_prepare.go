@@ -101,7 +101,6 @@ func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions 
 	return err
 }
 
-// addWorkers creates credentials for n workers.
 func (d fleetDirs) addWorkers(dir datadir.Dir, n int) error {
 	keys, err := cluster.OpenKeys(dir.Fleet())
 	if err != nil {

@@ -35,8 +35,8 @@ const (
 // Openings measures random openings: how many different ones of each length there are, and how many are
 // lopsided.
 type Openings struct {
-	Deals int    // of each game
-	Seed  string // for referee.ParseSeed
+	Deals int    // number of deals for each game and length
+	Seed  string // in the form that referee.ParseSeed reads
 }
 
 func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
@@ -66,7 +66,6 @@ func (b Openings) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// resolve returns the variant of a game with the given options.
 func resolve(game string, options map[string]string) (*rules.Variant, error) {
 	g, err := games.Find(game)
 	if err != nil {

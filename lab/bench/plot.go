@@ -24,7 +24,6 @@ func checkPlot(file string) error {
 	return nil
 }
 
-// savePlot writes a plot of 18 by 12 centimeters.
 func savePlot(p *plot.Plot, file string) error {
 	return p.Save(18*vg.Centimeter, 12*vg.Centimeter, file)
 }

@@ -59,7 +59,7 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 				fmt.Fprintln(log, lines.Text())
 			}
 			switch l.Msg {
-			case "workers can connect": // comes before serving
+			case "workers can connect": // is logged before "serving"
 				started.nats = l.Address
 			case "serving":
 				serving <- l.Listen
@@ -114,7 +114,6 @@ const (
 	metricFinished = "timba_matches_finished_total{"
 )
 
-// finishedMatches returns the number of matches of all kinds that a server has finished.
 func (m metrics) finishedMatches() (n float64) {
 	for name, value := range m {
 		if strings.HasPrefix(name, metricFinished) {
@@ -124,7 +123,6 @@ func (m metrics) finishedMatches() (n float64) {
 	return n
 }
 
-// metrics reads the metrics of the process.
 func (p *process) metrics(ctx context.Context) (metrics, error) {
 	text, err := p.get(ctx, "/metrics")
 	if err != nil {

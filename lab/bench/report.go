@@ -18,7 +18,6 @@ type Report struct {
 	Details any     `json:"details,omitempty"` // additional data for the JSON output
 }
 
-// newReport returns a report of tables, with a description of this machine.
 func newReport(tables ...Table) *Report {
 	machine := fmt.Sprintf("%s %s/%s, %s", runtime.Version(), runtime.GOOS, runtime.GOARCH, text.Count(runtime.NumCPU(), "core"))
 	return &Report{Machine: machine, Tables: tables}

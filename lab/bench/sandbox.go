@@ -131,7 +131,6 @@ func (b *sandboxBench) measureStarts() error {
 	return b.measureStart("twelve", "Python", *python, 12)
 }
 
-// measureStart measures the start of n bots at once.
 func (b *sandboxBench) measureStart(what, title string, bot match.Contestant, n int) error {
 	times := make([][]float64, len(b.ways))
 	_, err := b.startOnce(bot, n) // fills the disk cache
@@ -188,7 +187,6 @@ func (b *sandboxBench) startOnce(bot match.Contestant, n int) (took time.Duratio
 	return took, err
 }
 
-// measureTurns measures a turn of a card game and of a board game.
 func (b *sandboxBench) measureTurns(best sandbox.Level) error {
 	bot, err := echoBot(b.ctx, b.log)
 	if err != nil {

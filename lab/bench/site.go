@@ -101,7 +101,6 @@ func fakeMachines() (list []ladder.Machine, err error) {
 	return list, nil
 }
 
-// serve serves the site on loopback.
 func (c *siteCompetition) serve() (*httptest.Server, error) {
 	log := slog.New(slog.DiscardHandler)
 	m := middleware.New(middleware.Options{Service: service.New(service.Options{Store: c.Store, Config: c.config}), Log: log})
@@ -178,7 +177,6 @@ func (p *page) measureVisits(ctx context.Context, url string, requests int) (too
 	return took, nil
 }
 
-// fetch requests url with compression and reads the response.
 func fetch(ctx context.Context, url string) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

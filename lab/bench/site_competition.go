@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// houseNames are the house bots on all ladders.
 var houseNames = []string{"@random", "@first", "@greedy"}
 
 // siteCompetition is a competition whose matches consist of random moves.
@@ -36,7 +35,6 @@ type siteCompetition struct {
 // fakeHash returns a string in the form of the SHA-256 hash of an upload or a program.
 func fakeHash(n int) string { return fmt.Sprintf("%064x", n+1) }
 
-// newSiteCompetition creates a competition in an empty directory.
 func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetition, error) {
 	c := &siteCompetition{config: config.Default(), pool: map[string][]playedMatch{}, rand: rand.New(rand.NewPCG(1, 1))}
 	c.config.Limits.Requests = 1 << 30
@@ -103,7 +101,6 @@ func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 // sitePool is the number of matches of each ladder that are played. They are stored many times.
 const sitePool = 20
 
-// playPool plays the matches of the pool.
 func (c *siteCompetition) playPool() error {
 	for _, l := range c.ladders {
 		for range sitePool {
@@ -146,7 +143,6 @@ func (c *siteCompetition) playLarge(ctx context.Context) error {
 	return err
 }
 
-// chooseGames chooses the games whose pages are measured.
 func (c *siteCompetition) chooseGames(ctx context.Context, matches int) error {
 	for range 1000 {
 		games, err := c.gamesOf(ctx, 1+c.rand.Int64N(int64(max(matches, 1))))

@@ -23,7 +23,7 @@ import (
 
 // Speed measures the time of a turn and the number of games per second.
 type Speed struct {
-	Time time.Duration // approximate time for each figure
+	Time time.Duration // approximate time for each number in the report
 }
 
 // Run runs the measurement. It writes to log what is not installed on this machine.
@@ -90,7 +90,6 @@ func (b Speed) measureTurns(ctx context.Context, log io.Writer) (Table, error) {
 	return t, nil
 }
 
-// measureTurn returns the times of a turn in each round.
 func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contestant) (through, floor []float64, err error) {
 	m, err := newMatch(g, bot)
 	if err != nil {

@@ -179,7 +179,6 @@ func (b *Batch) check(i int, m rules.Move) error {
 	return fmt.Errorf("env: game %d, deal %d: action %d: %w", i, s.dealNumber, m, b.games.state(i).Check(m))
 }
 
-// legal returns the legal moves of game i.
 func (b *Batch) legal(i int) []rules.Move {
 	start := i * b.shape.widest
 	return b.moves[start : start+int(b.slots[i].moveCount)]
@@ -232,7 +231,6 @@ func (b *Batch) deal(i int, w *worker) {
 	}
 }
 
-// dealNext deals the next deal of slot i.
 func (b *Batch) dealNext(i int, w *worker) error {
 	s := &b.slots[i]
 	if int64(s.dealNumber)+int64(len(b.slots)) > math.MaxUint32 {

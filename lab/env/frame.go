@@ -18,8 +18,8 @@ type frameKind byte
 const (
 	frameMake    frameKind = 'M' // the JSON document that ParseConfig reads
 	frameReset   frameKind = 'R' // a seed of 32 bytes and the first deal as a uint32
-	frameActions frameKind = 'A' // a uint16 for each game
-	frameNext    frameKind = 'N' // a byte for each game
+	frameActions frameKind = 'A' // an action for each game as a uint16
+	frameNext    frameKind = 'N' // a byte for each game: if it is not 0, the game starts its next deal
 	frameView    frameKind = 'V' // the number of a game as a uint32
 )
 

@@ -25,7 +25,7 @@ type Layout struct {
 	Options   map[string]string `json:"options"`
 	Games     int               `json:"games"`
 	Players   int               `json:"players"`
-	Sides     []int             `json:"sides"` // by seat
+	Sides     []int             `json:"sides"` // side of each seat
 	Bots      []string          `json:"bots"`  // by seat; "" for the client
 	Rewards   Rewards           `json:"rewards"`
 	AutoReset bool              `json:"auto"`

@@ -20,8 +20,8 @@ import (
 // Experiment is an experiment as its file defines it. It consists of matches between bots, which may learn
 // before; or of models whose training time is measured; or of trainings.
 type Experiment struct {
-	Name  string `toml:"-"` // of the file, without .toml
-	Title string // what is compared
+	Name  string `toml:"-"` // name of the file, without .toml
+	Title string // short description of what is compared
 	Study string // the publication
 	Cost  string // measured duration of the whole experiment
 	// Remark describes the differences from the study, and what the study does not specify.

@@ -143,8 +143,7 @@ func (l *TrainedModel) hashedName() string {
 	return l.Mode + "-" + l.Method + "-" + hex.EncodeToString(sum[:8])
 }
 
-// modelRows returns the measured times as results, by row. Rows of models that are not trained yet are
-// empty.
+// modelRows returns the measured times as results, by row. Rows of models that are not trained yet are empty.
 func (e *Experiment) modelRows(list []TrainedModel) [][]result {
 	rows := make([][]result, len(e.Models))
 	for i := range list {

@@ -76,7 +76,7 @@ type result struct {
 	Turns           float64            `json:"turns"`
 	Nodes           float64            `json:"nodes"` // mean for each move, of bots that report them
 	MoveSeconds     float64            `json:"think"` // mean for each move
-	Seconds         float64            `json:"took"`  // seconds
+	Seconds         float64            `json:"took"`
 
 	instance int                // which of the models' seeds
 	parts    map[string]float64 // by name in parts, in seconds

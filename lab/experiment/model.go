@@ -197,7 +197,7 @@ func (e *Experiment) ways() []way {
 	return []way{asNamed}
 }
 
-// Settings that more than one method has.
+// Names of settings that need special handling.
 const (
 	keyEach    = "each"
 	keyDefects = "as-published"

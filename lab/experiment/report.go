@@ -81,7 +81,7 @@ func (r *Findings) Write(w io.Writer) {
 		state = fmt.Sprintf(" of %d: interrupted", r.TotalGames)
 	}
 	took := time.Duration(r.Seconds * float64(time.Second)).Round(100 * time.Millisecond)
-	if r.TotalGames == 0 { // models that do not play
+	if r.TotalGames == 0 { // only training times were measured
 		fmt.Fprintf(w, "  %s%s\n", took, strings.TrimPrefix(state, " of 0"))
 	} else {
 		fmt.Fprintf(w, "  %s%s, %d drawn, %s\n", text.Count(r.Games, "game"), state, r.Draws, took)

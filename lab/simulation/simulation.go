@@ -23,8 +23,8 @@ const (
 // Config is the configuration of a simulation. The results depend on nothing else.
 type Config struct {
 	Bots    int
-	Deals   int // of a match, each in two rotations
-	Matches int // of each bot, on average
+	Deals   int // deals of a match, each in two rotations
+	Matches int // mean number of matches of each bot
 	Runs    int // ladders for each method, each with bots of its own
 	Seed    uint64
 }

@@ -112,7 +112,7 @@ func rateByOutcome(w *world, bots []int) {
 	}
 	out, err := rating.Current.Outcome(ladder.Match{Deals: w.deals}, w.variant, before, w.play(bots))
 	if err != nil {
-		panic(err) // the games are those of the match
+		panic(err) // the games were made for this match
 	}
 	for slot, i := range bots {
 		w.entries[i] = out.Entries[slot]

@@ -160,7 +160,7 @@ func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err 
 	}
 	w.zip, err = zstd.NewWriter(nil, zstd.WithEncoderCRC(true), zstd.WithEncoderConcurrency(in.Workers),
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(window),
-		zstd.WithAllLitEntropyCompression(true)) // the bytes of games hardly repeat, but some are rarer than others
+		zstd.WithAllLitEntropyCompression(true)) // sequences of bytes hardly repeat, but their frequencies differ
 	return w, err
 }
 

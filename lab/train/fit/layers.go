@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// ThirdsLayers selects the hidden layers of those nets of the study that depend on the number of inputs. The
-// layers have 1/2, 1/4 and 1/6 as many units as there are inputs.
+// ThirdsLayers selects hidden layers with 1/2, 1/4 and 1/6 as many units as there are inputs, as in some
+// nets of the study (R. Arjonilla, bachelor's thesis, UOC 2024).
 const ThirdsLayers = "thirds"
 
 // StudyLayers are the hidden layers of the study's other nets: 50 and 25 units.

@@ -60,8 +60,7 @@ func (a *agentSpecies) player() player[*dictionary] {
 	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
-// applyLessons returns a copy of the agent that has learned the lessons, with its pairs sorted for
-// crossover.
+// applyLessons returns a copy of the agent that has learned the lessons, with its pairs sorted for crossover.
 func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *dictionary {
 	grown := &dictionary{table: d.table.Clone(), drawnPlaces: maps.Clone(d.drawnPlaces)}
 	for _, u := range lessons {
@@ -143,7 +142,7 @@ func disagreement(t, other *rl.ReturnTable) float64 {
 	for n := range spreadShards {
 		for p := range t.Shard(n) {
 			if best, _ := t.BestTried(p.Key); best != p.Action {
-				continue // once for each state
+				continue // count each state once
 			}
 			if best, known := other.BestTried(p.Key); known {
 				both++
@@ -173,8 +172,7 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
 }
 
-// save writes the table and the drawn places: the number of states, then the key and the place of each
-// state.
+// save writes the table and the drawn places: the number of states, then the key and the place of each state.
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err

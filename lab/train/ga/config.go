@@ -51,7 +51,7 @@ type Config struct {
 	Playouts    int      `json:"playouts,omitempty"`  // random games for each move of a position
 	MoveValue   string   `json:"value,omitempty"`     // ValueGame or ValueTrick
 	SecondRound bool     `json:"double"`              // twice as many candidates for parents play a second round
-	Games       int      `json:"games"`               // games of a pairing
+	Games       int      `json:"games"`               // number of games of a pairing
 	Generations int      `json:"generations"`
 	Rival       string   `json:"rival"`     // house bot against which all play; "" means against each other
 	Policy      string   `json:"policy"`    // one of PolicyNames

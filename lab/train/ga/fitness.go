@@ -12,7 +12,7 @@ import (
 // Fitness is the result of an individual in its games.
 type Fitness struct {
 	HalfWins int `json:"won"`    // 2 for each win and 1 for each game in which it shared the highest score
-	Points   int `json:"points"` // of the games
+	Points   int `json:"points"` // total points in the games
 	Games    int `json:"games"`
 }
 

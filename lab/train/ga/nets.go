@@ -119,7 +119,7 @@ func distinct(members []*net.Net) int {
 	for _, n := range members {
 		var h maphash.Hash
 		h.SetSeed(seed)
-		n.Write(&h) // without an error
+		n.Write(&h) // writing to a hash never fails
 		seen[h.Sum64()] = true
 	}
 	return len(seen)

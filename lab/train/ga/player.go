@@ -37,8 +37,7 @@ func (p *netPlayer) lessons() []rl.Update { return nil }
 
 func (p *netPlayer) Begin(*rules.Rand) { p.GA.StartGame() }
 
-// choosePlace returns the index of the action with the highest output in a position, the first of equal
-// ones.
+// choosePlace returns the index of the action with the highest output in a position, the first of equal ones.
 func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	p.net.StartSums(p.work)
 	for _, input := range j.ones {

@@ -139,7 +139,6 @@ func (s *search[I]) positionFitness(ctx context.Context) ([]Fitness, error) {
 	return fit, err
 }
 
-// chooser is a player that can choose a move outside a game.
 type chooser interface {
 	// choosePlace returns the index of the chosen action.
 	choosePlace(*evalPosition) int

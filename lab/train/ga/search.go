@@ -182,7 +182,6 @@ func (s *search[I]) forEach(ctx context.Context, n int, do func(w *worker[I], i 
 	return ctx.Err()
 }
 
-// outcome is the result of a generation.
 type outcome struct {
 	fitness        []Fitness     // by individual
 	elite          []int         // indices of the parents, the fittest first

@@ -46,7 +46,7 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 
 // SearchReport is the result of a search, which is stored as result.json.
 type SearchReport struct {
-	Random     Fitness        `json:"random"`                // of the model against random moves
+	Random     Fitness        `json:"random"`                // results of the model against random moves
 	Nets       int            `json:"nets,omitempty"`        // number of different nets in the last generation
 	Pairs      int            `json:"pairs,omitempty"`       // pairs of a state and an action in the model's table
 	States     int            `json:"states,omitempty"`      // states in the model
@@ -154,7 +154,6 @@ func (s *search[I]) chooseFinal(ctx context.Context) (int, error) {
 	return rank(fit)[0], nil
 }
 
-// testAgainstRandom plays games of an individual, without exploration, against random moves.
 func (s *search[I]) testAgainstRandom(ctx context.Context, i I, games int, r *rules.Rand) (sum Fitness, err error) {
 	parts := make([]Fitness, (games+testPieceGames-1)/testPieceGames)
 	seeds := make([]uint64, len(parts)*testPieceGames)

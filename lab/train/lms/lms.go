@@ -17,7 +17,7 @@ const drawValue = -0.5
 // defaultLimit is the maximal number of plies in a training game, as in the study's first experiments.
 const defaultLimit = 500
 
-// explorePeriod is the average number of a learner's moves of which one is random.
+// explorePeriod is the period of exploration: one in this number of a learner's moves is random, on average.
 const explorePeriod = 5
 
 // Training is the configuration of a training. Files of experiments set the fields without a tag.

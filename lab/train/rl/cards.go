@@ -18,7 +18,7 @@ func CardGames(c Config) func() Environment {
 	}
 }
 
-// cardGame implements Game for Brisca and Tute.
+// cardGame implements Environment for Brisca and Tute.
 type cardGame struct {
 	position     cards.Position
 	mode         cards.Mode

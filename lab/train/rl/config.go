@@ -1,6 +1,6 @@
 // Package rl learns to play cards by Monte Carlo control (Sutton and Barto, Reinforcement Learning, 2018,
-// chapter 5): it plays episodes and stores the mean return of each action in each state. Begin with Learner.
-// lab/README.md describes the settings.
+// chapter 5): it plays episodes and stores the mean return of each action in each state. It repeats a study,
+// R. Arjonilla's bachelor's thesis (UOC 2024). Begin with Learner. lab/README.md describes the settings.
 package rl
 
 import (

@@ -204,7 +204,6 @@ func (p *player) play(out *piece, first, n int) {
 
 func (l *Learner) agentOf(seat, episode int) int { return (seat + episode) % len(l.agents) }
 
-// episode plays an episode and records its decisions.
 func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	l, g := p.learner, p.game
 	epsilon := l.config.epsilon(episode)

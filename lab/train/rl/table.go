@@ -259,7 +259,6 @@ func (t *ReturnTable) Clone() *ReturnTable {
 
 func (s *shard) pair(n, i int) Pair { return decodePair(n, s.words[i], s.means[i]) }
 
-// decodePair returns the pair of a word in shard n.
 func decodePair(n int, word uint64, mean float32) Pair {
 	return Pair{
 		Key:    policy.KeyOf(n, word>>(64-policy.RestBits)),
@@ -334,7 +333,6 @@ func (t *ReturnTable) Reserve(n, pairs int) {
 	}
 }
 
-// resize moves the pairs to a new array of slots.
 func (s *shard) resize(slots int) {
 	old, means := s.words, s.means
 	s.words, s.means = make([]uint64, slots), make([]float32, slots)

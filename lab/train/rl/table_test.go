@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// testMemory is the memory limit of most tables in tests.
 const testMemory = 1 << 20
 
 // spread returns a pseudorandom key.

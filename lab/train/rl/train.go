@@ -22,7 +22,7 @@ const (
 // TrainingReport is the result of a training, which is stored as result.json.
 type TrainingReport struct {
 	Pairs      int        `json:"pairs"`       // pairs of a state and an action in the tables
-	States     int        `json:"states"`      // in the model
+	States     int        `json:"states"`      // states in the model
 	Rejections uint64     `json:"turned_away"` // how often a full table rejected a new pair
 	Tally      ScoreTally `json:"random"`      // results of the model against random players
 

@@ -21,8 +21,7 @@ type Metric struct {
 	Value float64
 }
 
-// metricsTable is an open metrics.csv: a line of column names, then a line of numbers for each reported
-// step.
+// metricsTable is an open metrics.csv: a line of column names, then a line of numbers for each reported step.
 type metricsTable struct {
 	file  *os.File
 	size  int64

@@ -107,7 +107,7 @@ func (p *Param) Texts() []string {
 // String returns the value as text. It implements pflag.Value.
 func (p *Param) String() string {
 	if p.Target == nil {
-		return "" // pflag asks a Param without a value
+		return "" // pflag calls String on a zero Param
 	}
 	if list, ok := p.Target.(*[]string); ok {
 		return strings.Join(*list, ",")

@@ -28,7 +28,6 @@ type counts struct {
 // pieceRows is the number of rows that a worker evaluates at a time.
 const pieceRows = 4096
 
-// measure returns the metrics of rows.
 func (t *Training) measure(list []row) Metrics {
 	var sum counts
 	positives := len(list)

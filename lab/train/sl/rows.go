@@ -37,7 +37,6 @@ type Rows struct {
 
 const winClass = 1
 
-// newRows computes the labels of all decisions.
 func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Rows, error) {
 	e, _ := features.NewEncoder(set.Mode, c.Encoding) // Check has parsed it before
 	r := &Rows{set: set, encoder: e, rules: set.Mode.Rules(), truncated: slices.Contains(c.Defects, DefectTruncated)}
@@ -150,7 +149,6 @@ type filler struct {
 
 var winTargets = [2][]float32{{0}, {1}} // for VariantWL, by class
 
-// fillSample sets the inputs and the target of a sample.
 func (f *filler) fillSample(at row, s *fit.Sample) {
 	r, p := f.rows, &f.position
 	r.set.Game(int(at.gameIndex), &f.game)

@@ -31,7 +31,6 @@ func data(t testing.TB, mode string, each int) *dataset.Set {
 	return made(t, &dataset.Config{Mode: mode, GamesPerRules: each, Seed: 1})
 }
 
-// made returns the data set for a configuration.
 func made(t testing.TB, c *dataset.Config) *dataset.Set {
 	t.Helper()
 	dir, _ := runtest.Train[dataset.SetSize](t, c)
@@ -53,7 +52,6 @@ func training(t testing.TB, set *dataset.Set, c Config, workers int) *Training {
 	return kit.Get[*Training](t)(newTraining(t.Context(), c, set, workers))
 }
 
-// trained runs a training and returns its directory and result.
 func trained(t testing.TB, tr *Training) (string, *Result) {
 	t.Helper()
 	return runtest.Train[*Result](t, ready{&tr.config, tr})

@@ -150,8 +150,7 @@ const stepBatches = 256
 
 // Step trains on stepBatches batches, but not beyond the end of the epoch.
 func (t *Training) Step(ctx context.Context) error {
-	// The order of an epoch depends only on that of the split, so that a resumed training has
-	// the same one.
+	// The order of an epoch depends only on that of the split, so that a resumed training has the same one.
 	for ; t.shuffledEpochs <= t.progress.Epoch; t.shuffledEpochs++ {
 		run.Shuffle(t.train, rules.NewRand(run.DeriveSeed(t.config.Seed, "epoch", t.shuffledEpochs)))
 	}
