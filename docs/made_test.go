@@ -149,7 +149,7 @@ func limits() string {
 
 func houseBots() string {
 	b := newTable("bot", "games", "what it does", "options")
-	for _, bot := range house.List() {
+	for _, bot := range house.Bots() {
 		var options []string
 		for _, o := range bot.Options() {
 			options = append(options, code(o.Name+"="+o.DefaultText()))

@@ -127,24 +127,24 @@ func (c *cleanerConn) start() error {
 		c.pipe.Close()
 		c.pipe = nil
 	}
-	theirs, ours, err := os.Pipe()
+	reader, writer, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	defer theirs.Close()
+	defer reader.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
-		ours.Close()
+		writer.Close()
 		return err
 	}
 	defer null.Close()
-	attr := &os.ProcAttr{Dir: "/", Files: []*os.File{null, null, null, theirs}, Env: initEnv, Sys: &syscall.SysProcAttr{Setsid: true}}
+	attr := &os.ProcAttr{Dir: "/", Files: []*os.File{null, null, null, reader}, Env: initEnv, Sys: &syscall.SysProcAttr{Setsid: true}}
 	p, err := os.StartProcess("/proc/self/exe", []string{cleanerName}, attr)
 	if err != nil {
-		ours.Close()
+		writer.Close()
 		return err
 	}
-	c.pid, c.pipe = p.Pid, ours
+	c.pid, c.pipe = p.Pid, writer
 	p.Release()
 	return nil
 }
@@ -182,16 +182,16 @@ func cleanerMain() {
 }
 
 // cleanUp removes the thing of the given kind and name. It reports whether nothing was left to remove.
-func cleanUp(kind byte, what string) (done bool) {
+func cleanUp(kind byte, name string) (done bool) {
 	switch kind {
 	case kindDir:
-		os.RemoveAll(what)
-		_, err := os.Lstat(what)
+		os.RemoveAll(name)
+		_, err := os.Lstat(name)
 		return errors.Is(err, os.ErrNotExist)
 	case kindMark:
-		return !killMarked(what)
+		return !killMarked(name)
 	case kindGroups:
-		return !clearGroups(what)
+		return !clearGroups(name)
 	}
 	return true
 }

@@ -9,17 +9,17 @@ const (
 	Off  = "off"
 )
 
-// Choose returns the level for a mode: Auto, Off, or the name of the lowest level that the user accepts.
+// ChooseLevel returns the level for a mode: Auto, Off, or the name of the lowest level that the user accepts.
 // Unless the mode is Off, this is the best level of this machine. The notice tells the user about the level;
 // it may be empty. Choose returns an error if the machine does not support the lowest level.
-func Choose(mode string) (level Level, notice string, err error) {
-	least, err := minLevel(mode)
+func ChooseLevel(mode string) (level Level, notice string, err error) {
+	lowest, err := minLevel(mode)
 	if err != nil || mode == Off {
 		return LevelNone, "", err
 	}
 	r := Probe()
-	if r.Level < least {
-		return LevelNone, "", fmt.Errorf("%w; timba doctor shows more, and --sandbox=off uses no sandbox", r.levelError(least))
+	if r.Level < lowest {
+		return LevelNone, "", fmt.Errorf("%w; timba doctor shows more, and --sandbox=off uses no sandbox", r.levelError(lowest))
 	}
 	return r.Level, r.notice(), nil
 }

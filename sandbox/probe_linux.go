@@ -140,12 +140,12 @@ func tryLevel(level Level) error {
 		return err
 	}
 	defer out.Close()
-	said, _ := io.ReadAll(io.LimitReader(out, 4096))
+	output, _ := io.ReadAll(io.LimitReader(out, 4096))
 	switch s := p.Wait(); {
 	case s.Reason == NotStarted:
 		return wrapStep(s.Step, s.Err)
 	case s.Reason != Exited || s.Code != 0:
-		return fmt.Errorf("testing a sandbox %s: %s", s, bytes.TrimSpace(said))
+		return fmt.Errorf("testing a sandbox %s: %s", s, bytes.TrimSpace(output))
 	}
 	return nil
 }

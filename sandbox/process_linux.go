@@ -96,14 +96,14 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 		return wrapStep("lifeline", err)
 	}
 	p.lifeline = os.NewFile(uintptr(fds[0]), "lifeline")
-	theirs := os.NewFile(uintptr(fds[1]), "lifeline")
-	defer theirs.Close()
+	initEnd := os.NewFile(uintptr(fds[1]), "lifeline")
+	defer initEnd.Close()
 	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
 	if err != nil {
 		return wrapStep("null", err)
 	}
 	defer null.Close()
-	files := []*os.File{null, null, null, theirs}
+	files := []*os.File{null, null, null, initEnd}
 	for i, f := range []*os.File{s.Stdin, s.Stdout, s.Stderr} {
 		if f != nil {
 			files[i] = f

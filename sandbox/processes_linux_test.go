@@ -27,10 +27,10 @@ func TestProcessLimit(t *testing.T) {
 		if level == LevelWeak && os.Geteuid() != 0 {
 			continue
 		}
-		for _, most := range []int{24, DefaultLimit.Processes} {
-			t.Run(fmt.Sprintf("%s/%d", level, most), func(t *testing.T) {
+		for _, limit := range []int{24, DefaultLimit.Processes} {
+			t.Run(fmt.Sprintf("%s/%d", level, limit), func(t *testing.T) {
 				spec := self(level)
-				spec.Path, spec.Args, spec.Limit.Processes = "/bin/sh", []string{"sh", "-c", countProcesses}, most
+				spec.Path, spec.Args, spec.Limit.Processes = "/bin/sh", []string{"sh", "-c", countProcesses}, limit
 				status, out := runToEnd(t, spec)
 				var got int
 				for _, word := range strings.Fields(out) {
@@ -38,9 +38,9 @@ func TestProcessLimit(t *testing.T) {
 						got = n
 					}
 				}
-				t.Logf("%d processes of %d; %s", got, most, status)
-				if got < most || got > most+more {
-					t.Errorf("%d processes of %d; it %s, and said %.300q", got, most, status, out)
+				t.Logf("%d processes of %d; %s", got, limit, status)
+				if got < limit || got > limit+more {
+					t.Errorf("%d processes of %d; it %s, and said %.300q", got, limit, status, out)
 				}
 				v1, _, _ := ownGroups()
 				if level == LevelFull && v1["pids"] != "" && status.Reason != ProcessLimit {

@@ -108,7 +108,7 @@ func TestLimits(t *testing.T) {
 		name, action string
 		args         []string
 		limit        Limit
-		least        Level       // lowest level at which this holds
+		lowest       Level       // lowest level at which this holds
 		want         []EndReason // any of these
 		out          string      // a part of its output
 	}{
@@ -136,7 +136,7 @@ func TestLimits(t *testing.T) {
 		{"signals to init", "signals", nil, smallLimit, LevelReduced, []EndReason{Exited}, "still here"},
 	} {
 		for _, level := range levelsHere(t) {
-			if level < c.least {
+			if level < c.lowest {
 				continue
 			}
 			t.Run(c.name+"/"+level.String(), func(t *testing.T) {

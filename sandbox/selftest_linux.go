@@ -54,20 +54,20 @@ func SelfTest(level Level) []Trial {
 
 func (t trial) execute(level Level) Trial {
 	result := Trial{Name: t.name}
-	said, s, err := runTrial(t.name, level)
+	output, s, err := runTrial(t.name, level)
 	switch {
 	case err != nil:
 		result.Text = err.Error()
 	case s.Reason == MemoryLimit || s.Reason == CPULimit || s.Reason == ProcessLimit || s.Reason == Forbidden:
 		result.Blocked, result.Text = true, "it "+s.String()
 	case s.Reason == Exited && s.Code == 0:
-		result.Blocked, result.Text = true, said
+		result.Blocked, result.Text = true, output
 	case s.Reason == Exited && s.Code == exitSucceeded:
-		result.Text = said
-	case s.Reason == Exited && s.Code == 2 && strings.Contains(said, "out of memory"), s.Reason == Exited && strings.Contains(said, "cannot allocate memory"):
+		result.Text = output
+	case s.Reason == Exited && s.Code == 2 && strings.Contains(output, "out of memory"), s.Reason == Exited && strings.Contains(output, "cannot allocate memory"):
 		result.Blocked, result.Text = true, "it could not allocate memory"
 	default:
-		result.Text = "it " + s.String() + " " + said
+		result.Text = "it " + s.String() + " " + output
 	}
 	return result
 }
@@ -89,11 +89,11 @@ func runTrial(name string, level Level) (string, Status, error) {
 	if err := out.SetReadDeadline(time.Now().Add(time.Second)); err != nil {
 		return "", s, err
 	}
-	said, err := io.ReadAll(io.LimitReader(out, 1<<16))
+	output, err := io.ReadAll(io.LimitReader(out, 1<<16))
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return "", s, errors.New("one of its processes is still running")
 	}
-	line, _, _ := strings.Cut(string(said), "\n")
+	line, _, _ := strings.Cut(string(output), "\n")
 	return line, s, nil
 }
 

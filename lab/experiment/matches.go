@@ -192,7 +192,7 @@ func checkBot(spec, game string) error {
 		return err
 	}
 	name, _, _ := strings.Cut(given, ":")
-	for _, b := range house.List() {
+	for _, b := range house.Bots() {
 		if b.Name != name {
 			continue
 		}

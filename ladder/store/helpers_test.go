@@ -145,7 +145,7 @@ func newCompetition(tb testing.TB) *competition {
 func (c *competition) syncConfig() {
 	c.tb.Helper()
 	var bots []HouseBot
-	for _, b := range house.List() {
+	for _, b := range house.Bots() {
 		bots = append(bots, HouseBot{Name: "@" + b.Name, Label: "1", Hash: bundleOf(0)})
 	}
 	kit.Must(c.tb, c.Bots.SyncHouse(bg, bots))

@@ -10,7 +10,7 @@ import (
 
 func TestHouseBotsPass(t *testing.T) {
 	var list []checkup
-	for _, b := range house.List() {
+	for _, b := range house.Bots() {
 		spec, quick := b.Name, false
 		if !b.IsSimple && hasNodes(b) { // it would use all the time that it has
 			spec, quick = spec+":nodes=50", true

@@ -33,16 +33,16 @@ func BenchmarkTuteEnding(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			r := rules.NewRand(41)
 			s := endgame.New[tuteTree](16 << 20)
-			nodes, most := uint64(0), uint64(0)
+			nodes, maxNodes := uint64(0), uint64(0)
 			b.ReportAllocs()
 			for b.Loop() {
 				x := openTute(tute.Rules{TableRules: brisca.Rules{Players: 2}, FollowOnly: followonly}, r)
 				found := s.Solve(x, search.Budget{}, r)
 				nodes += found.Nodes
-				most = max(most, found.Nodes)
+				maxNodes = max(maxNodes, found.Nodes)
 			}
 			b.ReportMetric(float64(nodes)/float64(b.N), "nodes/op")
-			b.ReportMetric(float64(most), "nodes-most")
+			b.ReportMetric(float64(maxNodes), "nodes-most")
 		})
 	}
 }

@@ -23,7 +23,7 @@ func FuzzAnswer(f *testing.F) {
 		}
 	}
 	var specs []string
-	for _, b := range List() {
+	for _, b := range Bots() {
 		specs = append(specs, counted(b))
 	}
 	players := players(f, specs)

@@ -1,6 +1,6 @@
 // Package house contains the house bots, the bots that are part of the timba binary: `timba bot NAME` runs
 // one on stdin and stdout. A bot whose search is not limited by the clock is deterministic: with the same
-// game, options and seed it makes the same moves. Begin with List and NewPlayer.
+// game, options and seed it makes the same moves. Begin with Bots and NewPlayer.
 package house
 
 import (
@@ -39,8 +39,8 @@ func (b Bot) Options() []BotOption {
 	return p.options
 }
 
-// List returns every house bot. The simple ones come first.
-func List() []Bot {
+// Bots returns every house bot. The simple ones come first.
+func Bots() []Bot {
 	return []Bot{
 		{"random", "plays any legal move", nil, true, newRandom},
 		{"first", "plays the first move of the list", nil, true, newFirst},
@@ -100,7 +100,7 @@ func CanonicalSpec(spec string) (string, error) {
 func parse(spec string) (Bot, rules.Settings, error) {
 	name, given, _ := strings.Cut(spec, ":")
 	var all []string
-	for _, b := range List() {
+	for _, b := range Bots() {
 		if b.Name == name {
 			settings, err := b.resolve(spec, given)
 			return b, settings, err
@@ -112,7 +112,7 @@ func parse(spec string) (Bot, rules.Settings, error) {
 
 // SimpleNames returns the names of the simple bots.
 func SimpleNames() (n []string) {
-	for _, b := range List() {
+	for _, b := range Bots() {
 		if b.IsSimple {
 			n = append(n, b.Name)
 		}
@@ -133,7 +133,7 @@ func Plays(spec, game string) bool {
 // Games returns the games that the bot of a spec is made for. nil means all.
 func Games(spec string) []string {
 	name, _, _ := strings.Cut(spec, ":")
-	for _, b := range List() {
+	for _, b := range Bots() {
 		if b.Name == name {
 			return b.Games
 		}

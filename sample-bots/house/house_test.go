@@ -80,7 +80,7 @@ func TestCanonical(t *testing.T) {
 }
 
 func TestListIsFit(t *testing.T) {
-	for _, b := range List() {
+	for _, b := range Bots() {
 		if _, err := protocol.ParseBot([]byte("ready " + b.Name)); err != nil {
 			t.Error(err)
 		}

@@ -28,7 +28,7 @@ func builtInModel(t testing.TB, kind string, m cards.Mode) *learned.Agent {
 // protocol's view a bot must make the moves that its model chooses in the full position, with all
 // combinations of rules. In a state that the model does not know, the bot plays at random.
 func TestModels(t *testing.T) {
-	for kind, most := range mostEmbedded {
+	for kind, limit := range mostEmbedded {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			size := int64(0)
@@ -40,8 +40,8 @@ func TestModels(t *testing.T) {
 				size += info.Size()
 				return err
 			}))
-			if size > most {
-				t.Errorf("the models have %d bytes, more than %d", size, most)
+			if size > limit {
+				t.Errorf("the models have %d bytes, more than %d", size, limit)
 			}
 			for _, m := range cards.Modes() {
 				a := builtInModel(t, kind, m)

@@ -23,13 +23,13 @@ func TestMCTSFindsWins(t *testing.T) {
 	mctsFindsWins(t, 1)
 }
 
-func mctsFindsWins(t *testing.T, most int) {
+func mctsFindsWins(t *testing.T, limit int) {
 	r := rules.NewRand(11)
 	for _, c := range []struct {
 		depth, positions, floor, guided int
 		iterations                      uint64
 	}{{1, 20, 20, 14, 2000}, {3, 30, 27, 18, 40_000}} {
-		if c.depth > most {
+		if c.depth > limit {
 			continue
 		}
 		for _, k := range []float64{0, 50} {

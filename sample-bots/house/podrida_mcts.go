@@ -84,7 +84,7 @@ func newPodridaMCTS(p *params) Player {
 		v.nodes = all
 	}
 	// The study's c * sqrt(2 ln N / n) is C * sqrt(ln N / n) in package mcts.
-	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaFor(v.it, podrida.MostMoves)), Criterion: podridaCriteria[best]}
+	v.options = mcts.Options{C: c * math.Sqrt2, Arena: min(memory, mcts.ArenaSize(v.it, podrida.MostMoves)), Criterion: podridaCriteria[best]}
 	return &thinkerBot{thinkers: map[string]thinker{"podrida": v}}
 }
 

@@ -305,10 +305,10 @@ func TestPodridaMCTSBudget(t *testing.T) {
 	}
 }
 
-// TestPodridaMCTSAllocations checks that an iteration does not allocate, and that ArenaFor is large enough.
+// TestPodridaMCTSAllocations checks that an iteration does not allocate, and that ArenaSize is large enough.
 func TestPodridaMCTSAllocations(t *testing.T) {
 	const iterations = 1000
-	s := mcts.New[podridaTree](mcts.Options{C: math.Sqrt2 / 10, Sides: 4, Arena: mcts.ArenaFor(iterations, podrida.MostMoves)})
+	s := mcts.New[podridaTree](mcts.Options{C: math.Sqrt2 / 10, Sides: 4, Arena: mcts.ArenaSize(iterations, podrida.MostMoves)})
 	r := rules.NewRand(1)
 	src := rules.FastStream(r)
 	var world podridaTree

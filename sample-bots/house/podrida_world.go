@@ -113,12 +113,12 @@ func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	if p.nBidders == 0 {
 		return
 	}
-	least, other := w.misfit(), w.State
+	best, other := w.misfit(), w.State
 	for range podridaDeals - 1 {
 		other.Redeal(seat, r)
 		next := podridaWorld{other, p}
-		if e := next.misfit(); e < least {
-			least, w.State = e, other
+		if e := next.misfit(); e < best {
+			best, w.State = e, other
 		}
 	}
 }

@@ -57,11 +57,11 @@ func after[P any, G alphabeta.Position[P]](g G, m rules.Move, depth int) (v int3
 }
 
 // randomTebes plays random moves. It returns nil if the game ends before.
-func randomTebes(r *rules.Rand, variant tebes.Rules, most int) *tebesPosition {
+func randomTebes(r *rules.Rand, variant tebes.Rules, maxMoves int) *tebesPosition {
 	var p tebesPosition
 	src := rules.FastStream(r)
 	p.state.Deal(variant, &src)
-	for range r.Below(most) {
+	for range r.Below(maxMoves) {
 		legal := p.state.Legal(nil)
 		if len(legal) == 0 {
 			return nil

@@ -180,7 +180,7 @@ func (tb *table) measure(t testing.TB, bot, other string, deals int) float64 {
 // has played before, and that another seed gives others.
 func TestHouseBotsAreDeterministic(t *testing.T) {
 	for _, g := range games.All() {
-		for _, b := range List() {
+		for _, b := range Bots() {
 			if b.Games != nil && !slices.Contains(b.Games, g.Name) {
 				continue
 			}
@@ -241,7 +241,7 @@ func BenchmarkAnswer(b *testing.B) {
 			Seat: state.Turn(), Players: tb.variant.Players,
 		}
 		turn := tb.turn(state, info)
-		for _, bot := range List() {
+		for _, bot := range Bots() {
 			b.Run(fmt.Sprintf("%s/%s", g.Name, bot.Name), func(b *testing.B) {
 				p, _ := NewPlayer(counted(bot))
 				b.ReportAllocs()

@@ -27,11 +27,11 @@ var readme string
 
 // Language is a programming language that has a starter.
 type Language struct {
-	Name    string   // name in commands, and of its directory
-	Title   string   // name for people
-	Aliases []string // other names that users may type
-	Needs   []string // programs that build and run the bot
-	Source  string   // main file
+	Name     string   // name in commands, and of its directory
+	Title    string   // name for people
+	Aliases  []string // other names that users may type
+	Programs []string // programs that build and run the bot
+	Source   string   // main file
 
 	// Texts for README.md: code that writes to the log, code that writes a comment, and when output is sent.
 	Debug, Comment, Flush string
@@ -99,7 +99,7 @@ func Find(word string) (Language, error) {
 
 // MissingPrograms returns the programs that the bot needs and that this machine does not have.
 func (l Language) MissingPrograms() (programs []string) {
-	for _, program := range l.Needs {
+	for _, program := range l.Programs {
 		if _, err := exec.LookPath(program); err != nil {
 			programs = append(programs, program)
 		}

@@ -102,8 +102,8 @@ func TestStarterManifestAndReadme(t *testing.T) {
 				needs = append(needs, command[0])
 			}
 		}
-		if !slices.Equal(needs, l.Needs) {
-			t.Errorf("%s: the manifest needs %q, the list says %q", l.Name, needs, l.Needs)
+		if !slices.Equal(needs, l.Programs) {
+			t.Errorf("%s: the manifest needs %q, the list says %q", l.Name, needs, l.Programs)
 		}
 		text := read(t, filepath.Join(dir, "README.md"))
 		if n := strings.Count(text, "\n"); n < 8 || n > 12 {

@@ -64,12 +64,12 @@ func work(args []string) {
 	if status, err := os.ReadFile("/proc/self/status"); err == nil {
 		w.filtered = !strings.Contains(string(status), "\nSeccomp:\t0\n")
 	}
-	best, least := sandbox.Probe().Level, sandbox.LevelNone
+	best, lowest := sandbox.Probe().Level, sandbox.LevelNone
 	if !w.thorough {
-		least = max(least, best-1)
+		lowest = max(lowest, best-1)
 	}
 	var levels []sandbox.Level
-	for level := best; level > least; level-- {
+	for level := best; level > lowest; level-- {
 		levels = append(levels, level)
 	}
 	w.makeCalls(levels)

@@ -55,7 +55,7 @@ func (p *program) add(word, dir string, depth int) error {
 	if depth == 0 {
 		p.Path = path
 	}
-	leads, err := Bounds{Dir: dir, IsKnown: IsKnownPath}.Follow(path)
+	targets, err := Bounds{Dir: dir, IsKnown: IsKnownPath}.Follow(path)
 	if err != nil {
 		return err
 	}
@@ -68,15 +68,15 @@ func (p *program) add(word, dir string, depth int) error {
 		p.bins = append([]string{filepath.Dir(path)}, p.bins...)
 	}
 	// The program may look for its own files at any of the links, as a Python environment does.
-	for _, path := range slices.Concat(leads.Links, leads.Bases, []string{leads.RealPath}) {
+	for _, path := range slices.Concat(targets.Links, targets.Bases, []string{targets.RealPath}) {
 		p.showPrefix(path, dir)
 	}
-	if len(leads.Programs) > 0 && depth+1 == MaxDepth {
+	if len(targets.Programs) > 0 && depth+1 == MaxDepth {
 		return tooDeep(word)
 	}
-	for _, word := range leads.Programs {
+	for _, word := range targets.Programs {
 		if err := p.add(word, dir, depth+1); err != nil {
-			return fmt.Errorf("%s: its first line: %w", leads.RealPath, err)
+			return fmt.Errorf("%s: its first line: %w", targets.RealPath, err)
 		}
 	}
 	return nil

@@ -129,11 +129,11 @@ func (b Bounds) CheckCommand(word string) error {
 			if !strings.Contains(word, "/") || !b.owns(path) {
 				continue
 			}
-			leads, err := b.Follow(path)
+			targets, err := b.Follow(path)
 			if refused := new(PathError); errors.As(err, &refused) {
 				return err
 			}
-			next = append(append(next, leads.Programs...), leads.Bases...)
+			next = append(append(next, targets.Programs...), targets.Bases...)
 		}
 		if words = next; len(words) == 0 {
 			return nil

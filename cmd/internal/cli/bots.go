@@ -16,7 +16,7 @@ import (
 // command bot of its own program.
 func NewBot() *cobra.Command {
 	var help strings.Builder
-	for _, b := range house.List() {
+	for _, b := range house.Bots() {
 		fmt.Fprintf(&help, "  %-15s %s\n", b.Name, b.Help)
 	}
 	return &cobra.Command{
@@ -39,7 +39,7 @@ func NewBot() *cobra.Command {
 
 // houseBots returns the names of the house bots as completions.
 func houseBots(prefix string) (names []string) {
-	for _, b := range house.List() {
+	for _, b := range house.Bots() {
 		names = append(names, prefix+b.Name+"\t"+b.Help)
 	}
 	return names

@@ -76,7 +76,7 @@ func listLanguages(w io.Writer) {
 		if l.MissingPrograms() != nil {
 			installed = "no"
 		}
-		return []any{l.Name, strings.Join(l.Aliases, ", "), strings.Join(l.Needs, ", "), installed}
+		return []any{l.Name, strings.Join(l.Aliases, ", "), strings.Join(l.Programs, ", "), installed}
 	})
 }
 

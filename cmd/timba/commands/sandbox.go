@@ -51,7 +51,7 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*mat
 	if !slices.ContainsFunc(bots, func(b program.BotSpec) bool { return !strings.HasPrefix(b.Bot, "@") }) {
 		return nil, nil
 	}
-	level, notice, err := sandbox.Choose(f.Mode)
+	level, notice, err := sandbox.ChooseLevel(f.Mode)
 	if s.Level = level; err != nil {
 		if s.Freeze {
 			err = fmt.Errorf("ponder cannot be off: only a cgroup can stop a bot while it is not its turn: %w", err)

@@ -220,7 +220,7 @@ func (c *Config) checkNets(mode cards.Mode) error {
 	if err != nil {
 		return err
 	}
-	if genes := n.Params() * c.Population; genes > maxGenes {
+	if genes := n.ParamCount() * c.Population; genes > maxGenes {
 		return fmt.Errorf("population cannot be \"%d\": its nets have %d genes, more than %d: try fewer individuals or units",
 			c.Population, genes, maxGenes)
 	}

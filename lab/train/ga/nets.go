@@ -133,7 +133,7 @@ func (b *netSpecies) drawPlots(f *run.Folder) error {
 }
 
 func (b *netSpecies) memoryUse([]*net.Net, float64) (bytes, disk int64) {
-	all := int64(b.blank.Params()) * 4 * int64(b.Population)
+	all := int64(b.blank.ParamCount()) * 4 * int64(b.Population)
 	return 2 * all, all + all/int64(b.Population)
 }
 

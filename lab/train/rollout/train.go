@@ -162,7 +162,7 @@ func (t *training) testAgainstRandom(n int) (sum run.WinTally) {
 func (t *training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	h := model.Header{Kind: model.Net, Mode: t.Mode, Encoding: features.Complete, Seed: t.Seed}
 	t.net.Describe(&h)
-	return RolloutReport{t.progress.Positions, t.net.Params(), t.testAgainstRandom(finalTest), t.progress.LastLoss}, errors.Join(
+	return RolloutReport{t.progress.Positions, t.net.ParamCount(), t.testAgainstRandom(finalTest), t.progress.LastLoss}, errors.Join(
 		f.WriteModel(h, t.net.Write),
 		f.Plot("loss", "What the net does not foresee", "generation", "half the squared error of a position", "loss"),
 		f.Plot("won", "Against random moves", "generation", "games won", "won"),
@@ -171,7 +171,7 @@ func (t *training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 
 // Size estimates the bytes of the weights, the positions of a generation and the checkpoint.
 func (t *training) Size() (memory, disk int64) {
-	weights := int64(4 * t.net.Params())
+	weights := int64(4 * t.net.ParamCount())
 	return weights*int64(4+t.Batch/fit.ShardRows) + int64(t.progress.Positions/t.progress.Generation)*lessonBytes + overhead, 4*weights + diskOverhead
 }
 

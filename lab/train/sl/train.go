@@ -117,7 +117,7 @@ func (t *Training) Report(f *run.Folder) error {
 // Finish tests the net and writes the model and the plots.
 func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	r := &Result{
-		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.Params(),
+		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.ParamCount(),
 		Validate: t.measure(t.validate), Test: t.measure(t.test),
 	}
 	f.Log("test: %+v", r.Test)
@@ -131,7 +131,7 @@ func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 // Size estimates the bytes of the data set, the rows, the weights and the checkpoint.
 func (t *Training) Size() (memory, disk int64) {
 	const rowBytes = 8
-	weights := int64(4 * t.net.Params())
+	weights := int64(4 * t.net.ParamCount())
 	return t.rows.set.Memory() + 2*rowBytes*int64(len(t.rows.list)) + weights*int64(4+t.config.Batch/fit.ShardRows), 5 * weights
 }
 

@@ -131,10 +131,10 @@ func readHeader(r *io.Reader) (h Header, err error) {
 	return h, nil
 }
 
-// readLine returns a line without its LF. It returns an error if the line is longer than most bytes.
-func readLine(b *bufio.Reader, most int) ([]byte, error) {
+// readLine returns a line without its LF. It returns an error if the line is longer than maxBytes.
+func readLine(b *bufio.Reader, maxBytes int) ([]byte, error) {
 	var line []byte
-	for len(line) <= most {
+	for len(line) <= maxBytes {
 		part, err := b.ReadSlice('\n')
 		line = append(line, part...)
 		if err == nil {

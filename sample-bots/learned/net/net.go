@@ -105,8 +105,8 @@ func (n *Net) Randomize(r *rules.Rand) {
 // row for each input, then Sizes[k+1] biases. The slices are not copies: writing to them changes the net.
 func (n *Net) Genes() [][]float32 { return n.layers }
 
-// Params returns the number of weights and biases.
-func (n *Net) Params() (count int) {
+// ParamCount returns the number of weights and biases.
+func (n *Net) ParamCount() (count int) {
 	for _, genes := range n.layers {
 		count += len(genes)
 	}

@@ -99,11 +99,11 @@ func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 // situation returns everything in the key except the actions.
 func situation(p *cards.Position) uint64 {
 	t := p.Board()
-	most := 3
+	limit := 3
 	if p.Mode.Tute {
-		most = 1
+		limit = 1
 	}
-	x := uint64(min(most, t.Hands[t.Mover].OfSuit(t.Trumps()).Len()))
+	x := uint64(min(limit, t.Hands[t.Mover].OfSuit(t.Trumps()).Len()))
 	x = x<<2 | phase(t)
 	x = x<<2 | detail(t)
 	if t.TrickSize == 0 {

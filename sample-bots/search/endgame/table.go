@@ -37,9 +37,9 @@ func (t table) find(key uint64) *entry {
 }
 
 // store stores how the margin changes: by at least change, by at most change, or by exactly change if both are set.
-func (t table) store(key uint64, change int32, least, most bool) {
+func (t table) store(key uint64, change int32, isLowerBound, isUpperBound bool) {
 	if len(t) > 0 {
-		t[key&uint64(len(t)-1)] = entry{key, int16(change), least, most}
+		t[key&uint64(len(t)-1)] = entry{key, int16(change), isLowerBound, isUpperBound}
 	}
 }
 

@@ -86,9 +86,9 @@ type visit struct {
 	side int8
 }
 
-// ArenaFor returns the bytes that suffice for a number of iterations, if a position has at most the given
+// ArenaSize returns the bytes that suffice for a number of iterations, if a position has at most the given
 // number of moves.
-func ArenaFor(iterations, moves int) int { return (1 + (iterations+1)*moves) * nodeSize }
+func ArenaSize(iterations, moves int) int { return (1 + (iterations+1)*moves) * nodeSize }
 
 // New returns a searcher with an empty tree.
 func New[S any, G State[S]](o Options) *Searcher[S, G] {

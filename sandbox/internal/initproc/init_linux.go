@@ -90,8 +90,8 @@ func initMain() {
 
 // ignoreSignals protects init from signals of the program. It does not set signals to be ignored, because the
 // program would inherit that.
-func ignoreSignals(spaces bool) {
-	if !spaces {
+func ignoreSignals(hasNamespaces bool) {
+	if !hasNamespaces {
 		// A signal that is caught does not end init. Nobody reads the channel.
 		signal.Notify(make(chan os.Signal, 1))
 		return

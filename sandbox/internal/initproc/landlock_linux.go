@@ -70,20 +70,20 @@ func (c *Config) allowWeak(r ruleset) error {
 
 // landlockRights returns the access rights that a version of Landlock controls.
 func landlockRights(abi int) uint64 {
-	handled := uint64(1)<<13 - 1
+	rights := uint64(1)<<13 - 1
 	for _, f := range []struct {
 		abi   int
 		right uint64
 	}{{2, sys.LANDLOCK_ACCESS_FS_REFER}, {3, sys.LANDLOCK_ACCESS_FS_TRUNCATE}, {5, sys.LANDLOCK_ACCESS_FS_IOCTL_DEV}} {
 		if abi >= f.abi {
-			handled |= f.right
+			rights |= f.right
 		}
 	}
-	return handled
+	return rights
 }
 
-func createRuleset(abi int, handled uint64) (int, error) {
-	attr := sys.LandlockRulesetAttr{Handled_access_fs: handled}
+func createRuleset(abi int, rights uint64) (int, error) {
+	attr := sys.LandlockRulesetAttr{Handled_access_fs: rights}
 	size := unsafe.Sizeof(attr.Handled_access_fs)
 	if abi >= 4 {
 		attr.Handled_access_net = sys.LANDLOCK_ACCESS_NET_BIND_TCP | sys.LANDLOCK_ACCESS_NET_CONNECT_TCP

@@ -101,10 +101,10 @@ type kernelMemory struct {
 
 // add adds the open files of a process, whose directory in /proc is dir. If they are hidden, it counts the
 // maximum number of open files, all of them sockets.
-func (k *kernelMemory) add(dir string, most int) {
+func (k *kernelMemory) add(dir string, maxFiles int) {
 	d, err := os.Open(dir + "/fd")
 	if errors.Is(err, fs.ErrPermission) {
-		k.bytes += int64(most) * k.perFile.Socket
+		k.bytes += int64(maxFiles) * k.perFile.Socket
 	}
 	if err != nil {
 		return
