@@ -38,8 +38,8 @@ func (a *API) postPerson(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a *API) getMe(r *http.Request) (wire.Me, error) {
-	in := middleware.RequestOf(r)
-	return wire.Me{Person: PersonDoc(in.Person), Token: tokenDoc(in.Token)}, nil
+	request := middleware.RequestOf(r)
+	return wire.Me{Person: PersonDoc(request.Person), Token: tokenDoc(request.Token)}, nil
 }
 
 func (a *API) getMyBots(r *http.Request, p paging) (page wire.Page[wire.Bot], err error) {

@@ -103,11 +103,11 @@ func (s *Site) addPlaces(v *visit, page *botPage) error {
 	if page.Places, err = s.Store.Ladders.PlacesOfBot(v.ctx(), page.Bot.ID); err != nil {
 		return err
 	}
-	on := func(p ladder.Standing) bool { return p.Ladder == page.Ladder }
+	isChosen := func(p ladder.Standing) bool { return p.Ladder == page.Ladder }
 	switch {
 	case page.Ladder == "" && len(page.Places) > 0:
 		page.Ladder = page.Places[0].Ladder
-	case page.Ladder != "" && !slices.ContainsFunc(page.Places, on):
+	case page.Ladder != "" && !slices.ContainsFunc(page.Places, isChosen):
 		return ladder.Errorf(ladder.NotFound, "", "bot %q does not play on ladder %q", page.Bot.Name, ladder.Clip(page.Ladder))
 	}
 	return nil
@@ -135,28 +135,28 @@ func (s *Site) addRatings(v *visit, page *botPage) error {
 	list, err := s.Store.Ladders.StandingsOn(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions)
 	page.VersionChart = chart{Title: v.t("bot.versions-chart", "Bot", page.Bot.Name, "Ladder", s.ladderTitle(v.language, page.Ladder)), Bars: true}
 	for _, p := range slices.Backward(list) {
-		at := point{
+		bar := point{
 			X: float64(p.Version), Y: p.Rating(),
 			Label: v.t("bot.versions-point", "Version", p.Version, "Rating", wholeNumber(p.Rating()), "PlusMinus", plusMinus(p.PlusMinus), "Count", p.Matches),
 		}
 		if plusMinus(p.PlusMinus) != "" {
-			at.Err = *p.PlusMinus
+			bar.Err = *p.PlusMinus
 		}
-		page.VersionChart.Points = append(page.VersionChart.Points, at)
+		page.VersionChart.Points = append(page.VersionChart.Points, bar)
 	}
 	return err
 }
 
 // addOpponents adds the record against each opponent on the chosen ladder, and the record against people.
 func (s *Site) addOpponents(v *visit, page *botPage) error {
-	at := v.pageNumber()
-	for total := 0; page.Ladder != ""; at = 1 {
+	number := v.pageNumber()
+	for total := 0; page.Ladder != ""; number = 1 {
 		var err error
-		page.Opponents, total, err = s.Store.Ladders.Opponents(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, (at-1)*botOpponents, botOpponents)
+		page.Opponents, total, err = s.Store.Ladders.Opponents(v.ctx(), page.Ladder, page.Bot.ID, ratedVersions, (number-1)*botOpponents, botOpponents)
 		if err != nil {
 			return err
 		}
-		if page.Pager = newPager(v, at, total, botOpponents); total > 0 || at == 1 {
+		if page.Pager = newPager(v, number, total, botOpponents); total > 0 || number == 1 {
 			break
 		}
 	}
@@ -265,9 +265,9 @@ func (s *Site) explainFirstFault(v *visit, game int64, seat int) (n faultNote, e
 	if err != nil {
 		return n, err
 	}
-	at := slices.IndexFunc(r.Faults, func(f referee.Fault) bool { return f.Seat == seat })
-	if at < 0 {
+	i := slices.IndexFunc(r.Faults, func(f referee.Fault) bool { return f.Seat == seat })
+	if i < 0 {
 		return n, nil
 	}
-	return s.explainFault(v, m, g, r, r.Faults[at])
+	return s.explainFault(v, m, g, r, r.Faults[i])
 }

@@ -99,10 +99,10 @@ func (c chart) scale() scale {
 }
 
 // x returns the horizontal position of a value in percent of the width.
-func (s scale) x(at float64) float64 { return (at - s.first) / max(s.last-s.first, 1e-9) * 100 }
+func (s scale) x(value float64) float64 { return (value - s.first) / max(s.last-s.first, 1e-9) * 100 }
 
-func (s scale) y(at float64) float64 {
-	return chartTop + (s.high-at)/(s.high-s.low)*(chartBaseline-chartTop)
+func (s scale) y(value float64) float64 {
+	return chartTop + (s.high-value)/(s.high-s.low)*(chartBaseline-chartTop)
 }
 
 // SVG draws the chart. A point shows its label when the pointer is over it or it has the focus. The Tab key
@@ -135,9 +135,9 @@ func (c chart) SVG() template.HTML {
 }
 
 func (c chart) writeAxes(b *strings.Builder, s scale) {
-	for at := s.low; at <= s.high+s.step/2; at += s.step {
+	for y := s.low; y <= s.high+s.step/2; y += s.step {
 		fmt.Fprintf(b, `<line class="grid" x1="0" x2="100%%" y1="%.1f" y2="%.1f"/><text class="tick" x="-8" y="%.1f" text-anchor="end">%s</text>`,
-			s.y(at), s.y(at), s.y(at)+4, wholeNumber(at))
+			s.y(y), s.y(y), s.y(y)+4, wholeNumber(y))
 	}
 	const below = chartHeight - 10
 	if c.Bars {

@@ -177,11 +177,11 @@ func plusMinus(x *float64) string {
 func deviation(x float64) string { return "±" + wholeNumber(math.Ceil(x)) }
 
 // percent returns a share as a percentage, such as "62 %".
-func percent(part, of float64) string {
-	if of == 0 {
+func percent(part, total float64) string {
+	if total == 0 {
 		return unknownValue
 	}
-	return fmt.Sprintf("%.0f %%", 100*part/of)
+	return fmt.Sprintf("%.0f %%", 100*part/total)
 }
 
 // timeTag returns a time element with text as its content. Its attributes have the time for machines and, as

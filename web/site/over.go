@@ -158,9 +158,9 @@ func (o *resultCard) addSides(p ladder.Play, variant *rules.Variant, r *referee.
 		}
 		o.Sides = append(o.Sides, s)
 	}
-	if most := slices.Max(points); scored && most > 0 {
+	if highest := slices.Max(points); scored && highest > 0 {
 		for side := range o.Sides {
-			o.Sides[side].Share = int(max(0, 100*points[side]/most))
+			o.Sides[side].Share = int(max(0, 100*points[side]/highest))
 		}
 	}
 	slices.SortStableFunc(o.Sides, func(a, b cardSide) int { return a.Rank - b.Rank })
@@ -356,14 +356,14 @@ const trickWidth, trickHeight = 10, 44
 
 // Chart draws the points of the tricks as bars in the colors of the seats that took them.
 func (o *resultCard) Chart() template.HTML {
-	most := 1
+	highest := 1
 	for _, t := range o.Tricks {
-		most = max(most, t.Points)
+		highest = max(highest, t.Points)
 	}
 	var b strings.Builder
 	b.WriteString(`<svg class="tricks" viewBox="0 0 ` + strconv.Itoa(trickWidth*len(o.Tricks)) + ` 44" preserveAspectRatio="none" aria-hidden="true">`)
 	for i, t := range o.Tricks {
-		height := max(2, t.Points*trickHeight/most)
+		height := max(2, t.Points*trickHeight/highest)
 		b.WriteString(`<rect class="seat` + strconv.Itoa(t.Seat) + `" x="` + strconv.Itoa(trickWidth*i+1) + `" y="` + strconv.Itoa(trickHeight-height) +
 			`" width="` + strconv.Itoa(trickWidth-2) + `" height="` + strconv.Itoa(height) + `"><title>` + strconv.Itoa(t.Points) + `</title></rect>`)
 	}

@@ -75,7 +75,7 @@ func cellOf(t store.Meeting, self bool) cell {
 }
 
 // pairPath returns the address of the page about two versions on a ladder.
-func pairPath(on, one string, oneNumber int, other string, otherNumber int) string {
+func pairPath(ladderName, one string, oneNumber int, other string, otherNumber int) string {
 	part := func(bot string, number int) string { return url.PathEscape(bot + "@" + strconv.Itoa(number)) }
-	return "/ladders/" + url.PathEscape(on) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)
+	return "/ladders/" + url.PathEscape(ladderName) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)
 }

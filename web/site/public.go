@@ -63,12 +63,12 @@ func (v *visit) sendEmbedded(kind, vary string, data []byte) {
 // getBadge draws the rating and the rank of a bot as a small picture: on the ladder in the query parameter,
 // or otherwise on the bot's first ladder.
 func (s *Site) getBadge(v *visit, b ladder.Bot) error {
-	on := v.query().Text("ladder")
+	ladderName := v.query().Text("ladder")
 	if err := v.query().Err(); err != nil {
 		return err
 	}
-	if on != "" {
-		if _, err := s.Store.Ladders.Find(v.ctx(), on); err != nil {
+	if ladderName != "" {
+		if _, err := s.Store.Ladders.Find(v.ctx(), ladderName); err != nil {
 			return err
 		}
 	}
@@ -76,9 +76,9 @@ func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 	if err != nil {
 		return err
 	}
-	place := ladder.Standing{Ladder: on, Bot: b.Name}
-	if at := slices.IndexFunc(places, func(p ladder.Standing) bool { return on == "" || p.Ladder == on }); at >= 0 {
-		place = places[at]
+	place := ladder.Standing{Ladder: ladderName, Bot: b.Name}
+	if i := slices.IndexFunc(places, func(p ladder.Standing) bool { return ladderName == "" || p.Ladder == ladderName }); i >= 0 {
+		place = places[i]
 	}
 	v.sendEmbedded("image/svg+xml", "", badgeOf(place))
 	return nil
@@ -207,10 +207,10 @@ func (v *visit) matchEntry(b ladder.Bot, m ladder.Match) atomEntry {
 	for _, name := range m.Bots {
 		names = append(names, truncate(40, name))
 	}
-	on := cmp.Or(m.Ladder, m.Game)
+	title := cmp.Or(m.Ladder, m.Game)
 	address := fmt.Sprintf("%s/matches/%d", v.origin(), m.ID)
 	e := atomEntry{
-		ID: address + "#" + url.PathEscape(b.Name), Title: on + ": " + strings.Join(names, ", "), UpdatedAt: formatTimestamp(m.FinishedAt),
+		ID: address + "#" + url.PathEscape(b.Name), Title: title + ": " + strings.Join(names, ", "), UpdatedAt: formatTimestamp(m.FinishedAt),
 		Link: atomLink{Href: address}, Summary: v.t("feed.unrated"), timestamp: m.FinishedAt,
 	}
 	for slot, c := range m.Changes {

@@ -79,12 +79,12 @@ func (v *visit) findDocuments(text string) (list []foundDocument, err error) {
 			return nil, err
 		}
 		f := foundDocument{URL: p.path, Title: d.Title, Lang: d.Lang}
-		in := strings.Contains(strings.ToLower(d.Title), text)
+		contains := strings.Contains(strings.ToLower(d.Title), text)
 		for part := range strings.SplitSeq(string(d.Body), "<h") { // each begins with its heading
 			if !strings.Contains(strings.ToLower(html.UnescapeString(tags.ReplaceAllString("<h"+part, ""))), text) {
 				continue
 			}
-			in = true
+			contains = true
 			if m := headingID.FindStringSubmatch(part); m != nil && len(f.Headings) < maxFoundHeadings {
 				i := slices.IndexFunc(d.Headings, func(h heading) bool { return h.ID == m[1] })
 				if i >= 0 {
@@ -92,7 +92,7 @@ func (v *visit) findDocuments(text string) (list []foundDocument, err error) {
 				}
 			}
 		}
-		if in {
+		if contains {
 			list = append(list, f)
 		}
 	}

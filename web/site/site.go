@@ -276,11 +276,11 @@ func (v *visit) readForm() error {
 	if v.isForeign() {
 		return ladder.Errorf(ladder.Forbidden, "", "the form is on a page of another site")
 	}
-	most := int64(maxForm)
+	limit := int64(maxForm)
 	if kind, _, _ := mime.ParseMediaType(v.r.Header.Get("Content-Type")); kind == "multipart/form-data" {
-		most += 2 * int64(v.site.Config.Limits.Upload)
+		limit += 2 * int64(v.site.Config.Limits.Upload)
 	}
-	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, most)
+	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, limit)
 	return formError(v.r.ParseForm(), nil)
 }
 

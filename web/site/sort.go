@@ -35,8 +35,8 @@ func sortRows[T any](v *visit, rows []T, columns []sortColumn[T]) (heads []colum
 	key := cmp.Or(v.query().Choice("sort", keys...), keys[0])
 	by := columns[slices.IndexFunc(columns, func(c sortColumn[T]) bool { return c.key == key })]
 	down := by.descending
-	if way := v.query().Choice("order", "asc", "desc"); way != "" {
-		down = way == "desc"
+	if direction := v.query().Choice("order", "asc", "desc"); direction != "" {
+		down = direction == "desc"
 	}
 	slices.SortStableFunc(rows, func(a, b T) int {
 		if down {

@@ -64,7 +64,7 @@ var standingsColumns = []sortColumn[ladder.Standing]{
 	{"trend", "", false, nil},
 }
 
-func share(part, of int) float64 { return float64(part) / float64(max(of, 1)) }
+func share(part, total int) float64 { return float64(part) / float64(max(total, 1)) }
 
 // fitOf returns the estimated rating of a place, or minus infinity if it is unknown.
 func fitOf(p ladder.Standing) float64 {

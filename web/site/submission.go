@@ -54,9 +54,9 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 		if err != nil {
 			return err
 		}
-		for _, at := range places {
-			if at.Version == p.Version.Number && !slices.Contains(page.Ladders, at.Ladder) {
-				page.Ladders = append(page.Ladders, at.Ladder)
+		for _, place := range places {
+			if place.Version == p.Version.Number && !slices.Contains(page.Ladders, place.Ladder) {
+				page.Ladders = append(page.Ladders, place.Ladder)
 			}
 		}
 	}
@@ -79,13 +79,13 @@ func progressTag(p service.SubmissionProgress) string {
 func steps(doc service.SubmissionProgress) (list []step) {
 	for _, name := range ladder.StageNames {
 		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}
-		at := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })
+		i := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })
 		switch {
-		case at < 0 && doc.Done:
+		case i < 0 && doc.Done:
 			s.State = "left"
-		case at < 0:
+		case i < 0:
 		default:
-			s.Stage = doc.Stages[at]
+			s.Stage = doc.Stages[i]
 			switch {
 			case s.OK:
 				s.State = "ok"

@@ -87,14 +87,14 @@ func readField(p *multipart.Part) (string, error) {
 }
 
 // formError converts the error of reading a form. A form that is too large keeps its error. If the form has
-// ended and at is not nil, the result is at.
-func formError(err, at error) error {
+// ended and atEnd is not nil, the result is atEnd.
+func formError(err, atEnd error) error {
 	var large *http.MaxBytesError
 	switch {
 	case err == nil || errors.As(err, &large):
 		return err
-	case err == io.EOF && at != nil:
-		return at
+	case err == io.EOF && atEnd != nil:
+		return atEnd
 	}
 	return ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
 }
@@ -102,12 +102,12 @@ func formError(err, at error) error {
 // drainTime is how long drain reads.
 const drainTime = 10 * time.Second
 
-// drain reads up to most bytes of an upload that was refused. Browsers show an answer only after they have
+// drain reads up to limit bytes of an upload that was refused. Browsers show an answer only after they have
 // sent the whole form.
-func drain(w http.ResponseWriter, body io.Reader, most int64) {
+func drain(w http.ResponseWriter, body io.Reader, limit int64) {
 	rc := http.NewResponseController(w)
 	rc.SetReadDeadline(time.Now().Add(drainTime))
-	if _, err := io.CopyN(io.Discard, body, most); err != nil && err != io.EOF {
+	if _, err := io.CopyN(io.Discard, body, limit); err != nil && err != io.EOF {
 		rc.SetReadDeadline(time.Now()) // otherwise the server would wait for the rest before it answers
 	}
 }

@@ -145,9 +145,9 @@ func (v *visit) clearSession() { v.setCookie(sessionCookie, "", -1) }
 
 // redirect answers with a redirect to another address, which the browser fetches with GET. Like all methods
 // that answer, it must be the last call of a handler.
-func (v *visit) redirect(to string) error {
+func (v *visit) redirect(address string) error {
 	v.w.Header().Set("Cache-Control", "no-store")
-	v.w.Header().Set("Location", to)
+	v.w.Header().Set("Location", address)
 	v.w.WriteHeader(http.StatusSeeOther)
 	return nil
 }

@@ -71,13 +71,13 @@ func NewPage(data []byte) (*Page, error) {
 	groups := map[string][]Operation{}
 	for _, path := range slices.Sorted(maps.Keys(d.Paths)) {
 		item := d.Paths[path]
-		for _, of := range []struct {
+		for _, m := range []struct {
 			method string
 			*operation
 		}{{http.MethodGet, item.Get}, {http.MethodPost, item.Post}, {http.MethodPut, item.Put}, {http.MethodDelete, item.Delete}} {
-			if of.operation != nil {
-				tag := of.Tags[0]
-				groups[tag] = append(groups[tag], d.operation(of.method, path, of.operation))
+			if m.operation != nil {
+				tag := m.Tags[0]
+				groups[tag] = append(groups[tag], d.operation(m.method, path, m.operation))
 			}
 		}
 	}
@@ -134,14 +134,15 @@ func joinTexts(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), " ")
 }
 
-// field describes a value of schema of.
-func (d *document) field(name string, of *schema, required bool) Field {
+// field describes a value. ref is its schema or a reference to it; a nil ref means that the value has no
+// schema.
+func (d *document) field(name string, ref *schema, required bool) Field {
 	f := Field{Name: name, Required: required}
-	if of == nil {
+	if ref == nil {
 		return f
 	}
-	s := d.schema(of)
-	f.Ref, f.Type, f.Note = schemaName(of.Ref), s.typeName(), joinTexts(s.Description, s.bounds())
+	s := d.schema(ref)
+	f.Ref, f.Type, f.Note = schemaName(ref.Ref), s.typeName(), joinTexts(s.Description, s.bounds())
 	if f.Type == "object" && f.Ref != "" {
 		f.Type = f.Ref
 	}
@@ -152,9 +153,9 @@ func (d *document) field(name string, of *schema, required bool) Field {
 	return f
 }
 
-// members returns the members of an object, the required ones first.
-func (d *document) members(of *schema) (list []Field) {
-	s := d.schema(of)
+// members returns the members of an object, the required ones first. ref is its schema or a reference to it.
+func (d *document) members(ref *schema) (list []Field) {
+	s := d.schema(ref)
 	for _, part := range s.AllOf {
 		list = append(list, d.members(part)...)
 	}
@@ -211,9 +212,10 @@ var samples = map[string]string{
 	"ladder": "brisca-2", "bot": "mybot", "person": "anna", "name": "anna", "stage": "build", "scope": "submit", "seat": "0",
 }
 
-// sample returns an example of a value of schema of. An object has its required members and those in samples.
-func (d *document) sample(of *schema) any {
-	s := d.schema(of)
+// sample returns an example value. ref is its schema or a reference to it. An object has its required members
+// and those in samples.
+func (d *document) sample(ref *schema) any {
+	s := d.schema(ref)
 	switch {
 	case s.hasType("object"):
 		doc := map[string]any{}
