@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 	refereetest.Main(m, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
-// The ladder has only house bots, too few for a match, so only matches that a test requests are played.
+// quietConfig has a ladder with only house bots, too few for a match, so that only matches that a test
+// requests are played.
 const quietConfig = `
 [storage]
 days = 30

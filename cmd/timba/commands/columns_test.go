@@ -15,8 +15,8 @@ import (
 // busyNotice is a line that is printed only on a busy machine.
 var busyNotice = regexp.MustCompile(`the machine is busy: other programs used [0-9,]+ of 1,000 ms\r?\n`)
 
-// screen implements the command screen COLUMNS FILE, which writes to a file what a terminal with that number
-// of columns shows after ttyout. Lines that exceed the width are an error.
+// shownColumns implements the command screen COLUMNS FILE, which writes to a file what a terminal with that
+// number of columns shows after ttyout. Lines that exceed the width are an error.
 func shownColumns(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: screen COLUMNS FILE")
