@@ -156,7 +156,6 @@ func (p *progress) set(model, unit string, done, all int) {
 	p.bar.Set(done, all)
 }
 
-// end clears the line that is shown.
 func (p *progress) end() {
 	if p.bar != nil {
 		p.bar.Clear()
@@ -171,7 +170,6 @@ func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Findings) error
 	return err
 }
 
-// completeExperiment completes the name of an experiment.
 func completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	var names []string
 	if list, err := experiment.List(); err == nil && len(args) == 0 {

@@ -76,7 +76,6 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 	return cmd
 }
 
-// addParams adds a flag for each setting.
 func addParams(cmd *cobra.Command, params []run.Param) {
 	for _, p := range params {
 		flag := cmd.Flags().VarPF(&p, p.Name, "", p.Help)
@@ -89,7 +88,6 @@ func addParams(cmd *cobra.Command, params []run.Param) {
 	}
 }
 
-// run trains in the directory of a run.
 func (t *training) run(cmd *cobra.Command, in run.Input) error {
 	if t.out == "" {
 		t.out = cmd.Name() + "-" + cmd.Flags().Lookup("mode").Value.String()

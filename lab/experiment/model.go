@@ -100,7 +100,7 @@ func readModel(table map[string]any) (m Model, err error) {
 	}
 	workers := run.Param{Name: "workers", Target: &m.Workers, Min: 1, Max: 256}
 	if text := take(workers.Name); text != "" && workers.Set(text) != nil {
-		return m, fmt.Errorf("workers cannot be %q: try %s", text, workers.Allowed())
+		return m, fmt.Errorf("workers cannot be %q: try %s", text, workers.AllowedText())
 	}
 	for key, value := range table {
 		if _, ok := value.([]any); ok {
@@ -248,7 +248,7 @@ func (l *TrainedModel) applySettings(given, internal map[string]string, scale fl
 			value, ok = given[param.Name]
 		}
 		if ok && param.Set(value) != nil {
-			return fmt.Errorf("%s cannot be %q: try %s", param.Name, value, param.Allowed())
+			return fmt.Errorf("%s cannot be %q: try %s", param.Name, value, param.AllowedText())
 		}
 		if param.Scaled {
 			all := param.Target.(*int)

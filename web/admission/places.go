@@ -84,7 +84,6 @@ func (p *Places) Enter(visitor Visitor) (leave func(), err error) {
 	}), nil
 }
 
-// add changes the number of places of a visitor by n.
 func (p *Places) add(n int, visitor Visitor) {
 	p.total += n
 	if p.counts[visitor] += n; p.counts[visitor] == 0 {

@@ -166,7 +166,6 @@ func (g *Recording) rebuild(r *referee.Replay, v *rules.Variant) (positions []po
 	return positions, nil
 }
 
-// keys returns the keys of a view line in their order.
 func keys(view []byte) (names []string) {
 	for token := range strings.FieldsSeq(string(view)) {
 		key, _, _ := strings.Cut(token, "=")
@@ -175,7 +174,6 @@ func keys(view []byte) (names []string) {
 	return names
 }
 
-// parse returns the keys and values of a view line.
 func parse(view []byte) map[string]string {
 	m := make(map[string]string)
 	for token := range strings.FieldsSeq(string(view)) {
@@ -200,7 +198,6 @@ func events(log *rules.Log, seats int) Events {
 	return e
 }
 
-// setFrames sets Frames and PerSeatKeys from the positions.
 func (g *Recording) setFrames(positions []position) {
 	g.PerSeatKeys = perSeatKeys(positions)
 	before := position{views: make([]map[string]string, len(g.Seats))}

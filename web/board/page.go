@@ -17,7 +17,6 @@ var pageText string
 
 var page = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(pageText)) })
 
-// icon is a picture of a coin.
 const icon = "data:image/svg+xml," +
 	"%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E" +
 	"%3Ccircle cx='16' cy='16' r='15' fill='%23f2bf2c' stroke='%232a2129' stroke-width='2'/%3E" +

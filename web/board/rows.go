@@ -68,7 +68,6 @@ func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
 	}
 }
 
-// newRow returns the row for a move in a position.
 func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.ReplayMove) Row {
 	row := Row{
 		Game: r.Game, Options: r.Options, Seed: r.Seed, Deal: r.Match.Deal, Rotation: r.Match.Rotation,

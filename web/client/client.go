@@ -131,7 +131,6 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	}
 }
 
-// maxWait is the longest wait before an attempt.
 const maxWait = 2 * time.Minute
 
 func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
@@ -218,7 +217,6 @@ func Status(err error) int {
 	return 0
 }
 
-// read sends a request and decodes the document of the answer.
 func read[T any](ctx context.Context, c *Client, q request) (T, error) {
 	var doc T
 	resp, err := c.do(ctx, q)
@@ -265,7 +263,6 @@ func (c *Client) doWithoutAnswer(ctx context.Context, q request) error {
 	return resp.Body.Close()
 }
 
-// pages yields the items of a list, page after page.
 func pages[T any](ctx context.Context, c *Client, path string, query url.Values) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		q := url.Values{}

@@ -26,7 +26,6 @@ type feed struct {
 	log          rules.Log
 }
 
-// mark is the progress of a feed.
 type mark struct{ number, lastPly int }
 
 func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }

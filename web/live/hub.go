@@ -202,7 +202,6 @@ func (h *Hub) WatcherCount(id string) int {
 	return len(m.watchers)
 }
 
-// eventBuffer is how many events may wait for Run.
 const eventBuffer = 1024
 
 // Run handles the events of the store until ctx ends. Then it closes all sockets.

@@ -64,7 +64,6 @@ type positions struct {
 	idle     bool     // the feed has every position
 }
 
-// add replaces the newest position.
 func (p *positions) add(g *referee.Game) {
 	p.mu.Lock()
 	now := &p.newest
@@ -108,14 +107,12 @@ func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	return s, news
 }
 
-// detachFeed records that no feed exists.
 func (p *positions) detachFeed() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.feed, p.previous, p.idle = 0, snapshot{}, false
 }
 
-// markEnded records that no more positions come.
 func (m *match) markEnded() {
 	m.hasEnded.Store(true)
 	m.hub.pages.markStale(topicGames)
@@ -168,7 +165,6 @@ func (m *match) leave(w *subscriber) {
 	m.dropIdleFeed()
 }
 
-// dropIdleFeed drops the feed if nobody watches.
 func (m *match) dropIdleFeed() {
 	if len(m.watchers) == 0 && m.feed != nil {
 		m.stop()
@@ -259,7 +255,6 @@ func (m *match) encode(first int) (*socket.Broadcast, error) {
 	return socket.Encode(doc)
 }
 
-// gameID identifies a game of the match in this process.
 func (m *match) gameID(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
 
 // overDoc tells those who watch that a match or game of people is over. State is its final state, "" if it

@@ -20,14 +20,12 @@ type Parts struct {
 	HTML  map[string]string // by key
 }
 
-// partsDoc is the message with the parts of a page.
 type partsDoc struct {
 	Topic string            `json:"topic"`
 	Parts map[string]string `json:"parts"`
 	Order []string          `json:"order"`
 }
 
-// gamesDoc is the message about topicGames.
 type gamesDoc struct {
 	Topic   string       `json:"topic"`
 	Matches []ListedGame `json:"matches"`
@@ -39,7 +37,6 @@ type refusedDoc struct {
 	Reason string `json:"refused"`
 }
 
-// pageKey identifies a page in a language.
 type pageKey struct{ topic, lang string }
 
 // page is a page that somebody watches.
@@ -58,7 +55,6 @@ type pages struct {
 	all  map[pageKey]*page
 }
 
-// maxLang is the length of the longest language tag.
 const maxLang = 5
 
 // addressShare limits the pages of one address to Limits.Pages/addressShare.
@@ -175,7 +171,6 @@ func (p *pages) markStale(topic string) {
 // Refresh renders the page of a topic again for those who watch it.
 func (h *Hub) Refresh(topic string) { h.pages.markStale(topic) }
 
-// run renders stale pages until ctx ends.
 func (p *pages) run(ctx context.Context) {
 	pace := rate.NewLimiter(rate.Limit(p.hub.Limits.Renders), 1)
 	for {

@@ -60,7 +60,6 @@ func (h *Hub) admit(w *subscriber, visitor admission.Visitor) (err error) {
 	return err
 }
 
-// removeSocket removes a closed socket and stops its watching.
 func (h *Hub) removeSocket(w *subscriber) {
 	h.mu.Lock()
 	delete(h.sockets, w)
@@ -102,7 +101,6 @@ type clientMessage struct {
 // gameTopic matches the topics of matches and games of people.
 var gameTopic = regexp.MustCompile(`^(` + topicMatch + `[1-9][0-9]{0,17}|` + topicTable + `[A-Z0-9]{1,40})$`)
 
-// pageTopic matches the topics of pages.
 var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64}|play/[A-Z0-9]{1,40})$`)
 
 func (w *subscriber) handle(a clientMessage) error {

@@ -24,12 +24,10 @@ var DefaultPace = Pace{32 << 10, 10 * time.Second}
 
 func (p Pace) start() *pace { return &pace{p, p.Window} }
 
-// transferTime returns how long a number of bytes may take.
 func (p *pace) transferTime(bytes int) time.Duration {
 	return time.Duration(float64(bytes) / float64(p.Rate) * float64(time.Second))
 }
 
-// countTransfer counts bytes and the time that they took.
 func (p *pace) countTransfer(bytes int, took time.Duration) {
 	p.slack = min(p.Window, p.slack+p.transferTime(bytes)-took)
 }

@@ -365,7 +365,6 @@ func (t *Tables) checkLimits(actor service.Actor, table *Table) error {
 	return l.Check(own, near, all)
 }
 
-// remove removes a table and frees its memory.
 func (t *Tables) remove(x *Table) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

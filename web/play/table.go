@@ -120,14 +120,12 @@ func (x *Table) Names() (list []string) {
 	return list
 }
 
-// player returns the person or guest at a seat.
 func (x *Table) player(seat int) service.Actor {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.Seats[seat].Player
 }
 
-// hasGuestFrom reports whether a guest from address sits at the table.
 func (x *Table) hasGuestFrom(address netip.Addr) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -366,7 +364,6 @@ func (x *Table) HasResigned(seat int) bool {
 	return x.Seats[seat].resigned
 }
 
-// closeStreams closes the streams of all people.
 func (x *Table) closeStreams(why error) {
 	for _, s := range x.Seats {
 		if s.stream != nil {
@@ -452,7 +449,6 @@ func (x *Table) stopClock(s *Seat) {
 	}
 }
 
-// run plays the game and stores it.
 func (x *Table) run(ctx context.Context, bots []match.Contestant) {
 	defer x.end(nil)
 	stop := context.AfterFunc(ctx, func() { x.closeStreams(context.Cause(ctx)) })

@@ -140,7 +140,6 @@ func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
 	}}
 }
 
-// openSession starts a session of a remote version.
 func (h *Registry) openSession(v ladder.Version, m *ladder.Match) (*session, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -179,7 +178,6 @@ func (h *Registry) announceSession(b *bot, s *session) {
 	}()
 }
 
-// endSession removes a session.
 func (h *Registry) endSession(version int64, s *session) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -244,7 +242,6 @@ func (h *Registry) reportResult(e events.Event) {
 	}
 }
 
-// resultOf returns the result of a match for the bot in a slot.
 func resultOf(m ladder.Match, slot int, text string) *Result {
 	r := &Result{Match: m.ID, Ladder: m.Ladder, Text: text}
 	for _, c := range m.Changes {

@@ -116,7 +116,6 @@ func (s *Server) monitorCertificate(ctx context.Context) {
 	}
 }
 
-// loopbackOnly restricts a handler to requests from this machine.
 func loopbackOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.RemoteAddr)

@@ -16,7 +16,6 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// pipeline returns the pipeline that runs the stages of submissions.
 func (s *Server) pipeline() *submission.Pipeline {
 	p := submission.New(s.Store, s.Config)
 	p.Log = s.Log
@@ -73,7 +72,6 @@ func (s *Server) openDispatcher(ctx context.Context, registry *prometheus.Regist
 	return dispatcher, err
 }
 
-// localMachine describes the machine of this process.
 func (s *Server) localMachine() attempt.WorkerInfo {
 	return attempt.WorkerInfo{
 		Version: s.Version, Protocol: cluster.Protocol, Arch: runtime.GOARCH, OS: runtime.GOOS,

@@ -67,7 +67,6 @@ func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, er
 	return bots, nil
 }
 
-// adminName is the name of the admin that the first start creates.
 const adminName = "admin"
 
 // firstToken makes an admin and a token, and writes the token into a file, if no admin has ever had one.

@@ -197,7 +197,6 @@ func writeNew(path string, data []byte) error {
 	return renameio.WriteFile(path, data, 0o600)
 }
 
-// dataError returns an error about the data directory that says what to try.
 func dataError(err error) error {
 	switch {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
@@ -365,7 +364,6 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	})), nil
 }
 
-// runner returns the runner of the matches.
 func (s *Server) runner(registry *prometheus.Registry, dispatcher *cluster.Dispatcher, pipeline *submission.Pipeline) (*runner.Runner, error) {
 	memory, err := pipeline.MaxMemory()
 	if err != nil {

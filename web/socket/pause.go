@@ -37,7 +37,6 @@ func (s *LineStream) updateClock() {
 	}
 }
 
-// stopForSlow stops the clock because lines have waited for SlowAfter.
 func (s *LineStream) stopForSlow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

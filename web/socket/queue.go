@@ -114,7 +114,6 @@ func (q *Queue) tooMuch(size int64) bool {
 	return own+size > q.queues.Each || own > 0 && own+size > share && q.queues.waiting.Load()+size > q.queues.All
 }
 
-// addWaiting adds size, which may be negative, to the counts of waiting bytes.
 func (q *Queue) addWaiting(size int64) {
 	q.waiting.Add(size)
 	q.queues.waiting.Add(size)

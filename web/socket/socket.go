@@ -76,10 +76,9 @@ func NewConn(ws *websocket.Conn, l Limits) *Conn {
 
 func (l Limits) limiter() *rate.Limiter { return rate.NewLimiter(rate.Limit(l.Frames), l.Burst) }
 
-// bufferSize is the size of a connection's read and write buffers. It is small because large frames are rare.
+// bufferSize is the size of each buffer of a connection. It is small because large frames are rare.
 const bufferSize = 512
 
-// buffers are the shared write buffers.
 var buffers sync.Pool
 
 // Upgrade turns a request into a WebSocket. The response carries the cookies that are set in w. If Upgrade

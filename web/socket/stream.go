@@ -93,7 +93,6 @@ type outbox struct {
 	end      string // why no more lines follow; "" before the stream is closed
 }
 
-// count returns the number of lines ever added.
 func (o *outbox) count() int { return o.base + len(o.lines) }
 
 // acknowledge records that the other end has the first n lines. If drop is true, it drops them.
@@ -238,7 +237,6 @@ func (s *LineStream) read(lines io.Reader) error {
 	}
 }
 
-// add queues a line for the other end.
 func (s *LineStream) add(line string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -424,7 +422,6 @@ func (s *LineStream) receiveEnd(end string) {
 	s.signalChange()
 }
 
-// receiveFrame handles a frame from the other end.
 func (s *LineStream) receiveFrame(a *attachment, f Frame) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -94,7 +94,6 @@ type Tryouts struct {
 	closed bool
 }
 
-// tryout is one try-out.
 type tryout struct {
 	id     string
 	owner  service.Actor
@@ -200,7 +199,6 @@ func (x *Tryouts) remove(id string) {
 	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool { return o.id == id })
 }
 
-// run builds and plays a try-out.
 func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	stop := context.AfterFunc(ctx, n.cancel)
 	defer stop()

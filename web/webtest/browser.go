@@ -83,7 +83,6 @@ func Start(t *testing.T) context.Context {
 	return ctx
 }
 
-// launch starts the browser that all tests share.
 func launch(path string) error {
 	dir, err := os.MkdirTemp("", "timba-browser-")
 	if err != nil {

@@ -132,7 +132,6 @@ func New(t testing.TB, toml string, matches int) *World {
 	return w
 }
 
-// serve serves in the background until stop is called.
 func (w *World) serve() {
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -270,7 +269,6 @@ func (w *World) Archive(dir string) []byte {
 	return p.Data
 }
 
-// Answer is an answer of the server.
 type Answer struct {
 	Status int
 	Header http.Header

@@ -37,7 +37,6 @@ func NewBot() *cobra.Command {
 	}
 }
 
-// houseBots returns the names of the house bots as completions.
 func houseBots(prefix string) (names []string) {
 	for _, b := range house.Bots() {
 		names = append(names, prefix+b.Name+"\t"+b.Help)

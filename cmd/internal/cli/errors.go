@@ -29,7 +29,6 @@ func Message(err error) string {
 	return text
 }
 
-// eachError calls do with an error and all errors that it wraps.
 func eachError(err error, do func(error)) {
 	do(err)
 	switch e := err.(type) {
@@ -88,7 +87,6 @@ const longWord = 400
 
 var words = regexp.MustCompile(`[^ \n]+`)
 
-// shorten cuts the middle out of very long words.
 func shorten(text string) string {
 	return words.ReplaceAllStringFunc(text, func(word string) string {
 		if len(word) <= longWord {

@@ -79,7 +79,6 @@ func checkEmpty(cmd *cobra.Command, args []string) (err error) {
 	return err
 }
 
-// commandName returns the words of a command after the program's name.
 func commandName(cmd *cobra.Command) string {
 	return strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
 }
@@ -88,7 +87,6 @@ func tryUsage(cmd *cobra.Command) string {
 	return fmt.Sprintf("try %s; see %s --help", cmd.UseLine(), cmd.CommandPath())
 }
 
-// flagError returns an error of pflag in timba's words.
 func flagError(cmd *cobra.Command, err error) error {
 	var (
 		unknown *pflag.NotExistError
@@ -128,8 +126,8 @@ func similarFlags(cmd *cobra.Command, name string) []string {
 
 // tryValue suggests values for a flag.
 func tryValue(f *pflag.Flag) string {
-	if n, ok := f.Value.(interface{ Allowed() string }); ok && n.Allowed() != "" {
-		return "try " + n.Allowed()
+	if n, ok := f.Value.(interface{ AllowedText() string }); ok && n.AllowedText() != "" {
+		return "try " + n.AllowedText()
 	}
 	switch f.Value.Type() {
 	case "bool":
@@ -201,7 +199,6 @@ func SizeFlag(cmd *cobra.Command, target *size.Bytes, name string, value size.By
 	cmd.Flags().Var(sizeValue{target}, name, usage)
 }
 
-// sizeValue is the value of a flag for a size.
 type sizeValue struct{ *size.Bytes }
 
 func (b sizeValue) Set(s string) (err error) {
@@ -211,8 +208,8 @@ func (b sizeValue) Set(s string) (err error) {
 
 func (b sizeValue) Type() string { return "size" }
 
-// Allowed describes the values that the flag accepts.
-func (b sizeValue) Allowed() string { return "a number and k, m or g, as in 512m" }
+// AllowedText describes the values that the flag accepts.
+func (b sizeValue) AllowedText() string { return "a number and k, m or g, as in 512m" }
 
 func (n *number[T]) String() string {
 	if n.target == nil {
@@ -235,7 +232,7 @@ func (n *number[T]) Set(s string) error {
 		*target, err = time.ParseDuration(s)
 	}
 	if err != nil || !(v >= n.min && v <= n.max) { // false for NaN
-		return errors.New(n.Allowed())
+		return errors.New(n.AllowedText())
 	}
 	*n.target = v
 	return nil
@@ -251,8 +248,8 @@ func (n *number[T]) Type() string {
 	return "int"
 }
 
-// Allowed describes the values that the flag accepts.
-func (n *number[T]) Allowed() string {
+// AllowedText describes the values that the flag accepts.
+func (n *number[T]) AllowedText() string {
 	if n.max == T(math.MaxInt) {
 		return fmt.Sprintf("%v or more", n.min)
 	}

@@ -158,7 +158,6 @@ func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error 
 	return nil
 }
 
-// writeInto writes to an existing pipe or device.
 func writeInto(path string, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {

@@ -122,7 +122,6 @@ func Commands(c *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// command runs one command in all ways.
 func (w *Walk) command(c *cobra.Command) {
 	path := strings.Fields(c.CommandPath())[1:]
 	var good, flags []string
@@ -232,7 +231,6 @@ func (w *Walk) text(args []string) string {
 	return fmt.Sprintf("%s %.60q", w.New().Name(), args)
 }
 
-// checkOutcome checks the status and the messages of a command.
 func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 	w.t.Helper()
 	text := strings.ReplaceAll(stderr, w.dir, "$HOME")

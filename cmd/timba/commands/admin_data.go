@@ -153,7 +153,6 @@ func newRerate(f *adminFlags) *cobra.Command {
 	})
 }
 
-// showRerated prints the versions of a ladder whose ratings change.
 func showRerated(w io.Writer, r store.ReratedLadder, dry bool) {
 	changed := slices.DeleteFunc(slices.Clone(r.Versions), func(v store.ReratedVersion) bool { return v.EloBefore == v.EloAfter })
 	would := ""
@@ -320,7 +319,6 @@ func dueStorage(ctx context.Context, s *store.Store, c *config.Config, now time.
 	return due, nil
 }
 
-// maxTables is how many tables and indexes are shown.
 const maxTables = 12
 
 func (d storage) show(w io.Writer) {

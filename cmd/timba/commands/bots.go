@@ -141,7 +141,6 @@ func showBot(w io.Writer, b botReport) {
 	}
 }
 
-// hashText returns the beginning of a version's hash.
 func hashText(sha256 string) string { return cli.OrDash(sha256[:min(len(sha256), 12)]) }
 
 // printStandings prints a table of standings. If ladders is true, the table has a column for the ladder.

@@ -18,7 +18,6 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// loginFlags are the flags of a login.
 type loginFlags struct {
 	tokenFile, invite, name string
 	unencrypted             bool
@@ -134,7 +133,6 @@ func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error)
 	return token, nil
 }
 
-// askSecret asks for a line of text and does not show it on the terminal.
 func askSecret(cmd *cobra.Command, tty *os.File, prompt string) (string, error) {
 	fmt.Fprint(cmd.ErrOrStderr(), prompt)
 	defer fmt.Fprintln(cmd.ErrOrStderr())

@@ -319,7 +319,6 @@ func (f *endFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.resign, "resign", "", "end a game as lost when the scores of all bots agree, as `plies=3,score=600`")
 }
 
-// plan sets the sequential test and the adjudication of a match.
 func (f *endFlags) plan(p *tournament.Config) (err error) {
 	if f.sprt != "" {
 		test, err := stats.ParseSPRT(f.sprt)
@@ -373,7 +372,6 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 	return dir, p, err
 }
 
-// recordEarlyEnd records in a run why its match ended early.
 func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error) {
 	kind, said := report.Failed, cli.Message(why)
 	if cause := context.Cause(cmd.Context()); cause != nil && errors.Is(why, context.Canceled) {
@@ -454,7 +452,6 @@ const (
 	longest  = 24 * time.Hour
 )
 
-// parse parses the interval.
 func (f *outputFlags) parse() (err error) {
 	if f.deals, err = strconv.Atoi(f.interval); err == nil && f.deals >= 1 {
 		return nil
@@ -524,7 +521,6 @@ func (b *scoreboard) isScoreDue() bool {
 	return !time.Now().Before(b.next)
 }
 
-// showScore shows the score.
 func (b *scoreboard) showScore() {
 	if b.live != nil {
 		b.live.Draw(b.run.Score(b.live.Columns()))

@@ -190,7 +190,6 @@ func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.Bo
 	return slices.Insert(seats, f.seat, you), nil
 }
 
-// path returns the file for the replay.
 func (f *playFlags) path(v *rules.Variant) (string, error) {
 	if f.out != "" {
 		if _, err := os.Stat(f.out); err == nil {
@@ -210,7 +209,6 @@ func (f *playFlags) path(v *rules.Variant) (string, error) {
 	return filepath.Join(cache, fmt.Sprintf("%s-%s-%d.json", time.Now().Format("20060102-150405"), v.Game.Name, os.Getpid())), nil
 }
 
-// play plays the game and saves its replay.
 func (f *playFlags) play(cmd *cobra.Command, m match.Match, out string) error {
 	w := cmd.OutOrStdout()
 	in, err := person.NewPrompter(cmd.InOrStdin(), w)

@@ -89,7 +89,6 @@ func newReplayVerify() *cobra.Command {
 	}
 }
 
-// showFlags are the flags of replay show.
 type showFlags struct {
 	seat, ply        int
 	plain, all, step bool
@@ -226,7 +225,6 @@ func newReplayExport() *cobra.Command {
 	return cmd
 }
 
-// pageName returns the default file for the page of a replay.
 func pageName(path string) string {
 	if path == "-" {
 		return "-"

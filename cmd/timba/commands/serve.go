@@ -185,7 +185,6 @@ func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 	return c, nil
 }
 
-// parsePrefix parses an address or a network.
 func parsePrefix(text string) (netip.Prefix, error) {
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(addr, addr.BitLen()), nil

@@ -67,7 +67,6 @@ func newStandings() *cobra.Command {
 	})
 }
 
-// oneLadder returns a list with only the named ladder.
 func oneLadder(ladders []wire.Ladder, name string) ([]wire.Ladder, error) {
 	var names []string
 	for _, l := range ladders {

@@ -137,7 +137,6 @@ func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err 
 	return o, nil
 }
 
-// lockWorker locks a directory, so that only one worker uses it.
 func lockWorker(data string) (unlock func(), err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
 		return nil, fmt.Errorf("data: %q cannot be made: name a directory that you own with --data DIR", data)
@@ -192,7 +191,6 @@ func (f *natsFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsRequiredTogether("cluster-cert", "cluster-key")
 }
 
-// options checks the flags and returns the server's options.
 func (f *natsFlags) options() (o server.Cluster, err error) {
 	if f.certificate != "" && f.cluster == "" {
 		return o, errors.New("cluster-cert: it is for the address of --cluster: name that, too")

@@ -68,7 +68,7 @@ func (p *Param) Set(text string) (err error) {
 		*to, err = strconv.ParseUint(text, 0, 64)
 	case *string:
 		if p.Choices != nil && !slices.Contains(p.Choices, text) {
-			return errors.New(p.Allowed())
+			return errors.New(p.AllowedText())
 		}
 		*to = text
 	case *[]string:
@@ -83,13 +83,13 @@ func (p *Param) Set(text string) (err error) {
 	case *int:
 		n, err := strconv.Atoi(text)
 		if err != nil || !p.inRange(float64(n)) {
-			return errors.New(p.Allowed())
+			return errors.New(p.AllowedText())
 		}
 		*to = n
 	case *float64:
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil || !p.inRange(x) {
-			return errors.New(p.Allowed())
+			return errors.New(p.AllowedText())
 		}
 		*to = x
 	}
@@ -135,9 +135,9 @@ func (p *Param) inRange(x float64) bool {
 	return x >= p.Min && x <= p.Max && !(p.ExcludeMin && x == p.Min)
 }
 
-// Allowed describes the allowed values, for example "1 to 10". It returns "" if any value of the type is
+// AllowedText describes the allowed values, for example "1 to 10". It returns "" if any value of the type is
 // allowed.
-func (p *Param) Allowed() string {
+func (p *Param) AllowedText() string {
 	low, top := strconv.FormatFloat(p.Min, 'f', -1, 64), strconv.FormatFloat(p.Max, 'f', -1, 64)
 	switch {
 	case p.Choices != nil:

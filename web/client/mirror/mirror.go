@@ -21,7 +21,6 @@ import (
 // GameFile returns the name of the file of a game's replay in a directory.
 func GameFile(id int64) string { return fmt.Sprintf("game-%d.json", id) }
 
-// cursorFile is the name of the file with the cursor after the last replay of a directory.
 const cursorFile = ".cursor"
 
 // Mirror saves replays in a directory, in a file or to a stream.
@@ -183,7 +182,6 @@ func (m *Mirror) Add(line wire.ReplayLine) error {
 	return nil
 }
 
-// compactLine returns a line in the form in which the server writes it.
 func compactLine(line wire.ReplayLine) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
