@@ -1,16 +1,16 @@
 package attempt
 
 import (
-	"fmt"
 	"slices"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/referee"
 )
 
 // Limits for the output of bots that the store keeps of a match. The store never deletes anything.
 const (
-	MaxLog  = maxGameLog + maxCutNote // in bytes, of the log of one bot in one game
-	MaxInfo = 32 << 10                // in bytes, of the info that a seat sends in one game; see InfoSize
+	MaxLog  = maxGameLog + cutlog.MaxNote // in bytes, of the log of one bot in one game
+	MaxInfo = 32 << 10                    // in bytes, of the info that a seat sends in one game; see InfoSize
 
 	// MaxMatchInfo limits the info of all seats in a match, in bytes; see InfoSize. It keeps the replays of a
 	// match far below the size that the store can read.
@@ -23,22 +23,6 @@ const (
 // InfoSize returns the bytes that a line of info counts for in MaxInfo and MaxMatchInfo: its text and its
 // overhead in memory.
 func InfoSize(text string) int { return 32 + len(text) }
-
-// maxCutNote is an upper bound for the length of the note that cutLog inserts.
-const maxCutNote = 64
-
-// cutLog shortens a log to about limit bytes: its beginning and its end, with a note between them that says
-// how many bytes were cut.
-func cutLog(log []byte, limit int) []byte {
-	if len(log) <= limit+maxCutNote {
-		return log
-	}
-	text := fmt.Sprintf("\n[%d bytes cut]\n", len(log)-limit)
-	head := limit / 2
-	cut := append([]byte{}, log[:head]...)
-	cut = append(cut, text...)
-	return append(cut, log[len(log)-(limit-head):]...)
-}
 
 // cutInfo removes from r the info of each seat beyond MaxInfo. The moves themselves stay.
 func cutInfo(r *referee.Replay) {
@@ -81,7 +65,7 @@ func cut(games []*referee.GameResult, bots, maxInfo int) {
 			if !slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Seat == seat }) {
 				limit = min(limit, remaining[bot])
 			}
-			g.Logs[seat] = cutLog(g.Logs[seat], limit)
+			g.Logs[seat] = cutlog.Cut(g.Logs[seat], limit)
 			remaining[bot] = max(0, remaining[bot]-len(g.Logs[seat]))
 		}
 	}

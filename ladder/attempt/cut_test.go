@@ -5,18 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/referee"
 )
-
-func TestCutLog(t *testing.T) {
-	t.Parallel()
-	for n, want := range map[int]string{0: "", 10 + maxCutNote: strings.Repeat("x", 10+maxCutNote), 100: "xxxxx\n[90 bytes cut]\nxxxxx"} {
-		got := cutLog(bytes.Repeat([]byte("x"), n), 10)
-		if string(got) != want || !bytes.Equal(cutLog(got, 10), got) {
-			t.Errorf("of %d bytes %q is left, want %q", n, got, want)
-		}
-	}
-}
 
 func TestCutInfo(t *testing.T) {
 	t.Parallel()
@@ -75,7 +66,7 @@ func TestCutLogs(t *testing.T) {
 	}
 	Cut(games, 2)
 	once := sum()
-	if once > maxMatchLog+100*maxCutNote || once < maxMatchLog {
+	if once > maxMatchLog+100*cutlog.MaxNote || once < maxMatchLog {
 		t.Errorf("%d bytes are left of a flood", once)
 	}
 	if got := string(games[99].Logs[1]); got != "why it failed" {

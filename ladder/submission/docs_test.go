@@ -37,7 +37,7 @@ func TestNamesAreDocumented(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
-	shown := len(label(strings.Repeat("x", 1000), &transcript{}))
+	shown := len(label(strings.Repeat("x", 1000), newTranscript()))
 	for _, want := range []string{
 		"lower-case letters and digits with single `-`, `_` or `.` between them, at most 32 characters",
 		fmt.Sprintf("shows at most %d bytes", shown),

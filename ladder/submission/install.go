@@ -118,7 +118,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 	}
 	ctx, cancel := p.timeout(ctx, BuildTime)
 	defer cancel()
-	if _, err := p.buildBot(ctx, m, &transcript{}, work); err != nil {
+	if _, err := p.buildBot(ctx, m, newTranscript(), work); err != nil {
 		return err
 	}
 	if needs := needsOf(m.dir, v.Command); !needs.Equal(v.Needs) { // the previous build was made on another machine

@@ -252,7 +252,7 @@ func (s *submission) processStage(ctx context.Context, st stage) (on bool, err e
 // transcript returns an empty log that hides the directories of the server.
 func (s *submission) transcript() *transcript {
 	const slash = string(filepath.Separator)
-	return &transcript{secrets: []string{s.work + slash, string(s.Dir) + slash}}
+	return newTranscript(s.work+slash, string(s.Dir)+slash)
 }
 
 // runStage runs a stage within its time limit.

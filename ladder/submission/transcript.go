@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
@@ -13,37 +14,17 @@ const MaxLog = 64 << 10
 
 // transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain text.
 type transcript struct {
-	head, tail []byte
-	lostBytes  int      // number of bytes that were cut between head and tail
-	secrets    []string // paths of the server that String removes
+	cutlog.Log
+	secrets []string // paths of the server that String removes
 }
 
-func (t *transcript) Write(p []byte) (int, error) {
-	room := min(MaxLog/2-len(t.head), len(p))
-	t.head = append(t.head, p[:room]...)
-	t.tail = append(t.tail, p[room:]...)
-	if over := len(t.tail) - MaxLog/2; over > 0 {
-		t.lostBytes += over
-		t.tail = append(t.tail[:0], t.tail[over:]...)
-	}
-	return len(p), nil
+// newTranscript returns an empty log from which secrets are removed.
+func newTranscript(secrets ...string) *transcript {
+	return &transcript{Log: cutlog.Log{Limit: MaxLog}, secrets: secrets}
 }
 
 // String returns the log, without its middle if it is too long.
-func (t *transcript) String() string {
-	head, tail := t.head, t.tail
-	if t.lostBytes == 0 {
-		return t.clean(string(head) + string(tail))
-	}
-	if i := strings.LastIndexByte(string(head), '\n'); i >= 0 { // whole lines, where there are some
-		head = head[:i+1]
-	}
-	if i := strings.IndexByte(string(tail), '\n'); i >= 0 && i < len(tail)-1 {
-		tail = tail[i+1:]
-	}
-	lost := t.lostBytes + len(t.head) - len(head) + len(t.tail) - len(tail)
-	return t.clean(string(head)) + fmt.Sprintf("\n[%d bytes are left out here]\n\n", lost) + t.clean(string(tail))
-}
+func (t *transcript) String() string { return t.clean(string(t.Bytes())) }
 
 // clean returns text as printable UTF-8 with lines and tabs, without the secrets.
 func (t *transcript) clean(text string) string {

@@ -36,7 +36,7 @@ var trailerPatterns = expressions(
 )
 
 // noisePatterns match lines that runtimes add to every failure, or write at every start.
-var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[the rest of stderr)`)
+var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[[0-9]+ bytes are left out here\])`)
 
 // compilerPatterns match the error lines of compilers. The first such line counts.
 var compilerPatterns = expressions(

@@ -46,22 +46,9 @@ var ErrLate = errors.New("no line in time")
 // and whether it slept for too long.
 const maxSleep = 100 * time.Millisecond
 
-// MaxLog is the largest number of bytes of a bot's stderr and comments that are kept for one game.
+// MaxLog is the largest number of bytes of a bot's stderr and comments that are kept for one game. Of more, the
+// beginning and the end are kept.
 const MaxLog = 256 << 10
-
-// logCutNote is appended to a log that was cut.
-const logCutNote = "\n[the rest of stderr is not kept: 256 KiB a game]\n"
-
-// appendLog appends data to a log, and cuts the log at MaxLog bytes.
-func appendLog(log, data []byte) []byte {
-	if len(log) > MaxLog { // the log ends with logCutNote
-		return log
-	}
-	if len(log)+len(data) <= MaxLog {
-		return append(log, data...)
-	}
-	return append(append(log, data[:MaxLog-len(log)]...), logCutNote...)
-}
 
 // lineBuffer splits the output of a bot into lines, and enforces the limits of the protocol.
 type lineBuffer struct {

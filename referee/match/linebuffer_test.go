@@ -139,15 +139,3 @@ func TestLimitsAndFaultsOutputCountsAnew(t *testing.T) {
 		t.Errorf("a byte more: %v", err)
 	}
 }
-
-func TestKeepStderr(t *testing.T) {
-	var log []byte
-	line := []byte(strings.Repeat("x", 1000) + "\n")
-	for range 1000 {
-		log = appendLog(log, line)
-	}
-	kept, cut := bytes.CutSuffix(log, []byte(logCutNote))
-	if !cut || len(kept) != MaxLog || !bytes.HasPrefix(kept, line) {
-		t.Errorf("%d bytes are kept, with the note at their end: %v", len(kept), cut)
-	}
-}

@@ -69,10 +69,11 @@ func (c *hasty) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 // time and no bot is late because of the machine. Other programs on the cores do not count.
 type overdue struct {
 	*process
-	word  string // what it says
-	each  bool   // for each question; else once is enough
-	asked int
-	said  int // in what was read from stderr earlier
+	word   string // what it says
+	each   bool   // for each question; else once is enough
+	asked  int
+	said   int    // in what was read from stderr earlier
+	unread []byte // what was read from stderr and not returned by Stderr
 }
 
 func (c *overdue) Send(lines []byte, deadline time.Time) (int, error) {
@@ -85,7 +86,8 @@ func (c *overdue) Send(lines []byte, deadline time.Time) (int, error) {
 }
 
 func (c *overdue) Stderr() []byte {
-	data := c.process.Stderr()
+	data := append(c.unread, c.process.Stderr()...)
+	c.unread = nil
 	c.said += bytes.Count(data, []byte(c.word))
 	return data
 }
@@ -97,10 +99,8 @@ func (c *overdue) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 		if !errors.Is(err, ErrLate) {
 			return line, at, err
 		}
-		if c.stderr >= 0 {
-			c.drainStderr()
-		}
-		said := c.said + bytes.Count(c.log, []byte(c.word))
+		c.unread = append(c.unread, c.process.Stderr()...)
+		said := c.said + bytes.Count(c.unread, []byte(c.word))
 		if said > 0 && (!c.each || said >= c.asked) {
 			return c.process.Line(at, at) // what it had written before
 		}

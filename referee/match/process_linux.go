@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/internal/proc"
 	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
@@ -29,7 +30,7 @@ type process struct {
 	pidfd                 int
 	epoll                 int // for stdout, stderr, pidfd and stdin; 0 until needed
 	lines                 lineBuffer
-	log                   []byte
+	log                   cutlog.Log
 	deaf                  bool // the bot has closed its stdin
 	exited                bool
 	turn                  fairclock.TurnMeter
@@ -44,7 +45,7 @@ func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.b
 
 // startProcess starts a bot. The bot ends with the calling thread.
 func startProcess(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
-	p := &process{ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
+	p := &process{log: cutlog.Log{Limit: MaxLog}, ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
 		p.Close(0)
 		return nil, err
@@ -265,7 +266,7 @@ func (p *process) drainStderr() {
 			p.stderr = -1
 			return
 		}
-		p.log = appendLog(p.log, buf[:n])
+		p.log.Write(buf[:n])
 	}
 }
 
@@ -347,9 +348,7 @@ func (p *process) Stderr() []byte {
 	if p.stderr >= 0 {
 		p.drainStderr()
 	}
-	log := p.log
-	p.log = nil
-	return log
+	return p.log.Take()
 }
 
 // awaitExit waits until the process has ended, and reads the rest of its output.

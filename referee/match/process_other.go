@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
@@ -24,7 +25,7 @@ type process struct {
 	done    chan struct{}  // closed when the process has ended
 	status  sandbox.Status // valid when done is closed
 	mu      sync.Mutex
-	log     []byte
+	log     cutlog.Log
 }
 
 func startProcess(ctx context.Context, b Contestant, _ *fairclock.Monitor) (c BotConn, err error) {
@@ -50,7 +51,7 @@ func startProcess(ctx context.Context, b Contestant, _ *fairclock.Monitor) (c Bo
 		}
 		defer (*theirs).Close()
 	}
-	p := &process{stdin: ours[0], done: make(chan struct{})}
+	p := &process{log: cutlog.Log{Limit: MaxLog}, stdin: ours[0], done: make(chan struct{})}
 	if p.sandbox, err = sandbox.Start(spec); err != nil {
 		return nil, startError(b, err)
 	}
@@ -95,16 +96,13 @@ type stderrWriter struct{ p *process }
 func (w stderrWriter) Write(data []byte) (int, error) {
 	w.p.mu.Lock()
 	defer w.p.mu.Unlock()
-	w.p.log = appendLog(w.p.log, data)
-	return len(data), nil
+	return w.p.log.Write(data)
 }
 
 func (p *process) Stderr() []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	log := p.log
-	p.log = nil
-	return log
+	return p.log.Take()
 }
 
 // closedPipeFault returns the fault of a bot that closed a pipe. If the process runs on, the fault is of kind

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fairclock"
@@ -34,7 +35,7 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	r := &rotation{match: m, ctx: ctx, number: number, table: t}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
-		r.seats = append(r.seats, &seat{Contestant: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot)})
+		r.seats = append(r.seats, &seat{Contestant: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot), log: cutlog.Log{Limit: MaxLog}})
 	}
 	return r
 }
@@ -50,7 +51,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.GameResult, err e
 	began := time.Now()
 	g := referee.NewGame(r.match.Variant, r.head(deal), rules.AllSeats)
 	for _, s := range r.seats {
-		s.log = nil
+		s.log.Take()
 	}
 	r.table.trace = func(seat int, fromBot bool, at time.Time, lines []byte) {
 		if r.match.Observer.Trace == nil {
@@ -67,7 +68,7 @@ func (r *rotation) play(deal int, out []bool) (result *referee.GameResult, err e
 	result = &referee.GameResult{Replay: g.Record}
 	for _, s := range r.seats {
 		result.Bots = append(result.Bots, s.number)
-		result.Logs = append(result.Logs, s.log)
+		result.Logs = append(result.Logs, s.log.Take())
 	}
 	result.Took = time.Since(began)
 	return result, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fairclock"
@@ -24,8 +25,8 @@ type seat struct {
 	place  int           // number of the seat in the game
 	clock  referee.Clock // of the bot
 
-	log  []byte   // comments and stderr in this game
-	info []string // info lines since the last move
+	log  cutlog.Log // comments and stderr in this game
+	info []string   // info lines since the last move
 }
 
 // table has what all seats of a rotation share.
@@ -382,7 +383,7 @@ func (s *seat) forfeit(g *referee.Game, err error) error {
 		s.trace(s.place, false, now, lines)
 		s.conn.Send(lines, now) // errors do not matter: the bot may have ended, or not read
 		s.stop(0)
-		if note != "" && len(s.log) > 0 && !bytes.HasSuffix(s.log, lf) {
+		if note != "" && !s.log.EndsLine() {
 			s.appendLog(lf)
 		}
 		s.appendLog([]byte(note))
@@ -392,7 +393,7 @@ func (s *seat) forfeit(g *referee.Game, err error) error {
 
 func (s *seat) appendLog(parts ...[]byte) {
 	for _, p := range parts {
-		s.log = appendLog(s.log, p)
+		s.log.Write(p)
 	}
 }
 

@@ -1,7 +1,6 @@
 package program
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,13 +12,15 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// maxBuildLog is the largest number of bytes of a build's output that are kept.
+// maxBuildLog is the largest number of bytes of a build's output that are kept. Of more, the beginning
+// and the end are kept.
 const maxBuildLog = 1 << 20
 
 // BuildError is a failure of the build itself: on the same machine it would fail again.
@@ -70,12 +71,11 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	}
 	stop := context.AfterFunc(ctx, p.Kill)
 	defer stop()
-	var out bytes.Buffer
+	out := cutlog.Log{Limit: maxBuildLog}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)
-		io.Copy(&out, io.LimitReader(r, maxBuildLog))
-		io.Copy(io.Discard, r)
+		io.Copy(&out, r)
 	}()
 	s := p.Wait()
 	late := time.AfterFunc(pipeWait, func() { r.Close() })
@@ -83,19 +83,19 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	late.Stop()
 	switch {
 	case ctx.Err() != nil:
-		return out.Bytes(), ctx.Err()
+		return out.Take(), ctx.Err()
 	case s.Reason == sandbox.Exited && s.Code == 0:
-		return out.Bytes(), nil
+		return out.Take(), nil
 	case s.Reason == sandbox.NotStarted && s.Step == "exec":
-		return out.Bytes(), &BuildError{s.Err}
+		return out.Take(), &BuildError{s.Err}
 	case s.Reason == sandbox.NotStarted && s.Step == "keep the build" && !machineFailed(s.Err):
-		return out.Bytes(), &BuildError{phrase.Errorf("its output cannot be kept: %w", s.Err)}
+		return out.Take(), &BuildError{phrase.Errorf("its output cannot be kept: %w", s.Err)}
 	case s.Reason == sandbox.Exited:
-		return out.Bytes(), &BuildError{phrase.Errorf("exit status %d", s.Code)}
+		return out.Take(), &BuildError{phrase.Errorf("exit status %d", s.Code)}
 	case s.Reason == sandbox.NotStarted:
-		return out.Bytes(), fmt.Errorf("%s: %w", s.Step, s.Err)
+		return out.Take(), fmt.Errorf("%s: %w", s.Step, s.Err)
 	default:
-		return out.Bytes(), &BuildError{phrase.Errorf("the build %s", s)}
+		return out.Take(), &BuildError{phrase.Errorf("the build %s", s)}
 	}
 }
 

@@ -39,7 +39,7 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	}
 	bot := match.Contestant{Name: printable(m.Name), Version: printable(m.Version), Command: command, Dir: dir, Hash: hash, Language: m.language}
 	bot.Language = Language(bot)
-	return Program{Contestant: bot, Games: m.Games, Source: source, Overrides: m.MatchOverrides, place: source}, nil
+	return Program{Contestant: bot, Games: m.Games, Source: source, Overrides: m.Match, place: source}, nil
 }
 
 // builtDir returns a directory with the bot of this hash, built with this command. It exists until the

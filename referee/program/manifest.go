@@ -29,12 +29,12 @@ const MaxManifest = 64 << 10
 
 // Manifest is the content of ManifestFile. docs/writing-a-bot.md, "The manifest", describes its keys.
 type Manifest struct {
-	Name           string
-	Version        string
-	Games          []string  // that the bot plays; nil means all
-	Build          []string  // the command that builds the bot, with its arguments; nil if it needs no build
-	Run            []string  // the command that starts the bot in its directory, with its arguments
-	MatchOverrides Overrides // the bot's own settings in a local match
+	Name    string
+	Version string
+	Games   []string  // that the bot plays; nil means all
+	Build   []string  // the command that builds the bot, with its arguments; nil if it needs no build
+	Run     []string  // the command that starts the bot in its directory, with its arguments
+	Match   Overrides // the bot's own settings in a local match
 
 	language string
 }
@@ -174,11 +174,11 @@ func (m *Manifest) setMatch(table string, value any) error {
 		if err != nil {
 			return phrase.Errorf("%s: %w", table, err)
 		}
-		if err := m.MatchOverrides.set(key, words); err != nil {
+		if err := m.Match.set(key, words); err != nil {
 			return phrase.Errorf("%s: %w", table, err)
 		}
 	}
-	if err := m.MatchOverrides.check(); err != nil {
+	if err := m.Match.check(); err != nil {
 		return phrase.Errorf("%s: %w", table, err)
 	}
 	return nil

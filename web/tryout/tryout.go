@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/runner"
@@ -41,7 +42,8 @@ const (
 	maxFinished = 50
 	// MaxText is the largest size of a bot's text, in bytes.
 	MaxText = 256 << 10
-	// maxLog is how many bytes of a bot's stderr are retained for each game, counted from the end.
+	// maxLog is how many bytes of a bot's stderr are retained for each game. Of more, the beginning and the end
+	// are retained.
 	maxLog = 32 << 10
 )
 
@@ -241,7 +243,7 @@ func newGame(g *referee.GameResult) TryoutGame {
 		if bot(seat) != 0 {
 			continue
 		}
-		game.Stderr = append(game.Stderr, ladder.Plain(string(log[max(0, len(log)-maxLog):])))
+		game.Stderr = append(game.Stderr, ladder.Plain(string(cutlog.Cut(log, maxLog))))
 	}
 	return game
 }

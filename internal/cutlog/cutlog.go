@@ -1,0 +1,88 @@
+// Package cutlog bounds the logs of bots and builds. Of a long log it keeps the beginning and the end, because a
+// program that fails says why at the end.
+package cutlog
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+)
+
+// MaxNote is an upper bound for the length of the note that says how many bytes were left out.
+const MaxNote = 64
+
+// Log is a log that stores at most Limit bytes. It drops bytes from the middle of a longer log.
+type Log struct {
+	Limit      int
+	head, tail []byte
+	dropped    int // number of bytes between head and tail
+}
+
+// Write appends to the log. It never fails.
+func (l *Log) Write(p []byte) (int, error) {
+	room := max(0, min(l.Limit/2-len(l.head), len(p)))
+	l.head = append(l.head, p[:room]...)
+	l.tail = append(l.tail, p[room:]...)
+	// The tail may grow to twice its size, so that it is not moved at every write.
+	if size := l.Limit - l.Limit/2; len(l.tail) > 2*size {
+		l.dropTo(size)
+	}
+	return len(p), nil
+}
+
+// dropTo shortens the tail to its last size bytes.
+func (l *Log) dropTo(size int) {
+	if over := len(l.tail) - size; over > 0 {
+		l.dropped += over
+		l.tail = append(l.tail[:0], l.tail[over:]...)
+	}
+}
+
+// EndsLine reports whether the log is empty or its last byte is a line feed.
+func (l *Log) EndsLine() bool {
+	end := l.tail
+	if len(end) == 0 {
+		end = l.head
+	}
+	return len(end) == 0 || end[len(end)-1] == '\n'
+}
+
+// Bytes returns the log. The caller does not change it. If bytes were dropped, a line in their place says how many; the lines before and
+// after it are complete, unless a line is longer than half of the limit. The result has at most Limit+MaxNote
+// bytes. It is nil if the log is empty.
+func (l *Log) Bytes() []byte {
+	l.dropTo(l.Limit - l.Limit/2)
+	if l.dropped == 0 {
+		return append(slices.Clip(l.head), l.tail...)
+	}
+	return join(l.head, l.tail, l.dropped)
+}
+
+// Take returns Bytes and empties the log.
+func (l *Log) Take() []byte {
+	log := l.Bytes()
+	l.head, l.tail, l.dropped = nil, nil, 0
+	return log
+}
+
+// Cut returns a log shortened to about limit bytes, as Log does it. A log of at most limit+MaxNote bytes is
+// returned unchanged.
+func Cut(log []byte, limit int) []byte {
+	if len(log) <= limit+MaxNote {
+		return log
+	}
+	return join(log[:limit/2], log[len(log)-(limit-limit/2):], len(log)-limit)
+}
+
+// join returns head and tail without the parts of the lines that the cut broke, and a note between them.
+func join(head, tail []byte, dropped int) []byte {
+	total := dropped + len(head) + len(tail)
+	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {
+		head = head[:i+1]
+	}
+	if i := bytes.IndexByte(tail, '\n'); i >= 0 && i < len(tail)-1 {
+		tail = tail[i+1:]
+	}
+	note := fmt.Sprintf("\n[%d bytes are left out here]\n", total-len(head)-len(tail))
+	return slices.Concat(head, []byte(note), tail)
+}
