@@ -10,21 +10,21 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// addBots adds bots to s, with each bots for every person. The bots have 1, 2 and so on up to most versions,
-// in turn, which go live one after the other. The function built returns the result of building a version.
-// addBots returns the last version of each bot.
-func addBots(ctx context.Context, s *store.Store, bots, each, most int, built func(bot, version int) store.BuildInfo) (live []int64, err error) {
+// addBots adds bots of people and their versions to s. The bots have 1, 2 and so on up to maxVersions
+// versions, in turn, which go live one after the other. The function buildInfo returns the result of
+// building a version. addBots returns the ID of each bot's last version.
+func addBots(ctx context.Context, s *store.Store, bots, botsPerPerson, maxVersions int, buildInfo func(bot, version int) store.BuildInfo) (live []int64, err error) {
 	unlimited := ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}
 	var person ladder.Person
 	for bot := range bots {
-		if bot%each == 0 {
+		if bot%botsPerPerson == 0 {
 			if person, err = s.People.Add(ctx, fmt.Sprintf("person-%d", bot), false); err != nil {
 				return nil, err
 			}
 		}
 		var v ladder.Version
-		for version := range 1 + bot%most {
-			b := built(bot, version)
+		for version := range 1 + bot%maxVersions {
+			b := buildInfo(bot, version)
 			if v, err = s.Versions.Add(ctx, person.ID, store.NewVersion{Bot: fmt.Sprintf("bot-%d", bot), Bundle: b.Hash}, unlimited); err != nil {
 				return nil, err
 			}

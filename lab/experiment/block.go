@@ -68,12 +68,12 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 	for i, w := range e.ways() {
 		for j := range e.Matches {
 			m := &e.Matches[j]
-			most := maxBlockGames
+			maxGames := maxBlockGames
 			if slices.ContainsFunc(m.Bots, func(name string) bool { return e.Models.find(name) != nil }) {
-				most = maxBlockGamesLearned
+				maxGames = maxBlockGamesLearned
 			}
 			for instance := range m.seedCount {
-				blocks := m.blocks(o.scaledGames(m.Games), most, instance, found[w])
+				blocks := m.blocks(o.scaledGames(m.Games), maxGames, instance, found[w])
 				for _, b := range blocks {
 					b.row = i*len(e.Matches) + j
 				}
@@ -86,8 +86,8 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 }
 
 // blocks returns the blocks of an instance of the match, with about the same number of games for each order
-// of its bots.
-func (m *Matchup) blocks(games, most, instance int, found map[string][]player) (list []*block) {
+// of its bots and at most maxGames games in a block.
+func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]player) (list []*block) {
 	orders := m.orders()
 	repeats := map[string]int{}
 	for i, order := range orders {
@@ -106,9 +106,9 @@ func (m *Matchup) blocks(games, most, instance int, found map[string][]player) (
 		}
 		for n := 0; left > 0; n++ {
 			list = append(list, &block{
-				instance: instance, variant: m.variant, seats: seats, orderRepeat: repeats[sitting], number: n, games: min(left, most),
+				instance: instance, variant: m.variant, seats: seats, orderRepeat: repeats[sitting], number: n, games: min(left, maxGames),
 			})
-			left -= most
+			left -= maxGames
 		}
 		repeats[sitting]++
 	}

@@ -221,16 +221,16 @@ func moveTime(spec string) time.Duration {
 	return d
 }
 
-// scaleTime returns the spec with its time for a move multiplied by by, but at least a millisecond. If rate
-// is not 0, the time is replaced by a number of nodes: rate for each second, but at least one.
-func scaleTime(spec string, by float64, rate int) string {
+// scaleTime returns the spec with its time for a move multiplied by factor, but at least a millisecond. If
+// rate is not 0, the time is replaced by a number of nodes: rate for each second, but at least one.
+func scaleTime(spec string, factor float64, rate int) string {
 	d := moveTime(spec)
-	if d == 0 || by == 1 && rate == 0 {
+	if d == 0 || factor == 1 && rate == 0 {
 		return spec
 	}
-	given := "time=" + max(time.Duration(float64(d)*by), time.Millisecond).String()
+	given := "time=" + max(time.Duration(float64(d)*factor), time.Millisecond).String()
 	if rate > 0 {
-		given = fmt.Sprintf("time=0s,nodes=%d", max(1, int(math.Round(d.Seconds()*by*float64(rate)))))
+		given = fmt.Sprintf("time=0s,nodes=%d", max(1, int(math.Round(d.Seconds()*factor*float64(rate)))))
 	}
 	return timeOption.ReplaceAllString(spec, given)
 }

@@ -23,9 +23,9 @@ type Set struct {
 	offsets []uint32 // of each game in bytes, in units of align
 }
 
-// Load reads a data set. The path is that of the file or of the run's directory. If most is not 0, Load
+// Load reads a data set. The path is that of the file or of the run's directory. If maxGames is not 0, Load
 // reads at most that number of games. It checks every game against the rules.
-func Load(path string, most int) (*Set, error) {
+func Load(path string, maxGames int) (*Set, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, File)
 	}
@@ -34,7 +34,7 @@ func Load(path string, most int) (*Set, error) {
 		return nil, err
 	}
 	defer f.Close()
-	s, err := Read(f, most)
+	s, err := Read(f, maxGames)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -42,15 +42,15 @@ func Load(path string, most int) (*Set, error) {
 }
 
 // Read is like Load, but reads from r.
-func Read(r io.Reader, most int) (*Set, error) {
+func Read(r io.Reader, maxGames int) (*Set, error) {
 	b := bufio.NewReaderSize(r, maxHeader)
 	s := &Set{}
 	if err := s.readHeader(b); err != nil {
 		return nil, err
 	}
 	games := s.Header.Games
-	if most > 0 {
-		games = min(games, most)
+	if maxGames > 0 {
+		games = min(games, maxGames)
 	}
 	z, err := zstd.NewReader(b, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(window), zstd.WithDecoderLowmem(true))
 	if err != nil {

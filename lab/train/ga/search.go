@@ -62,14 +62,13 @@ func randFor(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.DeriveSeed(seed, purpose, number))
 }
 
-// newSearch returns a search before its first generation. The configuration must be valid. The function of
-// creates the species. The function rival creates the opponent of a worker; it is nil if individuals play
-// against each other.
-func newSearch[I any](c Config, workers int, rival func() (Agent, error), of func(*Config, cards.Mode) species[I]) (*search[I], error) {
+// newSearch returns a search before its first generation. The configuration must be valid. The function
+// rival creates the opponent of a worker; it is nil if individuals play against each other.
+func newSearch[I any](c Config, workers int, rival func() (Agent, error), newSpecies func(*Config, cards.Mode) species[I]) (*search[I], error) {
 	s := &search[I]{Config: c, rival: rival, counts: map[string]int{}}
 	s.mode, _ = cards.ParseMode(c.Mode)
 	s.rules, _ = s.mode.Combinations(c.Rules)
-	s.species = of(&s.Config, s.mode)
+	s.species = newSpecies(&s.Config, s.mode)
 	s.members = s.species.firstGeneration(c.Population, randFor(c.Seed, forBirth, 0))
 	for range max(1, workers) {
 		d, err := s.newWorker()

@@ -32,9 +32,9 @@ const (
 	UntriedIgnored = "ignored"
 )
 
-// UntriedParam returns the setting for the rule for untried actions. The text of is a prefix of its help.
-func UntriedParam(to *string, of string) run.Param {
-	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: of + "what an action counts that was never tried in a known state: " + UntriedZero +
+// UntriedParam returns the setting for the rule for untried actions. The prefix comes before its help.
+func UntriedParam(to *string, prefix string) run.Param {
+	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: prefix + "what an action counts that was never tried in a known state: " + UntriedZero +
 		", so that it is taken where all means are negative, or " + UntriedIgnored + ", so that it is taken only at random"}
 }
 

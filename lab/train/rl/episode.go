@@ -16,8 +16,7 @@ type Environment interface {
 	Deal(episode int, r *rules.Rand)
 	// Turn returns the seat to move, or rules.Over at the end.
 	Turn() int
-	// Observe sets s to what the seat to move may know: Key and Legal, and for the variant ManyStates also
-	// the key of the abstract state.
+	// Observe sets s to what the seat to move may know: Key and Legal, and FallbackKey for the variant ManyStates.
 	Observe(s *policy.View)
 	// TricksEnded returns the number of complete tricks. A reward is received when a trick ends.
 	TricksEnded() int
@@ -39,7 +38,7 @@ const MaxSeats = rules.MaxSeats
 
 // decision is one action of a seat and what the seat knew.
 type decision struct {
-	key, abstractKey policy.Key
+	key, fallbackKey policy.Key
 	legal            uint64
 	heuristic        float32
 	score            int16  // Environment.Score of the seat before the action
@@ -51,7 +50,7 @@ type decision struct {
 // Update is one return to learn: the sum of the rewards that followed an action in a state.
 type Update struct {
 	Key         policy.Key
-	AbstractKey policy.Key // abstract state, for the variant ManyStates
+	FallbackKey policy.Key // for the variant ManyStates, see policy.View
 	Legal       uint64     // legal actions as a bit mask, for the variant ManyStates
 	Value       float32
 	Action      uint8
@@ -114,7 +113,7 @@ func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
 // Add records a decision. The score is Environment.Score of the seat before it.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
-	t.decisions = append(t.decisions, decision{key: s.Key, abstractKey: s.FallbackKey, action: action, score: int16(score)})
+	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }
 
 // AppendUpdates appends the returns of the episode to updates, the last decision first. The score is
@@ -122,7 +121,7 @@ func (t *Trace) Add(s *policy.View, action uint8, score int) {
 func (t *Trace) AppendUpdates(score int, updates []Update) []Update {
 	t.final[0] = score
 	t.config.emitReturns(t.decisions, t.final[:], func(d *decision, value float32) {
-		updates = append(updates, Update{Key: d.key, AbstractKey: d.abstractKey, Value: value, Action: d.action})
+		updates = append(updates, Update{Key: d.key, FallbackKey: d.fallbackKey, Value: value, Action: d.action})
 	})
 	return updates
 }

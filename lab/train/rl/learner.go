@@ -132,10 +132,10 @@ func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 		return
 	}
 	if known {
-		l.votes[agent].AddVotes(u.AbstractKey, before, -1)
+		l.votes[agent].AddVotes(u.FallbackKey, before, -1)
 	}
 	if ok {
-		l.votes[agent].AddVotes(u.AbstractKey, after, 1)
+		l.votes[agent].AddVotes(u.FallbackKey, after, 1)
 	}
 }
 
@@ -197,7 +197,7 @@ func (p *player) play(out *piece, first, n int) {
 		p.episode(episode, r, &out.counts)
 		p.learner.config.emitReturns(p.decisions, p.final, func(d *decision, value float32) {
 			list := &out.updates[p.learner.agentOf(int(d.seat), episode)][d.key.Shard()]
-			*list = append(*list, Update{d.key, d.abstractKey, d.legal, value, d.action})
+			*list = append(*list, Update{d.key, d.fallbackKey, d.legal, value, d.action})
 		})
 	}
 }
@@ -213,7 +213,7 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	for seat := g.Turn(); seat != rules.Over; seat = g.Turn() {
 		g.Observe(&p.view)
 		d := decision{
-			key: p.view.Key, abstractKey: p.view.FallbackKey, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.TricksEnded()),
+			key: p.view.Key, fallbackKey: p.view.FallbackKey, legal: p.view.Legal, seat: uint8(seat), score: int16(g.Score(seat)), trick: uint16(g.TricksEnded()),
 		}
 		var chosen, known bool
 		d.action, chosen, known = EpsilonGreedy(&l.agents[l.agentOf(seat, episode)], &p.view, epsilon, r)

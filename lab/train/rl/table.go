@@ -169,14 +169,14 @@ func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) 
 	return true
 }
 
-// AddVotes adds by to the count of a pair, without going below 0, and sets its mean to the count.
-func (t *ReturnTable) AddVotes(k policy.Key, action uint8, by int) {
+// AddVotes adds delta to the count of a pair, without going below 0, and sets its mean to the count.
+func (t *ReturnTable) AddVotes(k policy.Key, action uint8, delta int) {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
 	if i < 0 {
 		return
 	}
-	count := int(s.words[i]&maxCount) + by
+	count := int(s.words[i]&maxCount) + delta
 	s.words[i] = s.words[i]&^maxCount | uint64(min(max(count, 0), maxCount))
 	s.means[i] = float32(min(max(count, 0), maxCount)) // so that Best returns the most common action
 }

@@ -27,17 +27,17 @@ func ForEach(workers, n int, do func(worker, i int)) {
 // at a time and in ascending order, so that the result does not depend on the number of workers. A goroutine
 // that has built a piece waits until all pieces before it are accepted. BuildInOrder stops at the first
 // error or when ctx ends, and returns that error.
-func BuildInOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), take func(piece int, made T) error) error {
+func BuildInOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), accept func(piece int, result T) error) error {
 	going, end := context.WithCancel(ctx)
 	defer end()
 	var lock sync.Mutex
 	turn, next := sync.NewCond(&lock), 0
 	var failed error
 	ForEach(workers, last-first, func(worker, i int) {
-		var made T
+		var result T
 		err := going.Err()
 		if err == nil {
-			made, err = build(worker, first+i)
+			result, err = build(worker, first+i)
 		}
 		lock.Lock()
 		defer lock.Unlock()
@@ -45,7 +45,7 @@ func BuildInOrder[T any](ctx context.Context, workers, first, last int, build fu
 			turn.Wait()
 		}
 		if failed == nil && err == nil {
-			err = take(first+i, made)
+			err = accept(first+i, result)
 		}
 		if failed == nil && err != nil {
 			failed = err
