@@ -44,8 +44,8 @@ func archive(tb testing.TB, files ...string) string {
 	return b.String()
 }
 
-// fresh returns a name that no call has returned before.
-var fresh = func() func(string) string {
+// newName returns a name that no call has returned before.
+var newName = func() func(string) string {
 	var n atomic.Int64
 	return func(prefix string) string { return prefix + strconv.FormatInt(n.Add(1), 10) }
 }()
@@ -97,27 +97,27 @@ func accessCases() map[string]accessCase {
 			return call{path: "/api/v1/matches", body: `{"ladder":"teeko","bots":["adabot","@random"]}`}
 		}},
 		"POST /api/v1/matches/{match}/cancel": {good: 200, make: func(w *world, _ string) call {
-			return call{path: fmt.Sprintf("/api/v1/matches/%d/cancel", w.asked("ada").ID)}
+			return call{path: fmt.Sprintf("/api/v1/matches/%d/cancel", w.addRequestedMatch("ada").ID)}
 		}},
 		"POST /api/v1/submissions": {good: 202, make: func(w *world, _ string) call {
-			return call{path: "/api/v1/submissions?bot=" + fresh("new"), kind: "application/gzip", body: archive(w.tb, "bot.py", "pass")}
+			return call{path: "/api/v1/submissions?bot=" + newName("new"), kind: "application/gzip", body: archive(w.tb, "bot.py", "pass")}
 		}},
-		"PUT /api/v1/bots/{bot}/withdrawal":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/bots/" + w.adasLive() + "/withdrawal"} }},
-		"DELETE /api/v1/bots/{bot}/withdrawal": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/bots/" + w.adasLive() + "/withdrawal"} }},
+		"PUT /api/v1/bots/{bot}/withdrawal":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/bots/" + w.addLiveBot() + "/withdrawal"} }},
+		"DELETE /api/v1/bots/{bot}/withdrawal": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/bots/" + w.addLiveBot() + "/withdrawal"} }},
 		"PUT /api/v1/bots/{bot}/live": {good: 200, make: func(w *world, _ string) call {
-			return call{path: "/api/v1/bots/" + w.adasLive() + "/live", body: `{"version":1}`}
+			return call{path: "/api/v1/bots/" + w.addLiveBot() + "/live", body: `{"version":1}`}
 		}},
 		"GET /api/v1/bots/{bot}/versions/{version}/upload": {good: 200, make: func(w *world, _ string) call {
-			w.keep(w.live.Bundle, archive(w.tb, "bot.py", "secret of ada"))
+			w.storeUpload(w.live.Bundle, archive(w.tb, "bot.py", "secret of ada"))
 			return call{path: "/api/v1/bots/adabot/versions/1/upload"}
 		}},
 		"DELETE /api/v1/submissions/{submission}": {good: 200, make: func(w *world, _ string) call {
-			return call{path: fmt.Sprintf("/api/v1/submissions/%d", w.version(fresh("waits")).ID)}
+			return call{path: fmt.Sprintf("/api/v1/submissions/%d", w.version(newName("waits")).ID)}
 		}},
 		"POST /api/v1/people": {good: 201, make: func(w *world, _ string) call {
 			code, _, err := w.Store.People.AddInvite(bg, 0, "", time.Time{})
 			kit.Must(w.tb, err)
-			return call{path: "/api/v1/people", body: fmt.Sprintf(`{"name":%q,"invite":%q}`, fresh("eve"), code)}
+			return call{path: "/api/v1/people", body: fmt.Sprintf(`{"name":%q,"invite":%q}`, newName("eve"), code)}
 		}},
 		"DELETE /api/v1/me/token": {good: 204, make: func(w *world, who string) call {
 			name, scope, _ := strings.Cut(who, " ")
@@ -144,13 +144,13 @@ func accessCases() map[string]accessCase {
 			kit.Must(w.tb, err)
 			return call{path: fmt.Sprintf("/api/v1/admin/invites/%d", i.ID)}
 		}},
-		"PUT /api/v1/admin/people/{person}/block":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.stranger() + "/block"} }},
-		"DELETE /api/v1/admin/people/{person}/block": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.stranger() + "/block"} }},
+		"PUT /api/v1/admin/people/{person}/block":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/block"} }},
+		"DELETE /api/v1/admin/people/{person}/block": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/block"} }},
 	}
 }
 
-// asked returns a waiting match that somebody has requested.
-func (w *world) asked(by string) ladder.Match {
+// addRequestedMatch returns a waiting match that somebody has requested.
+func (w *world) addRequestedMatch(by string) ladder.Match {
 	w.tb.Helper()
 	m := kit.Get[ladder.Match](w.tb)(w.Store.Matches.Add(bg, store.NewMatch{
 		Game: "teeko", Versions: []int64{w.houseVersion("@random"), w.live.ID}, Clock: w.Config.Ladders[0].Clock, Deals: 1, RequestedBy: w.person(by),
@@ -158,28 +158,28 @@ func (w *world) asked(by string) ladder.Match {
 	return m
 }
 
-// adasLive returns the name of a new bot of ada's with a live version.
-func (w *world) adasLive() string {
-	v := w.version(fresh("adasbot"))
+// addLiveBot returns the name of a new bot of ada's with a live version.
+func (w *world) addLiveBot() string {
+	v := w.version(newName("adasbot"))
 	w.MakeLive(v.ID, store.BuildInfo{Hash: hashOf(2), Command: []string{"./bot"}})
 	return v.Bot
 }
 
-// keep stores data as the upload with a hash.
-func (w *world) keep(sum, data string) {
+// storeUpload stores data as the upload with a hash.
+func (w *world) storeUpload(sum, data string) {
 	path := kit.Get[string](w.tb)(w.Store.Dir().Bundle(sum))
 	kit.Must(w.tb, os.WriteFile(path, []byte(data), 0o600))
 }
 
-func (w *world) stranger() string {
-	name := fresh("stranger")
+func (w *world) addPerson() string {
+	name := newName("stranger")
 	_, err := w.Store.People.Add(bg, name, false)
 	kit.Must(w.tb, err)
 	return name
 }
 
-// wanted returns the status with which a route should answer somebody.
-func (rt route) wanted(c accessCase, who, scope string) int {
+// expectedStatus returns the status with which a route should answer somebody.
+func (rt route) expectedStatus(c accessCase, who, scope string) int {
 	enough := service.Actor{Token: ladder.Token{Scope: ladder.Scope(scope)}}.HasScope(rt.scope)
 	switch {
 	case who == "" && rt.scope != "":
@@ -219,7 +219,7 @@ func TestAccess(t *testing.T) {
 				request.who = name
 			}
 			rec := w.ask(request)
-			if want := rt.wanted(c, who, scope); rec.Code != want {
+			if want := rt.expectedStatus(c, who, scope); rec.Code != want {
 				t.Errorf("%s by %q: %d, want %d\n%s", rt.pattern, name, rec.Code, want, rec.Body)
 			}
 			private := rt.scope != ""

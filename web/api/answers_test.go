@@ -25,8 +25,8 @@ func at(format string, args ...any) call {
 
 func (c call) by(who string) call { c.who = who; return c }
 
-// anew matches members whose values differ in every run.
-var anew = regexp.MustCompile(`"(instance|took_ms)": [^,\n]*`)
+// volatileMembers matches members whose values differ in every run.
+var volatileMembers = regexp.MustCompile(`"(instance|took_ms)": [^,\n]*`)
 
 // TestAnswers sends the requests in testdata/answers.txt and compares the answers.
 func TestAnswers(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAnswers(t *testing.T) {
 		if json.Indent(&pretty, rec.Body.Bytes(), "", " ") != nil {
 			pretty = *rec.Body
 		}
-		got.WriteString(anew.ReplaceAllString(strings.TrimSuffix(pretty.String(), "\n"), `"$1": …`) + "\n")
+		got.WriteString(volatileMembers.ReplaceAllString(strings.TrimSuffix(pretty.String(), "\n"), `"$1": …`) + "\n")
 	}
 	kit.Golden(t, "answers.txt", got.String())
 }
@@ -165,8 +165,8 @@ func TestAskedMatches(t *testing.T) {
 	for range 3 {
 		get[wire.Match](w, ask)
 	}
-	if w.woken.Load() != 3 {
-		t.Errorf("the server is woken %d times for 3 matches", w.woken.Load())
+	if w.wakeUps.Load() != 3 {
+		t.Errorf("the server is woken %d times for 3 matches", w.wakeUps.Load())
 	}
 	rec := w.ask(ask)
 	if rec.Code != 409 || rec.Header().Get("Retry-After") != "" || !strings.Contains(rec.Body.String(), "3 unrated matches at a time") {

@@ -81,7 +81,7 @@ func TestCancel(t *testing.T) {
 		rec := w.ask(call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/matches/%d/cancel", m.ID), who: who})
 		return rec.Code, rec.Body.String()
 	}
-	waits, runs := w.asked("ada"), w.asked("ada")
+	waits, runs := w.addRequestedMatch("ada"), w.addRequestedMatch("ada")
 	seed := referee.NewSeed()
 	kit.Must(t, w.Store.Matches.Start(bg, []store.MatchStart{{Match: runs.ID, Seed: seed}})[0].Err)
 	for _, who := range []string{"bob all", "bob submit", "root submit"} {
@@ -89,7 +89,7 @@ func TestCancel(t *testing.T) {
 			t.Errorf("%s: %d %s", who, code, said)
 		}
 	}
-	woken := w.woken.Load()
+	woken := w.wakeUps.Load()
 	for _, m := range []ladder.Match{waits, runs} {
 		who := map[int64]string{waits.ID: "ada submit", runs.ID: "root all"}[m.ID]
 		if code, said := cancel(m, who); code != http.StatusOK {
@@ -106,8 +106,8 @@ func TestCancel(t *testing.T) {
 			}
 		}
 	}
-	if w.woken.Load() != woken+2 {
-		t.Errorf("the runner was woken %d times, want twice", w.woken.Load()-woken)
+	if w.wakeUps.Load() != woken+2 {
+		t.Errorf("the runner was woken %d times, want twice", w.wakeUps.Load()-woken)
 	}
 	for _, m := range []ladder.Match{waits, w.rated} {
 		if code, said := cancel(m, "root all"); code != http.StatusConflict || !strings.Contains(said, "already") {
@@ -130,12 +130,12 @@ func TestBlockEndsAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	root := w.person("root")
-	waits, runs, theirs := w.asked("ada"), w.asked("ada"), w.asked("root")
+	waits, runs, theirs := w.addRequestedMatch("ada"), w.addRequestedMatch("ada"), w.addRequestedMatch("root")
 	seed := referee.NewSeed()
 	kit.Must(t, w.Store.Matches.Start(bg, []store.MatchStart{{Match: runs.ID, Seed: seed}})[0].Err)
 	kit.Must(t, w.Store.Versions.StartStage(bg, w.queued.ID, "unpack"))
 	get[wire.Person](w, call{method: http.MethodPut, path: "/api/v1/admin/people/ada/block", who: "root all"})
-	if w.woken.Load() == 0 {
+	if w.wakeUps.Load() == 0 {
 		t.Error("the runner was not woken")
 	}
 	for _, id := range []int64{waits.ID, runs.ID, w.running.ID, theirs.ID} { // adabot plays in all

@@ -125,15 +125,15 @@ func TestDocumentation(t *testing.T) {
 		if err := json.Unmarshal(first, &got); err != nil {
 			t.Fatalf("%s: %v: %s", e.commands[0], err, body)
 		}
-		for _, d := range unlike("", shown, got) {
+		for _, d := range differences("", shown, got) {
 			t.Errorf("%s: %s", e.commands[len(e.commands)-1], d)
 		}
 	}
 }
 
-// unlike returns the differences between an answer and the page. Texts without digits, such as types and
+// differences returns the differences between an answer and the page. Texts without digits, such as types and
 // states, must be equal; all others need only the same type.
-func unlike(at string, shown, got any) (out []string) {
+func differences(at string, shown, got any) (out []string) {
 	switch s := shown.(type) {
 	case map[string]any:
 		g, ok := got.(map[string]any)
@@ -145,7 +145,7 @@ func unlike(at string, shown, got any) (out []string) {
 				out = append(out, fmt.Sprintf("%s.%s is shown and not there", at, name))
 				continue
 			}
-			out = append(out, unlike(at+"."+name, value, g[name])...)
+			out = append(out, differences(at+"."+name, value, g[name])...)
 		}
 	case []any:
 		g, ok := got.([]any)
@@ -153,7 +153,7 @@ func unlike(at string, shown, got any) (out []string) {
 			return []string{fmt.Sprintf("%s is shown with %d items and is %v", at, len(s), got)}
 		}
 		for i := range s {
-			out = append(out, unlike(fmt.Sprintf("%s[%d]", at, i), s[i], g[i])...)
+			out = append(out, differences(fmt.Sprintf("%s[%d]", at, i), s[i], g[i])...)
 		}
 	case string:
 		g, ok := got.(string)

@@ -27,7 +27,7 @@ var strictDocument = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 	if err := json.Unmarshal(Document(), &tree); err != nil {
 		panic(err)
 	}
-	seal(tree)
+	forbidUnknownMembers(tree)
 	data, err := json.Marshal(tree)
 	if err != nil {
 		panic(err)
@@ -43,19 +43,19 @@ var strictDocument = sync.OnceValues(func() (*openapi3.T, routers.Router) {
 	return doc, router
 })
 
-// seal makes the schema of every object forbid further members, unless the schema says otherwise.
-func seal(v any) {
+// forbidUnknownMembers makes the schema of every object forbid further members, unless the schema says otherwise.
+func forbidUnknownMembers(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if _, ok := v["additionalProperties"]; v["type"] == "object" && !ok {
 			v["additionalProperties"] = false
 		}
 		for _, child := range v {
-			seal(child)
+			forbidUnknownMembers(child)
 		}
 	case []any:
 		for _, child := range v {
-			seal(child)
+			forbidUnknownMembers(child)
 		}
 	}
 }
@@ -66,8 +66,8 @@ func init() {
 	}
 }
 
-// conforms checks that an answer, and a successful request, conform to the document.
-func (w *world) conforms(r *http.Request, c call, rec *httptest.ResponseRecorder) {
+// checkConformity checks that an answer, and a successful request, conform to the document.
+func (w *world) checkConformity(r *http.Request, c call, rec *httptest.ResponseRecorder) {
 	w.tb.Helper()
 	if rec.Header().Get("X-Content-Type-Options") != "nosniff" || rec.Header().Get("X-Request-Id") == "" {
 		w.tb.Errorf("%s %s: headers are missing: %v", c.method, c.path, rec.Header())

@@ -31,7 +31,7 @@ func (w *world) serve(t *testing.T, routes ...route) *bubble.Listener {
 
 // send uploads an archive of a new bot from an address. body is the content of the upload.
 func (w *world) send(to *bubble.Listener, who, from string, body io.Reader) (*http.Response, error) {
-	r, err := http.NewRequest("POST", bubble.URL+"/api/v1/submissions?bot="+fresh("sent"), body)
+	r, err := http.NewRequest("POST", bubble.URL+"/api/v1/submissions?bot="+newName("sent"), body)
 	kit.Must(w.tb, err)
 	r.Header.Set("Authorization", "Bearer "+w.keys[who+" submit"])
 	r.Header.Set("Content-Type", "application/gzip")
@@ -205,7 +205,7 @@ func TestPermanentLimits(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	send := func(bot string) *httptest.ResponseRecorder {
-		return w.ask(call{method: "POST", path: "/api/v1/submissions?bot=" + bot, who: "bob submit", kind: "application/gzip", body: archive(t, "bot.py", fresh("# "))})
+		return w.ask(call{method: "POST", path: "/api/v1/submissions?bot=" + bot, who: "bob submit", kind: "application/gzip", body: archive(t, "bot.py", newName("# "))})
 	}
 	w.Config.Limits.Bots, w.Config.Limits.Versions = 1, 2
 	if rec := send("one"); rec.Code != 202 {
@@ -229,7 +229,7 @@ func TestQueue(t *testing.T) {
 	w := newWorld(t, nil) // adabot@3 waits
 	send := func(who string) wire.Submission {
 		t.Helper()
-		return get[wire.Submission](w, call{method: "POST", path: "/api/v1/submissions?bot=" + fresh("queued"), who: who + " submit", kind: "application/gzip", body: archive(t, "bot.py", "pass")})
+		return get[wire.Submission](w, call{method: "POST", path: "/api/v1/submissions?bot=" + newName("queued"), who: who + " submit", kind: "application/gzip", body: archive(t, "bot.py", "pass")})
 	}
 	place := func(who string, s wire.Submission) int {
 		t.Helper()
@@ -262,7 +262,7 @@ func TestQueue(t *testing.T) {
 func TestWithdrawal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	name := w.adasLive()
+	name := w.addLiveBot()
 	v := w.version(name)
 	w.MakeLive(v.ID, store.BuildInfo{Hash: hashOf(2), Command: []string{"./bot"}})
 	change := func(method, path, body string) wire.Bot {
@@ -272,15 +272,15 @@ func TestWithdrawal(t *testing.T) {
 	if b := change("PUT", "/withdrawal", ""); b.WithdrawnAt.IsZero() || b.Live != 0 || b.Latest.State != "retired" {
 		t.Errorf("withdrawn: %+v", b)
 	}
-	woken := w.woken.Load()
+	woken := w.wakeUps.Load()
 	if b := change("DELETE", "/withdrawal", ""); !b.WithdrawnAt.IsZero() || b.Live != 2 {
 		t.Errorf("restored: %+v", b)
 	}
-	if b := change("PUT", "/live", `{"version":1}`); b.Live != 1 || w.woken.Load() != woken+2 {
-		t.Errorf("an earlier version: %+v, woken %d times", b, w.woken.Load()-woken)
+	if b := change("PUT", "/live", `{"version":1}`); b.Live != 1 || w.wakeUps.Load() != woken+2 {
+		t.Errorf("an earlier version: %+v, woken %d times", b, w.wakeUps.Load()-woken)
 	}
 	want := archive(t, "bot.py", "pass")
-	w.keep(v.Bundle, want)
+	w.storeUpload(v.Bundle, want)
 	rec := w.ask(call{method: "GET", path: fmt.Sprintf("/api/v1/bots/%s/versions/2/upload", name), who: "ada read"})
 	if rec.Body.String() != want || !strings.Contains(rec.Header().Get("Content-Disposition"), name+`-2.tar.gz"`) {
 		t.Errorf("%d %v, %d bytes", rec.Code, rec.Header(), rec.Body.Len())

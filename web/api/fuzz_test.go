@@ -18,9 +18,9 @@ var fuzzWorld struct {
 	*world
 }
 
-// sound sends a request of the fuzzer. Its answer must not be an internal failure, and an error must be a
+// sendFuzzed sends a request of the fuzzer. Its answer must not be an internal failure, and an error must be a
 // problem document.
-func sound(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
+func sendFuzzed(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	rec := httptest.NewRecorder()
 	fuzzWorld.http.ServeHTTP(rec, r)
 	if rec.Code >= 500 {
@@ -35,8 +35,8 @@ func sound(t *testing.T, r *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-// beginFuzz reserves the world for one input.
-func beginFuzz(t *testing.T) {
+// startInput reserves the world for one input.
+func startInput(t *testing.T) {
 	fuzzWorld.Lock()
 	t.Cleanup(fuzzWorld.Unlock)
 	if fuzzWorld.world == nil {
@@ -67,7 +67,7 @@ func FuzzPaths(f *testing.F) {
 	f.Add("GET", "/api/v1/../../etc/passwd", "")
 	f.Add("GET", "*", "")
 	f.Fuzz(func(t *testing.T, method, path, query string) {
-		beginFuzz(t)
+		startInput(t)
 		if method == http.MethodDelete && strings.Contains(path, "token") {
 			method = http.MethodGet // the fuzzer's own key is to stay
 		}
@@ -78,7 +78,7 @@ func FuzzPaths(f *testing.F) {
 			Method: method, URL: &url.URL{Path: path, RawQuery: query}, Header: http.Header{"Authorization": {"Bearer " + fuzzWorld.keys["root all"]}},
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Host: "example.org", RemoteAddr: "192.0.2.1:1", Body: http.NoBody, RequestURI: path,
 		}
-		sound(t, r.WithContext(t.Context()))
+		sendFuzzed(t, r.WithContext(t.Context()))
 	})
 }
 
@@ -99,14 +99,14 @@ func FuzzBodies(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, target int, kind, body string) {
-		beginFuzz(t)
+		startInput(t)
 		if target < 0 {
 			target = -(target + 1)
 		}
 		r := httptest.NewRequest(http.MethodPost, targets[target%len(targets)], strings.NewReader(body))
 		r.Header["Content-Type"] = []string{kind}
 		r.Header.Set("Authorization", "Bearer "+fuzzWorld.keys["root all"])
-		sound(t, r)
+		sendFuzzed(t, r)
 	})
 }
 
@@ -121,7 +121,7 @@ func FuzzHeaders(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name int, value string) {
-		beginFuzz(t)
+		startInput(t)
 		if name < 0 {
 			name = -(name + 1)
 		}
@@ -129,7 +129,7 @@ func FuzzHeaders(f *testing.F) {
 			r := httptest.NewRequest(http.MethodGet, path, nil)
 			r.Header[names[name%len(names)]] = []string{value}
 			r.RemoteAddr = "10.0.0.1:1"
-			sound(t, r)
+			sendFuzzed(t, r)
 		}
 	})
 }

@@ -248,7 +248,7 @@ func TestEncodings(t *testing.T) {
 		if rec.Header().Get("Content-Encoding") != encoding || !strings.Contains(rec.Header().Get("Vary"), "Accept-Encoding") {
 			t.Errorf("%s: %v", encoding, rec.Header())
 		}
-		if got := decoded(t, encoding, rec); got != want {
+		if got := decompress(t, encoding, rec); got != want {
 			t.Errorf("%s: another document", encoding)
 		}
 	}

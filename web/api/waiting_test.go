@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// inFlight waits until a request waits in the server.
-func (w *world) inFlight() {
+// awaitWaitingRequest waits until a request waits in the server.
+func (w *world) awaitWaitingRequest() {
 	w.tb.Helper()
 	bubble.Settle()
 	if w.api.Middleware.Waits.Count() == 0 {
@@ -50,7 +50,7 @@ func TestWaiting(t *testing.T) {
 			go func() {
 				answers <- w.ask(call{method: "GET", path: path + "?wait=60s", who: "ada read", header: header})
 			}()
-			w.inFlight()
+			w.awaitWaitingRequest()
 		}
 		begin(tag)
 		kit.Must(t, w.Store.Versions.StartStage(bg, w.queued.ID, "unpack"))
@@ -91,7 +91,7 @@ func TestShutdown(t *testing.T) {
 				answered <- 0
 			}
 		}()
-		w.inFlight()
+		w.awaitWaitingRequest()
 		began := time.Now()
 		kit.Must(t, server.Shutdown(bg))
 		if took := time.Since(began); took > time.Second {
@@ -103,13 +103,13 @@ func TestShutdown(t *testing.T) {
 	})
 }
 
-// interrupted is an event hub in which something happens just before and just after somebody subscribes.
-type interrupted struct {
+// racingHub is an event hub in which something happens just before and just after somebody subscribes.
+type racingHub struct {
 	*events.Bus
 	before, after func()
 }
 
-func (i interrupted) Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func()) {
+func (i racingHub) Subscribe(n int, wanted func(events.Event) bool) (<-chan events.Event, func()) {
 	if i.before != nil {
 		i.before()
 	}
@@ -129,7 +129,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 			fail := func() {
 				kit.Must(t, w.Store.Versions.Fail(bg, w.queued.ID, phrase.Plain("no")))
 			}
-			hub := interrupted{Bus: w.Store.Events(), before: fail}
+			hub := racingHub{Bus: w.Store.Events(), before: fail}
 			if when == "after" {
 				hub.before, hub.after = nil, fail
 			}
@@ -158,7 +158,7 @@ func TestWaitEnds(t *testing.T) {
 				defer close(ended)
 				w.http.ServeHTTP(httptest.NewRecorder(), r)
 			}()
-			w.inFlight()
+			w.awaitWaitingRequest()
 			if end == "client" {
 				cancel()
 			} else {

@@ -44,7 +44,7 @@ type world struct {
 	api     *API
 	http    http.Handler
 	log     *kit.Output
-	woken   atomic.Int32
+	wakeUps atomic.Int32
 	uploads byte
 	keys    map[string]string // the keys of tokens by owner and scope, such as "ada read"
 	now     time.Time
@@ -96,7 +96,7 @@ func newWorld(tb testing.TB, change func(*Options)) *world {
 	w.matches()
 	o := Options{
 		Middleware: middleware.New(middleware.Options{
-			Service: service.New(service.Options{Store: w.Store, Config: w.Config, Now: w.clock, Wake: func() { w.woken.Add(1) }}),
+			Service: service.New(service.Options{Store: w.Store, Config: w.Config, Now: w.clock, Wake: func() { w.wakeUps.Add(1) }}),
 			Log:     slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		}),
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { text(w, []byte("timba_up 1\n")) }),
@@ -284,7 +284,7 @@ func (w *world) ask(c call) *httptest.ResponseRecorder {
 	}
 	rec := httptest.NewRecorder()
 	w.http.ServeHTTP(rec, r)
-	w.conforms(r, c, rec)
+	w.checkConformity(r, c, rec)
 	return rec
 }
 
@@ -302,8 +302,8 @@ func get[T any](w *world, c call) (doc T) {
 	return doc
 }
 
-// decoded decompresses the body of an answer.
-func decoded(tb testing.TB, encoding string, rec *httptest.ResponseRecorder) string {
+// decompress decompresses the body of an answer.
+func decompress(tb testing.TB, encoding string, rec *httptest.ResponseRecorder) string {
 	tb.Helper()
 	var r io.Reader
 	var err error

@@ -153,7 +153,7 @@ func TestPhrasesOfCode(t *testing.T) {
 			t.Errorf("%s: %q is not translated", path, format)
 		}
 	}
-	eachFault(func(text phrase.Text) { collect(text, used) })
+	eachFault(func(text phrase.Text) { collectTextFormats(text, used) })
 	for _, l := range config.Default().Ladders {
 		_, rules, _ := strings.Cut(l.Title, ", ")
 		used[l.Title], used[rules] = true, true
@@ -165,11 +165,11 @@ func TestPhrasesOfCode(t *testing.T) {
 	}
 }
 
-// collect adds the formats of a text.
-func collect(text phrase.Text, formats map[string]bool) {
+// collectTextFormats adds the formats of a text.
+func collectTextFormats(text phrase.Text, formats map[string]bool) {
 	formats[text.Format] = true
 	for _, arg := range text.Args {
-		collect(arg, formats)
+		collectTextFormats(arg, formats)
 	}
 }
 

@@ -18,7 +18,7 @@ func TestBotPagesInBrowser(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	s := webtest.NewStaticWorld(t, nil)
-	lola(s)
+	addLola(s)
 	s.MakeLive("quiet", store.BuildInfo{Language: "Go"})
 	p := s.Ladder.AddPerson("newcomer", false)
 	s.Ladder.Submit(p.ID, "waits", webtest.Hash)
@@ -65,7 +65,7 @@ func TestChartByKeyboard(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)
 	s := webtest.NewStaticWorld(t, nil)
-	lola(s)
+	addLola(s)
 	b := webtest.Open(t, in, s.URL+"/bots/lola")
 	shown := `[...document.querySelectorAll('.tip')].filter((e) => getComputedStyle(e).opacity === '1').map((e) => e.textContent)`
 	read := func(want int, what string) {

@@ -33,8 +33,8 @@ var hostile = map[string]string{
 	"combining": strings.Repeat("Z\u0321\u0349\u035d", 2000),
 }
 
-// lola creates a bot of ada's with two versions, some matches, and games lost by faults.
-func lola(s *webtest.StaticWorld) {
+// addLola creates a bot of ada's with two versions, some matches, and games lost by faults.
+func addLola(s *webtest.StaticWorld) {
 	s.T.Helper()
 	ctx := s.T.Context()
 	first := s.MakeLive("lola", store.BuildInfo{Label: "1.0", Language: "Python", Command: []string{"python3", "bot.py"}})
@@ -74,7 +74,7 @@ func lola(s *webtest.StaticWorld) {
 func TestBotPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
-	lola(s)
+	addLola(s)
 	s.MakeLive("idle", store.BuildInfo{Language: "Go"})
 	c, own := s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
@@ -146,8 +146,8 @@ func TestBotPages(t *testing.T) {
 		if a.Status != x.status {
 			t.Errorf("%s: status %d, want %d: %s", x.path, a.Status, x.status, a.Body)
 		}
-		shows(t, x.path, a.Body, x.has...)
-		hides(t, x.path, a.Body, x.lacks...)
+		requireTexts(t, x.path, a.Body, x.has...)
+		forbidTexts(t, x.path, a.Body, x.lacks...)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestBotPages(t *testing.T) {
 func TestBotActions(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
-	lola(s)
+	addLola(s)
 	bob := s.Ladder.AddPerson("bob", false)
 	own, other, reader, nobody := s.Client(), s.Client(), s.Client(), s.Client()
 	s.SignIn(own, s.AdaToken)
@@ -207,7 +207,7 @@ func TestBotActions(t *testing.T) {
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
-	lola(s)
+	addLola(s)
 	s.MakeLive("quiet", store.BuildInfo{Language: "Go"})
 	c := s.Client()
 	for path, text := range map[string]string{
@@ -271,7 +271,7 @@ func TestPublicAddress(t *testing.T) {
 		{"", "arena.example:8080", "http://arena.example:8080"},
 	} {
 		s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Middleware.Service.Config.Site.URL = x.configured })
-		lola(s)
+		addLola(s)
 		_, games := s.LastFinished("brisca")
 		get := func(path string) string {
 			r := kit.Get[*http.Request](t)(http.NewRequest(http.MethodGet, s.URL+path, nil))
@@ -324,7 +324,7 @@ func TestHostileBots(t *testing.T) {
 			if a.Status != 200 || len(a.Body) > 400<<10 {
 				t.Errorf("%s: status %d, %d bytes", path, a.Status, len(a.Body))
 			}
-			hides(t, path, a.Body, "<script>", "<img src=x", "<b>W", "onmouseover='", "\u202e", "\u2066", "\x1b", "\x00", "\ufeff")
+			forbidTexts(t, path, a.Body, "<script>", "<img src=x", "<b>W", "onmouseover='", "\u202e", "\u2066", "\x1b", "\x00", "\ufeff")
 		}
 	}
 }

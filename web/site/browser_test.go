@@ -13,18 +13,18 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// look is a browser window in which pages are examined.
-type look struct {
+// window is a browser window in which pages are examined.
+type window struct {
 	name          string
 	width, height int64
 	dark          bool
 }
 
-// looks returns windows of each width and each color scheme; with kit.Soak, each width in each scheme.
-func looks() []look {
-	list := []look{{"desk-light", 1280, 900, false}, {"phone-dark", 360, 800, true}}
+// windows returns windows of each width and each color scheme; with kit.Soak, each width in each scheme.
+func windows() []window {
+	list := []window{{"desk-light", 1280, 900, false}, {"phone-dark", 360, 800, true}}
 	if kit.Soak {
-		list = append(list, look{"desk-dark", 1280, 900, true}, look{"phone-light", 390, 844, false})
+		list = append(list, window{"desk-dark", 1280, 900, true}, window{"phone-light", 390, 844, false})
 	}
 	return list
 }
@@ -32,15 +32,15 @@ func looks() []look {
 // twins matches the names of pages that show less of a template than another page does.
 var twins = regexp.MustCompile(`-(empty|waiting|running|interrupted|cancelled|own)$`)
 
-// sideways is a script that returns the tables that are wider than the page.
-const sideways = `[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText.slice(0, 60)).join('; ')`
+// wideTables is a script that returns the tables that are wider than the page.
+const wideTables = `[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText.slice(0, 60)).join('; ')`
 
 // examine loads a page in all windows. It fails if axe-core finds a problem, if the page is wider than the
 // window, or if a table is wider than a phone. Without kit.Soak, twins and long documents are examined in one
 // window only.
 func examine(b *webtest.Tab, url, name string) {
 	b.T.Helper()
-	list := looks()
+	list := windows()
 	if !kit.Soak && (twins.MatchString(name) || name == "api" || name == "protocol") {
 		list = list[1:]
 	}
@@ -53,7 +53,7 @@ func examine(b *webtest.Tab, url, name string) {
 		if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > l.width {
 			b.T.Errorf("%s: the page is %d wide", l.name, wide)
 		}
-		if wide := webtest.Eval[string](b, sideways); wide != "" && l.width < 600 {
+		if wide := webtest.Eval[string](b, wideTables); wide != "" && l.width < 600 {
 			b.T.Errorf("%s: %d wide is not enough for %q", l.name, l.width, wide)
 		}
 		b.Picture(*screens, name+"-"+l.name)
@@ -70,7 +70,7 @@ func TestPages(t *testing.T) {
 	_, boards := s.LastFinished("tebes-4")
 	_, teams := s.LastFinished("teams")
 	states := matchStates(s)
-	met(s)
+	addAdasGames(s)
 	b := webtest.Open(t, webtest.Start(t), "about:blank")
 	b.Home = s.URL
 	for _, p := range []struct{ name, path string }{
@@ -121,7 +121,7 @@ func TestPages(t *testing.T) {
 		})
 	}
 	for name, part := range map[string]func(*testing.T, *webtest.StaticWorld){
-		"sort": sortByClick, "switches": switches, "keyboard": gameByKeyboard, "verify": verifyMatch, "rows": rowsOfFields,
+		"sort": checkSortByClick, "switches": checkPreferences, "keyboard": checkGameByKeyboard, "verify": checkVerifyMatch, "rows": checkRowsOfFields,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -154,8 +154,8 @@ func matchStates(s *webtest.StaticWorld) map[string]string {
 	return paths
 }
 
-// sortByClick checks that a click on a head sorts the standings, and that the address has the order.
-func sortByClick(t *testing.T, s *webtest.StaticWorld) {
+// checkSortByClick checks that a click on a head sorts the standings, and that the address has the order.
+func checkSortByClick(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/ladders/brisca")
 	b.Click(`th:nth-child(2) a`)
 	b.Wait(`th:nth-child(2)[aria-sort="ascending"]`)
@@ -171,8 +171,8 @@ func sortByClick(t *testing.T, s *webtest.StaticWorld) {
 	b.RequireQuiet()
 }
 
-// rowsOfFields checks that links and buttons in a row of a form have the same baseline.
-func rowsOfFields(t *testing.T, s *webtest.StaticWorld) {
+// checkRowsOfFields checks that links and buttons in a row of a form have the same baseline.
+func checkRowsOfFields(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), "about:blank")
 	b.Home = s.URL
 	b.Look(1280, 800, false)
@@ -187,8 +187,8 @@ func rowsOfFields(t *testing.T, s *webtest.StaticWorld) {
 	b.RequireQuiet()
 }
 
-// switches checks that a choice of language, colors and cards takes effect and stays.
-func switches(t *testing.T, s *webtest.StaticWorld) {
+// checkPreferences checks that a choice of language, colors and cards takes effect and stays.
+func checkPreferences(t *testing.T, s *webtest.StaticWorld) {
 	b := webtest.Open(t, webtest.Start(t), s.URL+"/sign-in")
 	b.Click(`a[hreflang="ca"]`)
 	b.Wait(`html[lang="ca"]`)

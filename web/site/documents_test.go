@@ -99,7 +99,7 @@ func documentsIn(t *testing.T, lang string) {
 			t.Errorf("%s: status %d", path, a.Status)
 		}
 	}
-	reference(t, html.UnescapeString(fetch("/api")))
+	checkAPIPage(t, html.UnescapeString(fetch("/api")))
 }
 
 // A document is in the language of the page, or says that it is only in English.
@@ -134,7 +134,7 @@ func TestTranslatedDocuments(t *testing.T) {
 func TestSearchAndDescriptions(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
-	lola(s)
+	addLola(s)
 	m, games := s.LastFinished("brisca")
 	for _, x := range []struct{ lang, path, has string }{
 		{"en", "/search?q=SPRT", `<a href="/ratings#a-sequential-test-sprt">A sequential test (SPRT)</a>`},
@@ -170,8 +170,8 @@ func TestSearchAndDescriptions(t *testing.T) {
 
 var operations = regexp.MustCompile(`"operationId":\s*"([^"]*)"`)
 
-// reference checks that the page of the API shows all of its operations.
-func reference(t *testing.T, page string) {
+// checkAPIPage checks that the page of the API shows all of its operations.
+func checkAPIPage(t *testing.T, page string) {
 	all := operations.FindAllStringSubmatch(string(api.Document()), -1)
 	for _, m := range all {
 		if !strings.Contains(page, ` id="`+m[1]+`"`) {
@@ -196,5 +196,5 @@ func TestRatingConstants(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)
 	page := w.Get(w.Client(), "/ratings").Body
-	shows(t, "/ratings", page, "<dd>@random</dd>", "<dd>1000</dd>", "<dd>30</dd>", "<dd>100</dd>", `<a href="/ladders/tebes-4">`)
+	requireTexts(t, "/ratings", page, "<dd>@random</dd>", "<dd>1000</dd>", "<dd>30</dd>", "<dd>100</dd>", `<a href="/ladders/tebes-4">`)
 }

@@ -28,7 +28,7 @@ func TestDownloadProgram(t *testing.T) {
 	})
 	c := s.Client()
 	page := s.Get(c, "/download").Body
-	shows(t, "the page", page, "1.2.3", "Linux, ", "MiB", `href="/download/timba"`)
+	requireTexts(t, "the page", page, "1.2.3", "Linux, ", "MiB", `href="/download/timba"`)
 	own := kit.Get[[]byte](t)(os.ReadFile(kit.Get[string](t)(os.Executable())))
 	if a := s.Get(c, "/download/timba"); a.Status != http.StatusOK || a.Body != string(own) || a.Header.Get("Content-Disposition") != `attachment; filename="timba"` {
 		t.Errorf("the program: status %d, %d bytes of %d, %v", a.Status, len(a.Body), len(own), a.Header)
@@ -72,7 +72,7 @@ func TestDownloadStarters(t *testing.T) {
 		}
 	}
 	a := w.Get(c, "/download/starters/python.zip")
-	kind, body := multiNamed(t, "python.zip", bytes.Clone([]byte(a.Body)))
+	kind, body := multipartFormNamed(t, "python.zip", bytes.Clone([]byte(a.Body)))
 	if a := w.Post(c, "/submit", body, "Content-Type", kind); a.Status != http.StatusSeeOther {
 		t.Errorf("the starter is refused: %d: %.2000s", a.Status, a.Body)
 	}

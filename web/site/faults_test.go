@@ -66,11 +66,11 @@ func TestFaultOnAllPages(t *testing.T) {
 				if log != "" {
 					want = append(want, "Traceback")
 				}
-				shows(t, path+" for the owner", mine, want...)
+				requireTexts(t, path+" for the owner", mine, want...)
 				c := c
 				c.Log = fault.BotLog{Private: true}
-				shows(t, path+" for others", theirs, append(inEnglish(f.Reason.Advice(c)), f.Text)...)
-				hides(t, path+" for others", theirs, "KeyError", "it wrote nothing to stderr", "Traceback")
+				requireTexts(t, path+" for others", theirs, append(inEnglish(f.Reason.Advice(c)), f.Text)...)
+				forbidTexts(t, path+" for others", theirs, "KeyError", "it wrote nothing to stderr", "Traceback")
 			}
 		})
 	}
@@ -93,7 +93,7 @@ func TestMessages(t *testing.T) {
 	for lang, text := range map[string]string{"en": "Version 1 of lola is suspended", "ca": "La versió 1 de lola està suspesa", "es": "La versión 1 de lola está suspendida"} {
 		for _, path := range []string{"/account", "/bots/lola"} {
 			page := get(path, lang)
-			shows(t, path+" in "+lang, page, text, "too many faults\na line of its stderr\n", "\nthe end<", fmt.Sprintf(`href="/matches/%d"`, m.ID), fmt.Sprintf(`href="/submissions/%d"`, v.ID))
+			requireTexts(t, path+" in "+lang, page, text, "too many faults\na line of its stderr\n", "\nthe end<", fmt.Sprintf(`href="/matches/%d"`, m.ID), fmt.Sprintf(`href="/submissions/%d"`, v.ID))
 		}
 	}
 	if page := get("/account", "en"); strings.Contains(page, "unread message") || strings.Contains(page, `<span class="tag win">new</span>`) {

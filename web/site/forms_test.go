@@ -34,15 +34,15 @@ func starter(t *testing.T, language string) string {
 	return dir
 }
 
-// multi returns a multipart form as a browser sends it, with a file and with fields, which are pairs of a
+// multipartForm returns a multipart form as a browser sends it, with a file and with fields, which are pairs of a
 // name and a value.
-func multi(t *testing.T, file []byte, fields ...string) (kind, body string) {
+func multipartForm(t *testing.T, file []byte, fields ...string) (kind, body string) {
 	t.Helper()
-	return multiNamed(t, "mybot.tar.gz", file, fields...)
+	return multipartFormNamed(t, "mybot.tar.gz", file, fields...)
 }
 
-// multiNamed is multi with another name for the file.
-func multiNamed(t *testing.T, name string, file []byte, fields ...string) (kind, body string) {
+// multipartFormNamed is multi with another name for the file.
+func multipartFormNamed(t *testing.T, name string, file []byte, fields ...string) (kind, body string) {
 	t.Helper()
 	var b bytes.Buffer
 	m := multipart.NewWriter(&b)
@@ -60,7 +60,7 @@ func multiNamed(t *testing.T, name string, file []byte, fields ...string) (kind,
 
 func submitBot(w *webtest.World, c *http.Client, name string, archive []byte) string {
 	w.T.Helper()
-	kind, body := multi(w.T.(*testing.T), archive, "bot", name)
+	kind, body := multipartForm(w.T.(*testing.T), archive, "bot", name)
 	a := w.Post(c, "/submit", body, "Content-Type", kind)
 	id, ok := strings.CutPrefix(a.Header.Get("Location"), "/submissions/")
 	if a.Status != http.StatusSeeOther || !ok {
@@ -264,7 +264,7 @@ func TestSingleFiles(t *testing.T) {
 		{"program", "x", []byte("\x7fELF"), "file &#34;program&#34;: its name tells no language"},
 		{"broken.zip", "x", source, "archive: its format is unknown"},
 	} {
-		kind, body := multiNamed(t, x.file, append([]byte{}, x.content...), "bot", x.bot)
+		kind, body := multipartFormNamed(t, x.file, append([]byte{}, x.content...), "bot", x.bot)
 		a := w.Post(c, "/submit", body, "Content-Type", kind)
 		if taken := a.Status == http.StatusSeeOther; taken != (x.text == "") || !strings.Contains(a.Body, x.text) {
 			t.Errorf("%s as %q: status %d, want %q: %.3000s", x.file, x.bot, a.Status, x.text, a.Body)
@@ -336,7 +336,7 @@ func TestUploadsRefused(t *testing.T) {
 		{"too large", slices.Concat(archive, make([]byte, 1<<20)), []string{"bot", "x"}, 413, "1 MiB"},
 		{"far too large", slices.Concat(archive, make([]byte, 4<<20)), []string{"bot", "x"}, 413, ""},
 	} {
-		kind, body := multi(t, x.file, x.fields...)
+		kind, body := multipartForm(t, x.file, x.fields...)
 		a := w.Post(c, "/submit", body, "Content-Type", kind)
 		if a.Status != x.status || !strings.Contains(a.Body, x.text) {
 			t.Errorf("%s: status %d, want %d with %q: %.2000s", x.name, a.Status, x.status, x.text, a.Body)

@@ -26,8 +26,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// stranger returns a visit by nobody, for pages that are rendered without a server.
-func stranger(t testing.TB) *visit {
+// newStrangerVisit returns a visit by nobody, for pages that are rendered without a server.
+func newStrangerVisit(t testing.TB) *visit {
 	x := &service.Service{Options: service.Options{Store: new(store.Store), Config: &config.Config{}, Now: time.Now}}
 	s, err := New(Options{Middleware: &middleware.Middleware{Options: middleware.Options{Service: x}}, Live: live.NewHub(live.Options{})})
 	kit.Must(t, err)
@@ -107,7 +107,7 @@ func FuzzPages(f *testing.F) {
 	} {
 		f.Add(text)
 	}
-	v := stranger(f)
+	v := newStrangerVisit(f)
 	plain := map[string]string{}
 	for name, data := range pagesOf(v, "word") {
 		plain[name], _ = shape(render(f, v, name, data))

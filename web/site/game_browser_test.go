@@ -24,9 +24,9 @@ func at(b *webtest.Tab, ply int) {
 	b.Wait(fmt.Sprintf(`.player[data-ply="%d"]`, ply))
 }
 
-// gameByKeyboard checks that keys step through a replay, and that the address names the position and opens
+// checkGameByKeyboard checks that keys step through a replay, and that the address names the position and opens
 // there.
-func gameByKeyboard(t *testing.T, w *webtest.StaticWorld) {
+func checkGameByKeyboard(t *testing.T, w *webtest.StaticWorld) {
 	in := webtest.Start(t)
 	_, games := w.LastFinished("brisca")
 	page := fmt.Sprintf("%s/games/%d", w.URL, games[0].ID)
@@ -37,10 +37,10 @@ func gameByKeyboard(t *testing.T, w *webtest.StaticWorld) {
 	at(b, 2)
 	b.Press("1")
 	b.Wait(`.player[data-view="1"]`)
-	addressed(b, "?ply=2&seat=1")
+	awaitQuery(b, "?ply=2&seat=1")
 	b.Press("o", kb.End)
 	at(b, games[0].Plies)
-	addressed(b, fmt.Sprintf("?ply=%d", games[0].Plies))
+	awaitQuery(b, fmt.Sprintf("?ply=%d", games[0].Plies))
 	if after := webtest.Eval[int](b, "history.length"); after != before {
 		t.Errorf("stepping made %d entries of the history", after-before)
 	}
@@ -54,15 +54,15 @@ func gameByKeyboard(t *testing.T, w *webtest.StaticWorld) {
 	b.RequireQuiet()
 }
 
-// addressed waits until the address has a query.
-func addressed(b *webtest.Tab, query string) {
+// awaitQuery waits until the address has a query.
+func awaitQuery(b *webtest.Tab, query string) {
 	b.T.Helper()
 	kit.Until(b.T, "the address has "+query, func() bool { return webtest.Eval[string](b, "location.search") == query })
 }
 
-// verifyMatch checks that the button verifies a match of the server, and that it detects what a forger has
+// checkVerifyMatch checks that the button verifies a match of the server, and that it detects what a forger has
 // changed.
-func verifyMatch(t *testing.T, w *webtest.StaticWorld) {
+func checkVerifyMatch(t *testing.T, w *webtest.StaticWorld) {
 	in := webtest.Start(t)
 	m, games := w.LastFinished("brisca")
 	own := m.Attempts[len(m.Attempts)-1]
@@ -77,7 +77,7 @@ func verifyMatch(t *testing.T, w *webtest.StaticWorld) {
 		"another deal":       {fmt.Sprintf("/api/v1/matches/%d/replays", m.ID), gameSeed(w, games[1].ID), other, "wrong", fmt.Sprintf("Game %d was not dealt from the seed", games[0].ID)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			home := forger(t, w.URL, c.path, c.from, c.to)
+			home := startForger(t, w.URL, c.path, c.from, c.to)
 			b := webtest.Open(t, in, fmt.Sprintf("%s/matches/%d", home, m.ID))
 			b.Wait("#verify:not([hidden])")
 			b.Click("#verify")
@@ -101,9 +101,9 @@ func gameSeed(w *webtest.StaticWorld, id int64) string {
 	return seed
 }
 
-// forger starts a proxy of the server that replaces a text in the answers of one path, and returns its
+// startForger starts a proxy of the server that replaces a text in the answers of one path, and returns its
 // address.
-func forger(t *testing.T, home, path, from, to string) string {
+func startForger(t *testing.T, home, path, from, to string) string {
 	t.Helper()
 	target, err := url.Parse(home)
 	if err != nil {

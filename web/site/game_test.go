@@ -23,8 +23,8 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// played has the games for the tests of pages: the largest game of each kind of drawing.
-var played = []struct {
+// sampleGames has the games for the tests of pages: the largest game of each kind of drawing.
+var sampleGames = []struct {
 	name    string
 	game    *rules.Game
 	options map[string]string
@@ -37,7 +37,7 @@ var played = []struct {
 // replayOf plays a game at random and returns its replay.
 func replayOf(t testing.TB, at int) *referee.Replay {
 	t.Helper()
-	p := played[at]
+	p := sampleGames[at]
 	for name, value := range p.options {
 		known := false
 		for _, o := range p.game.Options {
@@ -74,9 +74,9 @@ func gameHTML(t testing.TB, v *visit, data []byte) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// gamer returns a visit to a page of a game.
-func gamer(t testing.TB) *visit {
-	v := stranger(t)
+// newGameVisit returns a visit to a page of a game.
+func newGameVisit(t testing.TB) *visit {
+	v := newStrangerVisit(t)
 	v.site.Config = &config.Config{}
 	v.site.Config.Site.Embed = true
 	return v
@@ -84,10 +84,10 @@ func gamer(t testing.TB) *visit {
 
 // The first load of a game's page, with everything that it needs, is smaller than 150 KB.
 func TestGamePageWeight(t *testing.T) {
-	v := gamer(t)
+	v := newGameVisit(t)
 	encoder := kit.Get[*zstd.Encoder](t)(zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest)))
 	defer encoder.Close()
-	for i, p := range played {
+	for i, p := range sampleGames {
 		html := kit.Get[[]byte](t)(gameHTML(t, v, replayOf(t, i).Encode()))
 		sum := len(encoder.EncodeAll(html, nil))
 		own, count := sum, 0
@@ -107,8 +107,8 @@ func TestGamePageWeight(t *testing.T) {
 
 // The page of a game has the game as a line of text, from which "timba match --openings" can start.
 func TestGameNotation(t *testing.T) {
-	v := gamer(t)
-	for i, p := range played {
+	v := newGameVisit(t)
+	for i, p := range sampleGames {
 		r := replayOf(t, i)
 		page := string(kit.Get[[]byte](t)(gameHTML(t, v, r.Encode())))
 		_, rest, _ := strings.Cut(page, `<textarea id="notation"`)
@@ -127,8 +127,8 @@ var hostile = []string{
 	"\u202egnirts\u2066 \u200f", "{{.}}", "javascript:alert(1)//\u2028\u2029<!--", strings.Repeat("<b>", 1<<14),
 }
 
-// spoilt puts text in every place of a replay that comes from a bot or its author.
-func spoilt(r *referee.Replay, text string) *referee.Replay {
+// withHostileTexts puts text in every place of a replay that comes from a bot or its author.
+func withHostileTexts(r *referee.Replay, text string) *referee.Replay {
 	for i := range r.Seats {
 		r.Seats[i].Name, r.Seats[i].Version = text, text
 	}
@@ -139,9 +139,9 @@ func spoilt(r *referee.Replay, text string) *referee.Replay {
 	return r
 }
 
-// safe checks that a page of a game has only its own scripts, nothing else that runs, no text in another
+// checkSafePage checks that a page of a game has only its own scripts, nothing else that runs, no text in another
 // direction, and a limited size.
-func safe(t *testing.T, html []byte, moves int) {
+func checkSafePage(t *testing.T, html []byte, moves int) {
 	t.Helper()
 	elements, texts := shape(html)
 	if n := strings.Count(elements, "StartTag<script"); n != 3 {
@@ -167,12 +167,12 @@ func safe(t *testing.T, html []byte, moves int) {
 
 // What bots write appears as truncated plain text on the page of a game.
 func TestGamePageHostile(t *testing.T) {
-	v := gamer(t)
+	v := newGameVisit(t)
 	for i, text := range hostile {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			r := replayOf(t, 2)
-			html := kit.Get[[]byte](t)(gameHTML(t, v, spoilt(r, text).Encode()))
-			safe(t, html, len(r.Moves))
+			html := kit.Get[[]byte](t)(gameHTML(t, v, withHostileTexts(r, text).Encode()))
+			checkSafePage(t, html, len(r.Moves))
 		})
 	}
 }
@@ -180,30 +180,30 @@ func TestGamePageHostile(t *testing.T) {
 // For any replay, the server makes a page or an error, but never a panic, a foreign script, or an unlimited
 // page.
 func FuzzGamePage(f *testing.F) {
-	for i := range played[1:] {
+	for i := range sampleGames[1:] {
 		f.Add(replayOf(f, i+1).Encode())
 	}
-	f.Add(spoilt(replayOf(f, 2), hostile[0]).Encode())
+	f.Add(withHostileTexts(replayOf(f, 2), hostile[0]).Encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
-		v := gamer(t)
+		v := newGameVisit(t)
 		html, err := gameHTML(t, v, data)
 		if err != nil {
 			return
 		}
 		r, err := referee.DecodeReplay(data)
 		kit.Must(t, err)
-		safe(t, html, len(r.Moves)+len(data))
+		checkSafePage(t, html, len(r.Moves)+len(data))
 	})
 }
 
 func BenchmarkGamePage(b *testing.B) {
-	v := gamer(b)
-	for i, p := range played {
+	v := newGameVisit(b)
+	for i, p := range sampleGames {
 		data := replayOf(b, i).Encode()
 		b.Run(p.name, func(b *testing.B) {
 			for b.Loop() {
 				html := kit.Get[[]byte](b)(gameHTML(b, v, data))
-				w := &discard{header: http.Header{}}
+				w := &countingWriter{header: http.Header{}}
 				v.r.Header.Set("Accept-Encoding", "zstd")
 				v.site.pages.compress(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 					rw.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -215,12 +215,12 @@ func BenchmarkGamePage(b *testing.B) {
 	}
 }
 
-// discard is a writer that only counts the bytes.
-type discard struct {
+// countingWriter is a writer that only counts the bytes.
+type countingWriter struct {
 	header http.Header
 	n      int
 }
 
-func (d *discard) Header() http.Header         { return d.header }
-func (d *discard) WriteHeader(int)             {}
-func (d *discard) Write(p []byte) (int, error) { d.n += len(p); return len(p), nil }
+func (d *countingWriter) Header() http.Header         { return d.header }
+func (d *countingWriter) WriteHeader(int)             {}
+func (d *countingWriter) Write(p []byte) (int, error) { d.n += len(p); return len(p), nil }

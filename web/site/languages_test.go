@@ -111,7 +111,7 @@ func (e english) text(address, text string) {
 func TestNoEnglishLeft(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, withMachines)
-	lola(s)
+	addLola(s)
 	s.PlayEach(1)
 	queue := []string{
 		"/nothing", "/bots/nobody", "/bots?who=robots", "/bots?before=0", "/bots?ladder=chess", "/bots?q=zzz", "/matches/99", "/matches/x", "/games/7777", "/ladders/chess", "/people/nobody", "/docs/nothing",

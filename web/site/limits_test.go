@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// limited returns a competition with a limit of requests a minute, in which the clock does not advance.
-func limited(t *testing.T, requests int) *webtest.StaticWorld {
+// newLimitedWorld returns a competition with a limit of requests a minute, in which the clock does not advance.
+func newLimitedWorld(t *testing.T, requests int) *webtest.StaticWorld {
 	return webtest.NewStaticWorld(t, func(o *site.Options) {
 		c, frozen := *o.Middleware.Service.Config, time.Now()
 		c.Limits.Requests = requests
@@ -28,7 +28,7 @@ func limited(t *testing.T, requests int) *webtest.StaticWorld {
 // With the default limits, thirty people behind one address can each read ten pages in the same minute, and
 // each can search as often as a single person.
 func TestClassBehindOneAddress(t *testing.T) {
-	w := limited(t, 120)
+	w := newLimitedWorld(t, 120)
 	pages := []string{"/", "/ladders", "/bots", "/matches", "/live", "/docs", "/ratings", "/people/ada", "/machines", "/protocol"}
 	for n := range 30 {
 		c := w.Client() // without an account
@@ -55,7 +55,7 @@ func TestClassBehindOneAddress(t *testing.T) {
 // limit it was.
 func TestLimitsOfPages(t *testing.T) {
 	// limit: limits.requests
-	w := limited(t, 8)
+	w := newLimitedWorld(t, 8)
 	expect := func(c *http.Client, path string, may int, says string) {
 		t.Helper()
 		for n := range may {

@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// open is a selector of the face-up cards in hands.
-const open = `[data-hand] [data-card]:not([data-card="?"])`
+// faceUpCards is a selector of the face-up cards in hands.
+const faceUpCards = `[data-hand] [data-card]:not([data-card="?"])`
 
 // The page of all matches and the page of one match show games in progress with the cards face down.
 func TestLivePages(t *testing.T) {
@@ -34,7 +34,7 @@ func TestLivePages(t *testing.T) {
 	b.Wait(`#stage[data-ply] svg`)
 	b.Wait(`#moves button.move`)
 	b.Wait(`#status[data-on="yes"]`)
-	if n := b.Count(open); n > 0 {
+	if n := b.Count(faceUpCards); n > 0 {
 		t.Errorf("%d cards in hands are open", n)
 	}
 	b.Picture(*screens, "watch")
@@ -57,7 +57,7 @@ func TestWatchToTheEnd(t *testing.T) {
 	b.Wait(`#stage[data-ply] svg`)
 	free()
 	b.Wait(`#watch[data-over="finished"] #over:not([hidden])`)
-	if n := b.Count(open); n > 0 {
+	if n := b.Count(faceUpCards); n > 0 {
 		t.Errorf("%d cards in hands are open at the end", n)
 	}
 	if got := b.Attribute("#over a:not(#replay)", "href"); got != fmt.Sprintf("/matches/%d", id) {

@@ -55,7 +55,7 @@ func TestMachinesPage(t *testing.T) {
 	})
 	c := w.Client()
 	page := w.Get(c, "/machines").Body
-	shows(t, "the page", page,
+	requireTexts(t, "the page", page,
 		`<tr id="local">`, `the server’s own`, `href="/matches/4">first – greedy</a>`, `and 3 more`, `12,345`, `678`, `9 <span class="soft">(8)</span>`,
 		`amd64 · full<br>timba 1.2.3`, `paused</span> <span class="soft">it could not play a match`, `leaving`, `refused</span>`,
 		`has protocol 77, and the server has 1`, `<a href="/machines" aria-current="page">Machines</a>`,

@@ -12,8 +12,8 @@ var screens = flag.String("screens", "", "a directory to write pictures of the p
 
 func TestMain(m *testing.M) { webtest.Main(m) }
 
-// shows fails the test unless page contains all texts; what names the page in errors.
-func shows(t testing.TB, what, page string, texts ...string) {
+// requireTexts fails the test unless page contains all texts; what names the page in errors.
+func requireTexts(t testing.TB, what, page string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(page, text) {
@@ -22,8 +22,8 @@ func shows(t testing.TB, what, page string, texts ...string) {
 	}
 }
 
-// hides fails the test if page contains one of the texts.
-func hides(t testing.TB, what, page string, texts ...string) {
+// forbidTexts fails the test if page contains one of the texts.
+func forbidTexts(t testing.TB, what, page string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
 		if strings.Contains(page, text) {

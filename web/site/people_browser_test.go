@@ -12,12 +12,12 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// alternate plays the seats of two people at random to the end of their game.
-func alternate(a, b *webtest.Tab) {
+// playBothSeats plays the seats of two people at random to the end of their game.
+func playBothSeats(a, b *webtest.Tab) {
 	a.T.Helper()
 	kit.Until(a.T, "the game is over", func() bool {
 		for _, tab := range []*webtest.Tab{a, b} {
-			switch webtest.Eval[string](tab, step) {
+			switch webtest.Eval[string](tab, clickRandomMove) {
 			case "trick":
 				tab.Click("#board") // goes on at once
 			case "covered":
@@ -77,8 +77,8 @@ func TestPlayPeople(t *testing.T) {
 	c.Click(`#games a`)
 	c.Wait(`#stage[data-ply] svg`)
 	c.Wait(`#moves button.move`)
-	if text := c.Text("h1") + c.Text(`.watching`); !strings.Contains(text, "una persona invitada + admin") || strings.Contains(text, "guest") || c.Count(open) > 0 {
-		t.Errorf("who watches sees %q, with %d open cards", text, c.Count(open))
+	if text := c.Text("h1") + c.Text(`.watching`); !strings.Contains(text, "una persona invitada + admin") || strings.Contains(text, "guest") || c.Count(faceUpCards) > 0 {
+		t.Errorf("who watches sees %q, with %d open cards", text, c.Count(faceUpCards))
 	}
 	if text := c.Text(`#seats`); !regexp.MustCompile(`[45]:\d\d`).MatchString(text) {
 		t.Errorf("who watches sees the clocks %q", text)
@@ -106,7 +106,7 @@ func TestPlayPeople(t *testing.T) {
 		return !strings.Contains(a.Text(`.seats`), "away") && !strings.Contains(a.Text(`[data-plate="2"]`), "away") && !strings.Contains(c.Text(`#stage`), "ausente")
 	})
 
-	alternate(a, b)
+	playBothSeats(a, b)
 	c.Wait(`#watch[data-over="finished"]`)
 	kit.Until(t, "the result is shown", func() bool {
 		return strings.Contains(c.Text(`#over`), "ha") && !strings.Contains(c.Text(`#over`), "La partida ha acabado.")

@@ -40,9 +40,9 @@ func openPlay(s *webtest.StaticWorld, id, game string, people ...ladder.Person) 
 	return v
 }
 
-// met creates games of ada: twenty against bob, of which she wins fourteen, one against carla, one against
+// addAdasGames creates games of ada: twenty against bob, of which she wins fourteen, one against carla, one against
 // @random, and an unfinished one.
-func met(s *webtest.StaticWorld) {
+func addAdasGames(s *webtest.StaticWorld) {
 	s.T.Helper()
 	bob, carla := s.Ladder.AddPerson("bob", false), s.Ladder.AddPerson("carla", false)
 	finish := func(id, game string, ranks []int, people ...ladder.Person) {
@@ -60,14 +60,14 @@ func met(s *webtest.StaticWorld) {
 func TestPeopleUnrated(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
-	shows(t, "/people", s.Get(s.Client(), "/people").Body, "Nobody has a rating in Brisca yet.", `href="/play?game=brisca&amp;bot=%2B"`)
+	requireTexts(t, "/people", s.Get(s.Client(), "/people").Body, "Nobody has a rating in Brisca yet.", `href="/play?game=brisca&amp;bot=%2B"`)
 }
 
 // Strangers see the ratings of people and the profile of a person.
 func TestPeoplePages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Play = play.New(play.Options{Store: o.Middleware.Service.Store}) })
-	met(s)
+	addAdasGames(s)
 	v := openPlay(s, "CARDS", "brisca", s.Ada, kit.Get[ladder.Person](t)(s.Store.People.FindByName(t.Context(), "bob")))
 	r := refereetest.Replay(t, brisca.Game, nil, 1, nil)
 	s.Must(s.Store.Plays.Finish(t.Context(), "CARDS", v, r.Ranks, r.Encode()))
@@ -93,8 +93,8 @@ func TestPeoplePages(t *testing.T) {
 		if a.Status != x.status {
 			t.Errorf("%s answers %d", x.path, a.Status)
 		}
-		shows(t, x.path, a.Body, x.has...)
-		hides(t, x.path, a.Body, x.lacks...)
+		requireTexts(t, x.path, a.Body, x.has...)
+		forbidTexts(t, x.path, a.Body, x.lacks...)
 	}
 	next := regexp.MustCompile(`rel="next" href="([^"]*played=[^"]*)"`).FindStringSubmatch(s.Get(c, "/people/ada").Body)
 	if next == nil {

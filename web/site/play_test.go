@@ -32,10 +32,10 @@ guests = true
 think = "1m"
 `
 
-// step is a script that clicks on a random move and returns "moved". It returns "over" at the end of the
+// clickRandomMove is a script that clicks on a random move and returns "moved". It returns "over" at the end of the
 // game, "trick" for a finished trick that waits for a click, "covered" if something covers the move, and ""
 // if there is no move.
-const step = `(() => {
+const clickRandomMove = `(() => {
 	if (document.querySelector('.over, main .notice:not(noscript *)')) return 'over';
 	const board = document.getElementById('board');
 	if (board?.dataset.trick === 'ended') return 'trick';
@@ -58,7 +58,7 @@ const step = `(() => {
 func playOut(b *webtest.Tab, moves int) {
 	b.T.Helper()
 	for n := 0; moves == 0 || n < moves; {
-		switch webtest.Eval[string](b, step) {
+		switch webtest.Eval[string](b, clickRandomMove) {
 		case "over":
 			return
 		case "":
@@ -82,7 +82,7 @@ func playAddress(w *webtest.World, bot, game string, seat int, options string) s
 	return address
 }
 
-func begin(b *webtest.Tab, w *webtest.World, game, options string) {
+func openTableByForm(b *webtest.Tab, w *webtest.World, game, options string) {
 	b.T.Helper()
 	b.Go(playAddress(w, "@random", game, 0, options))
 	b.Click(`form.choose > button`)
@@ -105,7 +105,7 @@ func playGames(t *testing.T, games []chosen) {
 		t.Run(c.game, func(t *testing.T) {
 			b := webtest.Open(t, in, w.URL+"/play")
 			b.Look(390, 844, false)
-			begin(b, w, c.game, c.options)
+			openTableByForm(b, w, c.game, c.options)
 			if wide := webtest.Eval[int64](b, "document.documentElement.scrollWidth"); wide > 390 {
 				t.Errorf("the page is %d wide", wide)
 			}
@@ -164,7 +164,7 @@ func TestPlaySignIn(t *testing.T) {
 	w.SignIn(w.Client(), w.Token)
 	b := webtest.Open(t, in, w.URL+"/play")
 	b.Look(390, 844, true)
-	begin(b, w, "brisca", "")
+	openTableByForm(b, w, "brisca", "")
 	playOut(b, 2)
 	table := webtest.Eval[string](b, "location.pathname")
 	signIn(b, w, w.Token)
@@ -181,10 +181,10 @@ func TestPlaySignIn(t *testing.T) {
 	b.Go(w.URL + "/account")
 	b.Picture(*screens, "sessions-desk-light")
 	b.Click(`form[action="/account/sessions/end-others"] button`)
-	ready(b, `section[aria-labelledby="sessions"]:not(:has(form))`)
+	awaitSelector(b, `section[aria-labelledby="sessions"]:not(:has(form))`)
 	b.Picture(*screens, "sessions-one-desk-light")
 	b.Click(`form[action="/sign-out"] button`)
-	ready(b, `.who > a[href^="/sign-in"]`)
+	awaitSelector(b, `.who > a[href^="/sign-in"]`)
 	b.RequireQuiet()
 }
 
@@ -194,7 +194,7 @@ func TestPlayReload(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
 	examine(b, w.URL+"/play", "play")
-	begin(b, w, "brisca", "")
+	openTableByForm(b, w, "brisca", "")
 	playOut(b, 2)
 	b.Wait(`#board[data-turn="yes"]`)
 	before := webtest.Eval[string](b, `[...document.querySelectorAll('[data-hand="0"] [data-card]')].map((e) => e.dataset.card).join()`)
@@ -249,7 +249,7 @@ func TestPlayHere(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	b := webtest.Open(t, in, w.URL+"/play")
 	b.Look(375, 667, true)
-	begin(b, w, "tebes", "")
+	openTableByForm(b, w, "tebes", "")
 	b.Wait(`#board[data-turn="yes"]`)
 	c := webtest.Open(t, in, webtest.Eval[string](b, "location.href"))
 	c.Wait(`#board[data-turn="yes"]`)
@@ -280,7 +280,7 @@ func TestPlayRestart(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	w.FixAddress()
 	b := webtest.Open(t, in, w.URL+"/play?lang=ca")
-	begin(b, w, "brisca", "")
+	openTableByForm(b, w, "brisca", "")
 	playOut(b, 2)
 	b.Wait(`#board[data-turn="yes"]`)
 	if text := b.Text("#events"); !strings.Contains(text, "juga") || strings.Contains(text, "plays") {
@@ -493,8 +493,8 @@ func TestPlayRefused(t *testing.T) {
 	}
 }
 
-// opened opens a table without a browser and returns the answer, which has its address.
-func opened(w *webtest.World, c *http.Client, form string) webtest.Answer {
+// openTable opens a table without a browser and returns the answer, which has its address.
+func openTable(w *webtest.World, c *http.Client, form string) webtest.Answer {
 	w.T.Helper()
 	return w.Post(c, "/play", form)
 }
@@ -538,7 +538,7 @@ func TestPlayBounds(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
-	a := opened(w, first, briscaForm)
+	a := openTable(w, first, briscaForm)
 	table := a.Header.Get("Location")
 	if a.Status != http.StatusSeeOther || !strings.HasPrefix(table, "/play/") {
 		t.Fatalf("a table is not opened: %d %s", a.Status, a.Body)
@@ -571,13 +571,13 @@ func TestPlayBounds(t *testing.T) {
 		}
 	})
 	t.Run("limits", func(t *testing.T) {
-		if a := opened(w, first, briscaForm); a.Status != http.StatusSeeOther {
+		if a := openTable(w, first, briscaForm); a.Status != http.StatusSeeOther {
 			t.Errorf("the second table answers %d", a.Status)
 		}
-		if a := opened(w, first, briscaForm); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "the limit for one person is 2 games at the same time") {
+		if a := openTable(w, first, briscaForm); a.Status != http.StatusTooManyRequests || !strings.Contains(a.Body, "the limit for one person is 2 games at the same time") {
 			t.Errorf("the third table answers %d", a.Status)
 		}
-		if a := opened(w, second, briscaForm); a.Status != http.StatusSeeOther {
+		if a := openTable(w, second, briscaForm); a.Status != http.StatusSeeOther {
 			t.Errorf("another guest's table answers %d", a.Status)
 		}
 	})
@@ -594,7 +594,7 @@ func TestPlayBounds(t *testing.T) {
 		"game=brisca&bot=@random&seat=0&set-teams=yes": "teams",
 		"game=brisca&bot=@brisca-mcts&seat=0":          "does not exist",
 	} {
-		a := opened(w, w.Client(), form)
+		a := openTable(w, w.Client(), form)
 		if a.Status/100 != 4 || !strings.Contains(a.Body, want) {
 			t.Errorf("%s answers %d, want %q on it", form, a.Status, want)
 		}
@@ -629,7 +629,7 @@ func TestPlaySockets(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, strings.Replace(playRules, "think = 60000", "think = 60000\nframes = 10", 1), 0)
 	sit := func(c *http.Client) (string, *websocket.Conn) {
-		table := opened(w, c, briscaForm).Header.Get("Location")
+		table := openTable(w, c, briscaForm).Header.Get("Location")
 		ws, _ := dial(w, c, table, nil)
 		ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 		awaitLine(t, ws, "turn ")
@@ -660,7 +660,7 @@ func TestPlaySessionEnds(t *testing.T) {
 	first, second := w.Client(), w.Client()
 	w.SignIn(first, w.Token)
 	w.SignIn(second, w.Token)
-	table := opened(w, first, briscaForm).Header.Get("Location")
+	table := openTable(w, first, briscaForm).Header.Get("Location")
 	ws, _ := dial(w, first, table, nil)
 	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
@@ -691,7 +691,7 @@ func TestSessionEndsOnPages(t *testing.T) {
 	b := webtest.Open(t, in, w.URL+"/play")
 	b.Look(390, 844, true)
 	signIn(b, w, w.Token)
-	begin(b, w, "brisca", "")
+	openTableByForm(b, w, "brisca", "")
 	b.Wait(`#board[data-turn="yes"]`)
 	w.Post(c, "/account/sessions/end-others", "")
 	kit.Until(t, "the page says that its session has ended", func() bool { return strings.HasPrefix(b.Text("#state"), "Your session here has ended.") })
@@ -726,7 +726,7 @@ func TestPlayBlocked(t *testing.T) {
 	w.Must(err)
 	c := w.Client()
 	w.SignIn(c, token)
-	table := opened(w, c, briscaForm).Header.Get("Location")
+	table := openTable(w, c, briscaForm).Header.Get("Location")
 	ws, _ := dial(w, c, table, nil)
 	ws.WriteJSON(socket.Frame{Lines: []string{"ready"}})
 	awaitLine(t, ws, "turn ")
@@ -767,7 +767,7 @@ func TestPlaySeed(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, playRules, 0)
 	c := w.Client()
-	table := opened(w, c, briscaForm).Header.Get("Location")
+	table := openTable(w, c, briscaForm).Header.Get("Location")
 	page := w.Get(c, table)
 	_, rest, _ := strings.Cut(page.Body, `<code class="hash">`)
 	commitment, _, _ := strings.Cut(rest, "<")

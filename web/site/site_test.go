@@ -26,16 +26,16 @@ func TestSite(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)
 	w.PlayEach(2)
-	t.Run("standings", func(t *testing.T) { standings(t, w) })
-	t.Run("problems", func(t *testing.T) { problems(t, w) })
+	t.Run("standings", func(t *testing.T) { checkStandings(t, w) })
+	t.Run("problems", func(t *testing.T) { checkProblems(t, w) })
 	t.Run("headers", func(t *testing.T) { headers(t, w) })
 	t.Run("languages", func(t *testing.T) { languages(t, w) })
-	t.Run("sessions", func(t *testing.T) { sessions(t, w) })
+	t.Run("sessions", func(t *testing.T) { checkSessions(t, w) })
 }
 
-// standings checks that sorting and filters need no script, and that an address determines what the page
+// checkStandings checks that sorting and filters need no script, and that an address determines what the page
 // shows.
-func standings(t *testing.T, w *webtest.StaticWorld) {
+func checkStandings(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	for _, x := range []struct {
 		query string
@@ -56,8 +56,8 @@ func standings(t *testing.T, w *webtest.StaticWorld) {
 	}
 }
 
-// problems checks that errors have a page with the text that the API has.
-func problems(t *testing.T, w *webtest.StaticWorld) {
+// checkProblems checks that errors have a page with the text that the API has.
+func checkProblems(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	for _, x := range []struct {
 		path   string
@@ -137,8 +137,8 @@ func languages(t *testing.T, w *webtest.StaticWorld) {
 	}
 }
 
-// sessions checks that signing in needs a valid token, and that signing out ends the session in the store.
-func sessions(t *testing.T, w *webtest.StaticWorld) {
+// checkSessions checks that signing in needs a valid token, and that signing out ends the session in the store.
+func checkSessions(t *testing.T, w *webtest.StaticWorld) {
 	c := w.Client()
 	form := func(token, next string) string {
 		return url.Values{"token": {token}, "next": {next}}.Encode()

@@ -17,12 +17,12 @@ import (
 type submissionPage struct {
 	service.SubmissionProgress
 	Tag     string // identifies the state that the page shows; see progressTag
-	Steps   []step
+	Steps   []clickRandomMove
 	Ladders []string // the ladders on which the bot plays, once it is live
 }
 
-// step is a stage of a submission, which may not have started.
-type step struct {
+// clickRandomMove is a stage of a submission, which may not have started.
+type clickRandomMove struct {
 	ladder.Stage
 	State string // "waiting", "running", "ok", "failed", or "left" if the submission ended before it
 }
@@ -76,9 +76,9 @@ func progressTag(p service.SubmissionProgress) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
-func steps(doc service.SubmissionProgress) (list []step) {
+func steps(doc service.SubmissionProgress) (list []clickRandomMove) {
 	for _, name := range ladder.StageNames {
-		s := step{Stage: ladder.Stage{Name: name}, State: "waiting"}
+		s := clickRandomMove{Stage: ladder.Stage{Name: name}, State: "waiting"}
 		i := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })
 		switch {
 		case i < 0 && doc.Done:

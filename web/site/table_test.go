@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// sit opens a table at a seat by the form of the page.
-func sit(b *webtest.Tab, w *webtest.World, bot, game string, seat int, options string) {
+// openTableAtSeat opens a table at a seat by the form of the page.
+func openTableAtSeat(b *webtest.Tab, w *webtest.World, bot, game string, seat int, options string) {
 	b.T.Helper()
 	b.Go(playAddress(w, bot, game, seat, options))
 	b.Click(`form.choose > button`)
@@ -27,7 +27,7 @@ func sit(b *webtest.Tab, w *webtest.World, bot, game string, seat int, options s
 func TestTableTricks(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
-	sit(b, w, "@random", "brisca", 0, "")
+	openTableAtSeat(b, w, "@random", "brisca", 0, "")
 	webtest.Eval[bool](b, countTones)
 	const title = `document.title`
 	if text := webtest.Eval[string](b, title); text != "● Your turn · Brisca · timba" {
@@ -103,7 +103,7 @@ func TestTableBoard(t *testing.T) {
 	for seat, want := range []struct{ colour, turned, corner, goals string }{
 		{"white", "", "a1", "0 5"}, {"black", "yes", "f6", "30 35"},
 	} {
-		sit(b, w, "@random", "tebes", seat, "") // which nobody can win in two moves
+		openTableAtSeat(b, w, "@random", "tebes", seat, "") // which nobody can win in two moves
 		playOut(b, 2)
 		b.Wait(`#board[data-turn="yes"]`)
 		if got := b.Attribute(".squares", "data-turned"); got != want.turned {
@@ -144,7 +144,7 @@ func TestTableTeams(t *testing.T) {
 	w, b := webtest.Browse(t, playRules, "/play")
 	b.Look(390, 844, true)
 	webtest.Call(b, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
-	sit(b, w, "@random", "brisca", 1, "players=4 teams=yes")
+	openTableAtSeat(b, w, "@random", "brisca", 1, "players=4 teams=yes")
 	b.Wait(`#sound[aria-pressed="false"]`)
 	if got := strings.Join(b.Attributes(`.plate:has(.badge.partner)`, "data-plate"), " "); got != "3" {
 		t.Errorf("the seats %q are marked as partners, want 3", got)
@@ -183,7 +183,7 @@ func TestTableBids(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
 	b.Look(390, 844, false)
-	begin(b, w, "podrida", "players=4 rounds=short")
+	openTableByForm(b, w, "podrida", "players=4 rounds=short")
 	b.Wait(`#board .words`)
 	webtest.Eval[int64](b, `document.styleSheets[0].insertRule('#board .words button { min-width: 200px; }', document.styleSheets[0].cssRules.length)`) // as many would be
 	b.Look(380, 844, false)                                                                                                                             // it is drawn again
@@ -198,7 +198,7 @@ func TestTableBids(t *testing.T) {
 func TestTableResign(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play")
-	sit(b, w, "@champion:level=1", "teeko", 0, "start=drop") // which nobody can win in two moves
+	openTableAtSeat(b, w, "@champion:level=1", "teeko", 0, "start=drop") // which nobody can win in two moves
 	b.Click(`[data-opens="resign"]`)
 	b.Wait(`#resign[open]`)
 	b.RequireAccessible()
@@ -241,7 +241,7 @@ func TestTableRules(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play?lang=ca")
 	b.Look(390, 844, false)
-	sit(b, w, "@random", "tute", 0, "last10=yes followonly=yes")
+	openTableAtSeat(b, w, "@random", "tute", 0, "last10=yes followonly=yes")
 	b.Click(`[data-opens="rules"]`)
 	b.Wait(`#rules[open]`)
 	b.RequireAccessible()

@@ -14,15 +14,15 @@ import (
 	"github.com/timba-arena/timba/web/webtest"
 )
 
-// stalled starts an upload by the form, and sends nothing after the first bytes of its file.
-func stalled(w *webtest.World, c *http.Client) net.Conn {
+// startStalledUpload starts an upload by the form, and sends nothing after the first bytes of its file.
+func startStalledUpload(w *webtest.World, c *http.Client) net.Conn {
 	w.T.Helper()
 	at, err := url.Parse(w.URL)
 	w.Must(err)
 	conn, err := net.Dial("tcp", at.Host)
 	w.Must(err)
 	w.T.Cleanup(func() { conn.Close() })
-	kind, body := multi(w.T.(*testing.T), make([]byte, 100), "bot", "slow")
+	kind, body := multipartForm(w.T.(*testing.T), make([]byte, 100), "bot", "slow")
 	var cookies []string
 	for _, cookie := range c.Jar.Cookies(at) {
 		cookies = append(cookies, cookie.Name+"="+cookie.Value)
@@ -42,7 +42,7 @@ func TestSlowUpload(t *testing.T) {
 	c := w.Client()
 	w.SignIn(c, w.Token)
 	w.SetPace(middleware.Pace{Rate: 1 << 10, Window: time.Second}) // on a busy machine, other requests may fail with this pace
-	conn := stalled(w, c)
+	conn := startStalledUpload(w, c)
 	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	w.Must(err)
 	defer answer.Body.Close()

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// ready waits until a selector matches on the page, possibly on a later one.
-func ready(b *webtest.Tab, selector string) {
+// awaitSelector waits until a selector matches on the page, possibly on a later one.
+func awaitSelector(b *webtest.Tab, selector string) {
 	b.T.Helper()
 	b.Run(chromedp.WaitReady(chromedp.CSS(selector)))
 }
@@ -33,7 +33,7 @@ func signIn(b *webtest.Tab, w *webtest.World, token string) {
 	b.Go(w.URL + "/sign-in?next=/account")
 	fill(b, "#token", token)
 	b.Click("form.stack button")
-	ready(b, ".tabs")
+	awaitSelector(b, ".tabs")
 }
 
 // From invite to standings: an admin creates an invite, a person joins with it, signs in, uploads a bot and
@@ -43,38 +43,38 @@ func TestTheWholeWay(t *testing.T) {
 	w, b := webtest.Browse(t, webtest.Calm, "/")
 	signIn(b, w, w.Token)
 	b.Click(`.tabs a[href="/account/invites"]`)
-	ready(b, `form[action="/account/invites"]`)
+	awaitSelector(b, `form[action="/account/invites"]`)
 	b.Click(`form[action="/account/invites"] button`)
-	ready(b, "#link")
+	awaitSelector(b, "#link")
 	link := webtest.Eval[string](b, "document.getElementById('link').value")
 	b.Click(`form[action="/sign-out"] button`)
-	ready(b, `.who > a[href^="/sign-in"]`)
+	awaitSelector(b, `.who > a[href^="/sign-in"]`)
 
 	b.Go(link)
-	ready(b, "#code:focus, #name:focus") // the module has taken the code from the address
+	awaitSelector(b, "#code:focus, #name:focus") // the module has taken the code from the address
 	if at := webtest.Eval[string](b, "location.href"); at != w.URL+"/join" {
 		t.Errorf("the address still has %q", at)
 	}
 	fill(b, "#name", "anna")
 	b.Click("form.stack button")
-	ready(b, `[data-copy="key"]:not([hidden])`)
+	awaitSelector(b, `[data-copy="key"]:not([hidden])`)
 	token := webtest.Eval[string](b, "document.getElementById('key').value")
 	if !strings.HasPrefix(token, "timba_") {
 		t.Fatalf("the token is %q", token)
 	}
 	b.Click(`[data-copy="key"]`)
-	ready(b, `[data-copied="key"]:not(.hidden)`)
+	awaitSelector(b, `[data-copied="key"]:not(.hidden)`)
 	b.Click(`form[action="/sign-in"] button:not([type="button"])`)
-	ready(b, "#archive")
+	awaitSelector(b, "#archive")
 
 	file := filepath.Join(t.TempDir(), "mybot.tar.gz")
 	w.Must(os.WriteFile(file, w.Archive(starter(t, "python")), 0o600))
 	b.Run(chromedp.SetUploadFiles(chromedp.CSS("#archive"), []string{file}))
 	fill(b, "#bot", "annas-bot")
 	b.Click(".upload button")
-	ready(b, "#progress .now")
+	awaitSelector(b, "#progress .now")
 	was := webtest.Eval[bool](b, "window.before = true, document.querySelector('.now').dataset.done === 'true'")
-	ready(b, `.now[data-done="true"]`)
+	awaitSelector(b, `.now[data-done="true"]`)
 	if !webtest.Eval[bool](b, "window.before") {
 		t.Error("the page was loaded anew")
 	}
@@ -94,9 +94,9 @@ func TestTheWholeWay(t *testing.T) {
 		t.Error("the page did not ask for the stages")
 	}
 	b.Click(`#progress a[href="/ladders/brisca"]`)
-	ready(b, `.standings a[href="/bots/annas-bot"]`)
+	awaitSelector(b, `.standings a[href="/bots/annas-bot"]`)
 	b.Go(w.URL + "/account")
-	ready(b, `a[href="/bots/annas-bot"]`)
+	awaitSelector(b, `a[href="/bots/annas-bot"]`)
 	b.RequireQuiet()
 	if log := w.Log(); !strings.Contains(log, "path=/submit") || strings.Contains(log, token) || strings.Contains(log, strings.Split(link, "#")[1]) {
 		t.Errorf("the log has a secret, or no requests:\n%s", log)
@@ -121,7 +121,7 @@ func TestFromIdeaToLadder(t *testing.T) {
 	b := webtest.Open(t, in, w.URL+"/")
 	b.Look(1280, 900, false)
 	b.Click(`.hero a[href="/write"]`)
-	ready(b, "#editor[data-shown]")
+	awaitSelector(b, "#editor[data-shown]")
 	if text := inEditor[string](b, "editor.textContent"); !strings.Contains(text, "import sys") || !strings.Contains(text, "my-bot") {
 		t.Fatalf("the editor begins with %.300q", text)
 	}
@@ -140,31 +140,31 @@ func TestFromIdeaToLadder(t *testing.T) {
 	b.Picture(*screens, "write-guest")
 	b.Run(chromedp.SetValue(chromedp.CSS("#language"), "bash"))
 	webtest.Eval[bool](b, "document.getElementById('language').dispatchEvent(new Event('change'))")
-	ready(b, `#editor[data-shown$=".bash"]`)
+	awaitSelector(b, `#editor[data-shown$=".bash"]`)
 	if text := inEditor[string](b, "editor.textContent"); strings.Contains(text, "anna thinks") {
 		t.Error("the text of one language is that of another")
 	}
 	b.Go(w.URL + "/join#" + invite.Code)
-	ready(b, "#code:focus, #name:focus")
+	awaitSelector(b, "#code:focus, #name:focus")
 	fill(b, "#name", "anna")
 	b.Click("form.stack button")
-	ready(b, `#key`)
+	awaitSelector(b, `#key`)
 	b.Click(`form[action="/sign-in"] button:not([type="button"])`)
-	ready(b, `main a[href="/write"]`)
+	awaitSelector(b, `main a[href="/write"]`)
 	b.Click(`main a[href="/write"]`)
-	ready(b, `#editor[data-shown$=".bash"]`) // the editor is as before
+	awaitSelector(b, `#editor[data-shown$=".bash"]`) // the editor is as before
 	b.Go(w.URL + "/write?game=brisca&language=python")
-	ready(b, `#editor[data-shown$=".python"]`)
+	awaitSelector(b, `#editor[data-shown$=".python"]`)
 	if text := inEditor[string](b, "editor.textContent"); !strings.Contains(text, "anna thinks") {
 		t.Fatalf("the text is lost: %.300q", text)
 	}
 
 	b.Click("#test button")
-	ready(b, `#tryout .now[data-done="true"]`)
+	awaitSelector(b, `#tryout .now[data-done="true"]`)
 	if n := b.Count(".tries button"); n != 10 || !strings.Contains(b.Text(".headline"), "All games are played") {
 		t.Fatalf("%d games: %s", n, b.Text("#tryout"))
 	}
-	ready(b, ".shown .player svg")
+	awaitSelector(b, ".shown .player svg")
 	if look := webtest.Eval[string](b, "getComputedStyle(document.querySelector('.player .layout')).display"); look != "grid" {
 		t.Errorf("the replay has no style: %s", look)
 	}
@@ -182,8 +182,8 @@ func TestFromIdeaToLadder(t *testing.T) {
 	b.Press(kb.Backspace, kb.Backspace, kb.Backspace, kb.Backspace, kb.Backspace)
 	webtest.Eval[bool](b, "(window.former = document.querySelector('.shown .player'), true)")
 	b.Click(`.tries li:nth-child(3) button`)
-	ready(b, `.tries li:nth-child(3) [aria-pressed="true"]`)
-	ready(b, ".shown .player svg")
+	awaitSelector(b, `.tries li:nth-child(3) [aria-pressed="true"]`)
+	awaitSelector(b, ".shown .player svg")
 	was := webtest.Eval[string](b, "former.dataset.ply")
 	b.Press(kb.End)
 	if ply := b.Attribute(".shown .player", "data-ply"); ply != "40" {
@@ -193,8 +193,8 @@ func TestFromIdeaToLadder(t *testing.T) {
 		t.Errorf("a player that another one has replaced goes from ply %s to %s", was, ply)
 	}
 	b.Click(`.tries li:nth-child(4) button`)
-	ready(b, `.tries li:nth-child(4) [aria-pressed="true"]`)
-	ready(b, ".shown .player svg")
+	awaitSelector(b, `.tries li:nth-child(4) [aria-pressed="true"]`)
+	awaitSelector(b, ".shown .player svg")
 	if ply := b.Attribute(".shown .player", "data-ply"); ply != "0" {
 		t.Errorf("the next game begins with ply %s", ply)
 	}
@@ -210,17 +210,17 @@ func TestFromIdeaToLadder(t *testing.T) {
 
 	fill(b, "#bot", "no such name")
 	b.Click("#submit button")
-	ready(b, "#refused .notice")
+	awaitSelector(b, "#refused .notice")
 	b.ClearConsole() // of the status 400
 	webtest.Eval[bool](b, "(document.getElementById('bot').value = '', true)")
 	fill(b, "#bot", "annas-idea")
 	b.Click("#submit button")
-	ready(b, `.now[data-done="true"] .step`)
+	awaitSelector(b, `.now[data-done="true"] .step`)
 	if n := b.Count(".step.ok"); n != 4 {
 		t.Fatalf("%d of 4 stages are passed: %s", n, b.Text("#progress"))
 	}
 	b.Click(`#progress a[href="/ladders/brisca"]`)
-	ready(b, `.standings a[href="/bots/annas-idea"]`)
+	awaitSelector(b, `.standings a[href="/bots/annas-idea"]`)
 	b.RequireQuiet()
 }
 
@@ -233,7 +233,7 @@ func TestUploadForm(t *testing.T) {
 	large := filepath.Join(t.TempDir(), "large.zip")
 	w.Must(os.WriteFile(large, make([]byte, 2<<20), 0o600))
 	b.Run(chromedp.SetUploadFiles(chromedp.CSS("#archive"), []string{large}))
-	ready(b, ".upload .notice:not([hidden])")
+	awaitSelector(b, ".upload .notice:not([hidden])")
 	if text := b.Text(".upload .notice"); !strings.Contains(text, "larger than 1 MiB") {
 		t.Errorf("the notice is %q", text)
 	}
@@ -247,12 +247,12 @@ func TestUploadForm(t *testing.T) {
 		document.querySelector('.drop').dispatchEvent(new DragEvent('drop', { dataTransfer: files, bubbles: true, cancelable: true }));
 		return true;
 	})()`)
-	ready(b, ".upload .notice[hidden]")
+	awaitSelector(b, ".upload .notice[hidden]")
 	if name := webtest.Eval[string](b, "document.getElementById('archive').files[0].name"); name != "dropped.zip" {
 		t.Errorf("the form has the file %q", name)
 	}
 	b.Click(".upload button")
-	ready(b, ".notice[role=alert] p")
+	awaitSelector(b, ".notice[role=alert] p")
 	if text := b.Text(".notice[role=alert]"); !strings.Contains(text, "its format is unknown") {
 		t.Errorf("the server's notice is %q", text)
 	}
@@ -273,7 +273,7 @@ func TestMemberPages(t *testing.T) {
 	b := webtest.Open(t, in, w.URL+"/")
 	signIn(b, w, w.Token)
 	b.Go(w.URL + "/submissions/" + failed)
-	ready(b, `.now[data-done="true"] .step.failed`)
+	awaitSelector(b, `.now[data-done="true"] .step.failed`)
 	if text := b.Text(".now .notice"); !strings.Contains(text, `unknown key "rum"`) {
 		t.Errorf("the reason is %q", text)
 	}
@@ -294,14 +294,14 @@ func TestMemberPages(t *testing.T) {
 	b.Click(".actions details summary")
 	b.Picture(*screens, "people-reset")
 	b.Click(".actions details button")
-	ready(b, ".made #key")
+	awaitSelector(b, ".made #key")
 	if text := b.Text(".made"); !strings.Contains(text, "anna has a new token") || !strings.HasPrefix(webtest.Eval[string](b, "document.getElementById('key').value"), "timba_") {
 		t.Errorf("after the reset the page says %q", text)
 	}
 	b.Picture(*screens, "people-made")
 	b.Go(w.URL + "/account/tokens")
 	b.Click(`form[action="/account/tokens"] button`)
-	ready(b, "#key")
+	awaitSelector(b, "#key")
 	b.RequireAccessible()
 	b.Picture(*screens, "tokens-made")
 	b.RequireQuiet()
@@ -316,10 +316,10 @@ func TestSubmissionSignedOut(t *testing.T) {
 	b := webtest.Open(t, in, s.URL+"/sign-in")
 	signIn(b, &s.World, s.AdaToken)
 	b.Go(fmt.Sprintf("%s/submissions/%d", s.URL, v.ID))
-	ready(b, "#progress .refresh[hidden]")
+	awaitSelector(b, "#progress .refresh[hidden]")
 	webtest.Eval[bool](b, "fetch('/sign-out', { method: 'POST' }).then(() => true)")
 	s.Must(s.Store.Versions.StartStage(t.Context(), v.ID, "unpack")) // it answers the waiting request
-	ready(b, "#progress [role=alert]")
+	awaitSelector(b, "#progress [role=alert]")
 	if text := b.Text("#progress [role=alert]"); !strings.Contains(text, "The session has ended") {
 		t.Errorf("the page says %q", text)
 	}

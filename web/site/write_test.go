@@ -19,7 +19,7 @@ func TestEditorRefused(t *testing.T) {
 	w.SignIn(c, w.Token)
 	w.SignIn(other, register(t, w, "bert"))
 	send := func(path string, fields ...string) webtest.Answer {
-		kind, body := multi(t, nil, fields...)
+		kind, body := multipartForm(t, nil, fields...)
 		return w.Post(c, path, body, "Content-Type", kind)
 	}
 	fields := func(game, language, text, against string) []string {
