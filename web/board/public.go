@@ -47,7 +47,7 @@ func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 // ForceFullFrame makes the next frame one with every key, like the first frame.
 func (c *PublicFrames) ForceFullFrame() { c.before = nil }
 
-// Keys returns the keys of the frames in the order of a view.
+// Keys returns the keys of the latest frame's view, in the order of a view line.
 func (c *PublicFrames) Keys() []string { return c.keys }
 
 // common returns what all seats see of a position.

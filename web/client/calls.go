@@ -91,7 +91,7 @@ type ArchiveDownload struct {
 	Body io.ReadCloser
 }
 
-// Upload downloads the upload of a version of a bot of the user.
+// Upload downloads the archive of a version of a bot of the user, in its original form.
 func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDownload, error) {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: "/bots" + part(bot) + "/versions" + number(int64(version)) + "/upload"})
 	if err != nil {

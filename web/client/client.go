@@ -27,7 +27,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Client is a client of one server for the person of one token. It is safe for concurrent use.
+// Client is a client of one server, with the token of one person. It is safe for concurrent use.
 type Client struct {
 	URL   string // address of the server, without /api/v1
 	Token string // if "", requests are anonymous

@@ -39,7 +39,7 @@ type refusedDoc struct {
 
 type pageKey struct{ topic, lang string }
 
-// page is a page that somebody watches.
+// page is a page of the site that at least one socket watches.
 type page struct {
 	owner    *subscriber // one of watchers; the page counts for its address
 	watchers map[*subscriber]struct{}

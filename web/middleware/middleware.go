@@ -98,8 +98,8 @@ type requestKey struct{}
 // RequestOf returns the Request of an HTTP request that has passed Wrap. It panics for any other.
 func RequestOf(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
 
-// RecordAnswer returns a writer that records that an answer has begun, although a buffer may still hold it
-// back.
+// RecordAnswer returns a writer that writes to w and records when an answer begins. So HasAnswerBegun is true
+// even while a buffer still holds the answer back.
 func (in *Request) RecordAnswer(w http.ResponseWriter) http.ResponseWriter {
 	in.inner = &recorder{ResponseWriter: w}
 	return in.inner

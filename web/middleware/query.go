@@ -111,8 +111,8 @@ func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	return d
 }
 
-// CursorID returns the key in a cursor: that of the last item of the previous page, or 0 for the first page.
-// kind prevents a client from using the cursor of another list.
+// CursorID returns the key in the cursor name: that of the last item of the previous page, or 0 for the first
+// page. kind identifies the list, so that a client cannot use the cursor of another one.
 func (q *Query) CursorID(name, kind string) int64 {
 	text := q.Text(name)
 	if text == "" {

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Choice is the game that a person wants to play.
+// Choice says which game a person wants to play, at which seat and with whom.
 type Choice struct {
 	Game    string
 	Options map[string]string // options that are missing have their defaults

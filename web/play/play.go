@@ -334,8 +334,8 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// isOpened reports whether the opening of the table has finished. A table that could not be stored has been
-// removed before.
+// isOpened reports whether the opening of the table has finished. If the table could not be stored, it is no
+// longer in Tables by then.
 func (x *Table) isOpened() bool {
 	select {
 	case <-x.moments.openFinished:

@@ -102,8 +102,8 @@ type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
-// Run plays until ctx ends, the server rejects the bot, or the client has left; see Leave. After a broken
-// connection it connects again by itself. Only the first connection must succeed. Run may be called once.
+// Run plays until ctx ends, the server rejects the bot, or the client has left; see Leave. It fails if the
+// first connection fails. After a later failure it connects again by itself. Run may be called once.
 func (c *Connector) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -62,8 +62,8 @@ func New(o Options) *Registry {
 	return &Registry{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
-// IsReady reports whether a remote version can start a match: it is connected, wants more matches and plays
-// none.
+// IsReady reports whether a remote version can start a match: its bot is connected, wants more matches and
+// plays none.
 func (h *Registry) IsReady(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,8 +72,9 @@ func (h *Registry) IsReady(version int64) bool {
 
 func (b *bot) isReady() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
 
-// IsGone reports whether a remote version has been away, or has wanted no more matches, for longer than a match
-// waits for it. The time of a version that has never connected counts from the start of the server.
+// IsGone reports whether the bot of a remote version has been away, or has wanted no more matches, for longer
+// than a match waits for it. For a version that has never connected, the time counts from the start of the
+// server.
 func (h *Registry) IsGone(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +129,7 @@ func (h *Registry) Online(version int64) bool {
 	return b != nil && b.link != nil
 }
 
-// Bot returns a remote version as a bot of a match.
+// Bot returns a contestant for match m that plays on the machine of the connected version v.
 func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
 	return match.Contestant{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.openSession(v, m)

@@ -45,7 +45,7 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// Options are what the operator of a server decides.
+// Options are the settings that an operator chooses for a server.
 type Options struct {
 	Dir     datadir.Dir // data directory, an absolute path
 	HTTP    HTTP

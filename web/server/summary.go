@@ -22,7 +22,7 @@ type summary struct {
 // and 5xx.
 var summaryNames = []string{"matches", "games", "faults", "requests", "refused", "failed"}
 
-// summaryMetrics has the name in a summary for each metric.
+// summaryMetrics maps the names of metrics to names in a summary.
 var summaryMetrics = map[string]string{
 	"timba_matches_finished_total": "matches",
 	"timba_games_total":            "games",

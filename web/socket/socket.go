@@ -30,7 +30,7 @@ type Limits struct {
 	Send    time.Duration // longest time to send one frame
 }
 
-// DefaultLimits are enough for a stream whose lines are within the limits of the protocol.
+// DefaultLimits are enough for a LineStream whose lines are within the limits of the protocol.
 var DefaultLimits = Limits{Frame: 128 << 10, Frames: 50, Burst: 200, Silence: 30 * time.Second, Send: 10 * time.Second}
 
 // Close codes of a connection. A client must not connect again after CloseEnded, CloseReplaced or

@@ -448,7 +448,7 @@ func (s *LineStream) receiveFrame(a *attachment, f Frame) error {
 	return s.receiveLines(f.Lines[min(s.inbox.count-f.Number, len(f.Lines)):])
 }
 
-// receiveLines adds new lines from the other end. The caller holds the lock.
+// receiveLines adds lines that the other end has sent to the inbox. The caller holds the lock.
 func (s *LineStream) receiveLines(lines []string) error {
 	in := &s.inbox
 	for _, line := range lines {

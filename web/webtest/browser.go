@@ -37,7 +37,7 @@ var shared struct {
 	stop func() error
 }
 
-// M are the tests of a package, which share one browser.
+// M are the tests of a package that share one browser.
 type M struct{ Tests interface{ Run() int } }
 
 // Run runs the tests, closes the browser, and returns the exit code.

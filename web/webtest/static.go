@@ -130,10 +130,10 @@ func Illegal(move, text string) Player {
 
 // Play plays a match on a ladder between versions and stores it. Versions without a player are played by
 // @random.
-func (s *StaticWorld) Play(on string, versions []int64, players map[int64]Player) ladder.Match {
+func (s *StaticWorld) Play(ladderName string, versions []int64, players map[int64]Player) ladder.Match {
 	s.T.Helper()
 	ctx := s.T.Context()
-	m, err := s.Store.Matches.Add(ctx, store.NewMatch{Ladder: on, Versions: versions})
+	m, err := s.Store.Matches.Add(ctx, store.NewMatch{Ladder: ladderName, Versions: versions})
 	s.Must(err)
 	seed := referee.NewSeed()
 	err = s.Store.Matches.Start(ctx, []store.MatchStart{{Match: m.ID, Seed: seed}})[0].Err
@@ -190,9 +190,9 @@ func (s *StaticWorld) PlayEach(matches int) {
 }
 
 // LastFinished returns the last finished match of a ladder and its games.
-func (s *StaticWorld) LastFinished(on string) (ladder.Match, []ladder.FinishedGame) {
+func (s *StaticWorld) LastFinished(ladderName string) (ladder.Match, []ladder.FinishedGame) {
 	s.T.Helper()
-	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: on, State: ladder.Finished, Limit: 1})
+	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: ladderName, State: ladder.Finished, Limit: 1})
 	s.Must(err)
 	games, err := s.Store.Matches.Games(s.T.Context(), list[0].ID)
 	s.Must(err)

@@ -1,7 +1,7 @@
 // Package cli has what the programs timba and timba-lab share: their start and end, flags, errors, and the
 // output of results.
 //
-// A program calls Main with a function that returns its Root. Result makes most commands.
+// A program calls Main with a function that returns its Root. Most commands are made with Result.
 package cli
 
 import (

@@ -96,7 +96,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Contents returns the files of a directory by path, without times.
+// Contents returns the files of a directory by path, without what Timeless removes.
 func Contents(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

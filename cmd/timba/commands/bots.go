@@ -58,7 +58,7 @@ func newBots() *cobra.Command {
 	})
 }
 
-// newBotsShow returns the command show, which also works for a bot with the name of a subcommand.
+// newBotsShow returns the command bots show BOT. It also finds a bot whose name is that of a subcommand.
 func newBotsShow() *cobra.Command {
 	return fromServer(&cobra.Command{
 		Use:     "show BOT",

@@ -64,7 +64,7 @@ func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (
 	return options, err
 }
 
-// parseSeed parses a seed. If text is "", it makes a new one.
+// parseSeed parses a seed. If text is "", it returns a new random seed.
 func parseSeed(text string) (rules.Seed, error) {
 	if text == "" {
 		return referee.NewSeed(), nil
