@@ -69,7 +69,8 @@ func pageOfList[T any](all []T, p paging, kind string) wire.Page[T] {
 	return newPage(rest[:min(p.Limit, len(rest))], start, len(all), kind)
 }
 
-// newPage returns a page with items, which follow the first start items of a list of total items.
+// newPage returns a page that holds items. start is the number of items before them, and total is the length
+// of the whole list.
 func newPage[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
 	page.Items = items
 	if end := start + int64(len(items)); end < int64(total) {

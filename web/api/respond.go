@@ -32,7 +32,7 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	return abortOnError(err)
 }
 
-// Docs returns the documents of items, each made by doc.
+// Docs calls doc for each of items and returns the documents.
 func Docs[T, D any](items []T, doc func(T) D) []D {
 	out := make([]D, len(items))
 	for i, item := range items {

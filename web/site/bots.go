@@ -59,13 +59,13 @@ func (s *Site) getBots(v *visit) error {
 	return v.showPage(http.StatusOK, "bots", page)
 }
 
-// before returns the parameter of lists whose pages go on below a number, such as an ID. It is 0 on the first
-// page.
+// before returns the query parameter of lists whose next page begins below a number, such as an ID. It is 0
+// on the first page.
 func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
 // rowsBefore returns the rows of a page and the addresses of the first and the next page ("" if there is
-// none), for a list whose pages go on below the number in a query parameter. The caller has read up to size+1
-// rows below before; key returns the number of a row.
+// none), for a list whose next page begins below the number in a query parameter. The caller has read up to
+// size+1 rows below before; key returns the number of a row.
 func rowsBefore[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
 	if before > 0 {
 		first = addressWith(v.r, name, "")

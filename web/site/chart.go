@@ -68,8 +68,8 @@ type chart struct {
 // the selected point is above chartTop. A chart is as wide as the page allows.
 const chartHeight, chartTop, chartBaseline = 260, 42, 226
 
-// maxNamed is the largest number of bars of which each has its name below it. In a chart with more, every
-// second bar has.
+// maxNamed is the largest number of bars for which each bar has its name below it. If there are more, every
+// second bar has one.
 const maxNamed = 6
 
 // Empty reports whether there are too few values to draw.

@@ -132,7 +132,7 @@ func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 // which the boards have their texts.
 var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fault.ConnectionLost: "lost"}
 
-// maxFaultText is the number of runes of a text about a fault that the player gets.
+// maxFaultText is the number of runes of a text about a fault that the replay player gets.
 const maxFaultText = 600
 
 func truncateTexts(g *board.Recording) {

@@ -57,7 +57,7 @@ func readPlayForm(field func(name string) string) playForm {
 	return f
 }
 
-// formOf returns the form by which the game p was chosen.
+// formOf returns a form with the choices that were made for the game p.
 func formOf(p ladder.Play) playForm {
 	f := playForm{Game: p.Game, Seat: strconv.Itoa(p.Opener), Options: map[string]string{}}
 	if g, err := games.Find(p.Game); err == nil {
@@ -332,8 +332,8 @@ func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	return variant.Settings
 }
 
-// presets returns the default options and the different options of ladders. It returns nil if there are only
-// the defaults.
+// presets returns links to the default options and to those options of ladders that differ. It returns nil if
+// none differ.
 func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	now, seen := settingsOf(g, form.Options).String(), []string{}
 	var list []playLink

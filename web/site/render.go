@@ -155,8 +155,8 @@ func (v *visit) showPage(status int, name string, data any) error {
 	return v.showTemplate("layout", status, name, data, nil)
 }
 
-// showForm answers with the page of a form. If err is not nil, the page shows it, with its status instead of
-// status.
+// showForm answers with the page of a form. If err is not nil, the page shows it, and the answer has the
+// status of the error.
 func (v *visit) showForm(status int, name string, data any, err error) error {
 	return v.showTemplate("layout", status, name, data, err)
 }
