@@ -13,21 +13,23 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// digest is the SHA-256 of a document or of an archive file. It is also the name of the archive file.
+// digest is the SHA-256 of a compressed document (the replays or the logs of a match) or of an archive file.
+// The name of an archive file is its digest.
 type digest [sha256.Size]byte
 
 func digestOf(data []byte) digest { return sha256.Sum256(data) }
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// archive is the path of a directory of files that never change. They contain the replays and logs of old
-// matches. put creates the directory. Only one process may write to it.
+// archive is the path of the directory with the replays and logs of old matches, in files that never change.
+// put creates the directory. Only one process may write to it.
 type archive string
 
 func (a archive) path(d digest) string { return filepath.Join(string(a), d.String()) }
 
-// put writes a file and returns its digest. When it returns nil, the file is safely on the disk. If it fails or
-// is killed, the file is there completely or not at all. An existing file is left unchanged.
+// put writes data to a file and returns its digest. When it returns nil, the file is safely on the disk. If it
+// fails or is killed, the file is there completely or not at all. An existing file with this digest and size
+// is left unchanged.
 func (a archive) put(data []byte) (digest, error) {
 	d := digestOf(data)
 	if err := os.MkdirAll(string(a), 0o700); err != nil {
@@ -41,8 +43,8 @@ func (a archive) put(data []byte) (digest, error) {
 	return d, datadir.Sync(string(a))
 }
 
-// read returns length bytes of a file, beginning at start. The cause of the error is fs.ErrNotExist if there is
-// no such file, and io.ErrUnexpectedEOF if it is too short. read does not check the digest.
+// read returns length bytes of the file with digest d, from offset start. The error wraps fs.ErrNotExist if
+// there is no such file, and io.ErrUnexpectedEOF if the file is too short. read does not check the digest.
 func (a archive) read(d digest, start, length int64) ([]byte, error) {
 	f, err := os.Open(a.path(d))
 	if err != nil {

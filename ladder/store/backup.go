@@ -94,7 +94,7 @@ type missingUpload struct {
 
 func (m missingUpload) Unwrap() error { return m.error }
 
-// copyDatabase writes a consistent copy of the database.
+// copyDatabase writes a consistent copy of the database to the new file path.
 func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {
@@ -115,8 +115,9 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	return datadir.Sync(path)
 }
 
-// copyFiles copies the uploads that the copied database refers to, the archive, and the configuration. Uploads
-// are stored before their versions and never change.
+// copyFiles copies files to the backup to, which has a copy of the database already: the uploads and archive
+// files that this copy refers to, and the configuration file config. If config is empty, it copies the one in
+// the data directory, if there is one.
 func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) error {
 	copied, err := Open(string(to), Options{Now: s.now, ReadOnly: true})
 	if err != nil {
@@ -158,7 +159,8 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) er
 	return nil
 }
 
-// copyArchive copies the archive files that the copied database refers to. They never change.
+// copyArchive copies the archive files that copied, the copy of the database, refers to. It fails if one is
+// missing or does not have the SHA-256 in its name.
 func (s *Store) copyArchive(ctx context.Context, copied *Store, to datadir.Dir) error {
 	rows, err := copied.read.Archives(ctx)
 	if err != nil {

@@ -14,14 +14,14 @@ import (
 // HouseBot is a bot that comes with this program.
 type HouseBot struct {
 	Name  string   // such as "@greedy"
-	Label string   // a new label means that the bot plays differently
+	Label string   // of its version; it changes when the bot plays differently
 	Hash  string   // SHA-256 of the running program
 	Games []string // games that it can play; nil means all
 }
 
-// SyncHouse stores the house bots of the running program, each with a live version. A bot with a new label gets
-// a new version. If only the hash has changed, the version continues with the new hash; replays have the hash
-// that ran. House bots that no longer exist are retired.
+// SyncHouse stores the house bots of the running program, each with a live version. A bot with a new label
+// gets a new version. If only the hash has changed, it is replaced in the live version; replays name the hash
+// of the program that played. House bots that no longer exist are retired.
 func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.HouseBots(ctx)
@@ -82,7 +82,7 @@ func (tx *Tx) liveVersion(ctx context.Context, botID int64) (queries.VersionRow,
 	return row, ifNoRows(err, nil)
 }
 
-// retire retires the live version of a bot, if it has one.
+// retire retires the live version of a bot, if it has one. at is the time of its end.
 func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	v, err := tx.liveVersion(ctx, botID)
 	if err != nil || v.ID == 0 {
@@ -104,7 +104,8 @@ func (s Bots) ListOwn(ctx context.Context, personID, after int64, n int) ([]ladd
 	return convertRows(rows, bot), machineError(err)
 }
 
-// houseParam returns a filter for house bots as a query parameter: -1 for all bots.
+// houseParam returns a filter for house bots as a query parameter: 1 for house bots, 0 for other bots, and -1
+// for all if house is nil.
 func houseParam(house *bool) int64 {
 	if house == nil {
 		return -1
@@ -122,7 +123,8 @@ func noBotError(name string) error {
 	return notFound(ladder.HintBots, "bot %q does not exist", name)
 }
 
-// upperBound returns the exclusive upper bound of a descending list. If bound is 0, the list has none.
+// upperBound returns bound, the exclusive upper bound of the IDs in a list. If bound is 0, it returns the
+// largest integer, so that the list begins with the newest.
 func upperBound(bound int64) int64 {
 	if bound <= 0 {
 		return math.MaxInt64

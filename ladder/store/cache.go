@@ -17,25 +17,25 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// cache has ladders in memory, so that matchmaking, results and standings need not read the database. A ladder
-// is read at its first use and updated after each commit. It is removed when it changes in another way or when
-// another program has written to the database.
+// cache has the data of ladders in memory, so that matchmaking, results and standings need not read the
+// database. A ladder is read at its first use and updated after each commit. It is removed, to be read again,
+// after changes that cannot be applied to it and after another program has written to the database.
 type cache struct {
 	mu      sync.Mutex
 	ladders map[string]*ladderState
-	// generation counts the transactions that have changed which matches wait.
+	// generation counts the transactions that have changed the set of waiting matches.
 	generation uint64
 }
 
 // ladderState is a cached ladder with its active versions.
 type ladderState struct {
-	row  queries.Ladder // the field Finished is not kept up to date
-	pool *matchmaking.Pool
+	row  queries.Ladder    // as it was read; its field Finished may be out of date
+	pool *matchmaking.Pool // for choosing the next match
 
 	// cache.mu guards the following fields.
 
 	members map[int64]*member // by version ID
-	order   []*member         // the members, sorted by an earlier state; nil after members were added or removed
+	order   []*member         // the members as they were sorted last; nil after members were added or removed
 	places  []ladder.Standing // the standings; nil if they must be computed again
 }
 
@@ -51,7 +51,7 @@ type ladderChange struct {
 	apply  func(*ladderState)
 }
 
-// clear removes all ladders, so that they are read again.
+// clear removes all ladders, so that they are read again at their next use.
 func (s *cache) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -59,7 +59,8 @@ func (s *cache) clear() {
 	s.generation++
 }
 
-// apply applies a committed transaction to the cached ladders.
+// apply applies the changes that a committed transaction has collected to the cached ladders. If
+// tx.changesLadders is set, it removes all ladders from the cache instead.
 func (s *cache) apply(tx *Tx) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -78,8 +79,8 @@ func (s *cache) apply(tx *Tx) {
 	}
 }
 
-// setVersionsOfBot replaces the members that belong to bot. active has the active versions of the bot on all
-// ladders.
+// setVersionsOfBot replaces the members of this ladder that are versions of bot. active has the active
+// versions of the bot on all ladders.
 func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) {
 	var in []matchmaking.Candidate
 	var out []int64
@@ -98,7 +99,7 @@ func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) 
 	s.pool.Update(in, out)
 }
 
-// setFits sets the fitted ratings of versions.
+// setFits sets the fitted (maximum-likelihood) ratings of versions. The keys of estimates are version IDs.
 func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 	for id, f := range estimates {
 		if m := s.members[id]; m != nil {
@@ -108,7 +109,8 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 	s.places = nil
 }
 
-// finishMatch records a finished match. entries has the state of each version after the match, by slot.
+// finishMatch updates the standings and the pool after a match that finished at the given time. order is the
+// number of the match on the ladder, and entries has the state of each version after it, by slot.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
 	moved := make([]matchmaking.PlayerResult, len(entries))
@@ -123,7 +125,7 @@ func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []ra
 	s.pool.Finish(match, int(order), moved)
 }
 
-// addMember adds a version and returns it as a player for matchmaking.
+// addMember adds a version to the members and returns it as a player for matchmaking.
 func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	s.members[r.VersionID] = &member{r.BotID, standing(r)}
 	return matchmaking.Candidate{
@@ -132,13 +134,14 @@ func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	}
 }
 
-// byPlace compares members by place, the best first. Of equal ones the newest version comes first.
+// byPlace compares members by their place in the standings, the best first. Of two with equal ratings the
+// newer version comes first.
 func byPlace(a, b *member) int {
 	return cmp.Or(ladder.ComparePlaces(a.place, b.place), cmp.Compare(b.place.VersionID, a.place.VersionID))
 }
 
-// standings returns the standings, in which equal versions have the same rank. The result is shared and must
-// not be changed.
+// standings returns the standings of the active versions, the best first. Equal versions have the same rank.
+// The result is shared and must not be changed. The caller must hold cache.mu.
 func (s *ladderState) standings() []ladder.Standing {
 	if s.places != nil {
 		return s.places
@@ -158,7 +161,8 @@ func (s *ladderState) standings() []ladder.Standing {
 	return s.places
 }
 
-// withLadder calls f with the cached ladder, which it reads first if necessary. f has exclusive access to it.
+// withLadder calls f with the ladder called name, which it reads into the cache if necessary. f has exclusive
+// access to the ladder and must not use the cache.
 func (s *db) withLadder(ctx context.Context, name string, f func(*ladderState)) error {
 	if s.cache.withLoaded(name, f) {
 		return nil
@@ -188,7 +192,8 @@ func (s *db) withLadder(ctx context.Context, name string, f func(*ladderState)) 
 	return nil
 }
 
-// withLoaded calls f with a ladder and returns true if the ladder is cached.
+// withLoaded calls f with the ladder called name and returns true. If the ladder is not cached, it only
+// returns false.
 func (c *cache) withLoaded(name string, f func(*ladderState)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -236,14 +241,16 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 	return out, nil
 }
 
-// Pool returns the pool of a ladder for matchmaking. The store keeps it up to date until the cache is cleared;
-// then Pool returns a new one.
+// Pool returns the data from which matchmaking chooses the matches of a ladder: its active versions and open
+// matches. The store updates it after each commit, until a change that clears the cache; then Pool returns a
+// new one.
 func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
 	err = s.withLadder(ctx, name, func(l *ladderState) { p = l.pool })
 	return p, err
 }
 
-// LoadPoolOpponents reads which opponents a version has met on a ladder and tells the ladder's pool.
+// LoadPoolOpponents reads how often a version has met each other version on a ladder, and sets this in the
+// ladder's pool.
 func (s Ladders) LoadPoolOpponents(ctx context.Context, name string, versionID int64) error {
 	var l *ladderState
 	if err := s.withLadder(ctx, name, func(known *ladderState) { l = known }); err != nil {
@@ -275,8 +282,8 @@ func (s Matches) Generation() uint64 {
 
 func isRated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
-// dropMatch ends a match without a result. The person who requested it gets a message, unless it is the person
-// who drops it, whose ID is by. by is 0 if no person drops it.
+// dropMatch ends a match without a result, for the given reason. by is the ID of the person who drops it, or
+// 0. The person who requested the match gets a message, unless that is the same person.
 func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason phrase.Text) error {
 	if isRated(m) {
 		tx.addLadderChange(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })
@@ -295,7 +302,8 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reaso
 	return tx.DropMatch(ctx, phraseColumn(reason), nullStamp(tx.now), m.ID)
 }
 
-// addBrokenEvent adds the event that an attempt ended without a result: the match was dropped, or waits again.
+// addBrokenEvent adds an event for a match whose attempt ended without a result, or that was dropped. reason
+// is the text of the event.
 func (tx *Tx) addBrokenEvent(ctx context.Context, m queries.MatchRow, reason phrase.Text) error {
 	tx.changesWaiting = true
 	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason.String()}

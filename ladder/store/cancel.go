@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Cancel drops a match that is not over. A machine that plays it finds it dropped. by is the ID of the person
-// who cancels it, or 0 for the server. The person who requested it gets a message, unless the same person
-// cancels it.
+// Cancel drops a match that waits or runs; for any other it returns an error. If a machine is playing the
+// match, its result is later refused with ErrAttemptOver. by is the ID of the person who cancels it, or 0 for
+// the server. The person who requested the match gets a message, unless that is the same person.
 func (s Matches) Cancel(ctx context.Context, matchID, by int64, reason phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		m, err := tx.Match(ctx, matchID)
@@ -34,9 +34,9 @@ func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason p
 	return tx.dropMatch(ctx, m, by, reason)
 }
 
-// cancelAllOf cancels what a blocked person has going on: the matches that the person requested or that the
-// person's bots play, and submissions that have started, whose uploads it returns. Submissions in the queue
-// stay there, and are not processed while the person is blocked.
+// cancelAllOf cancels the unfinished matches and submissions of a blocked person: matches that the person
+// requested or that the person's bots play, and submissions that are being processed. It returns the hashes of
+// the uploads of these submissions. Queued submissions stay in the queue.
 func (tx *Tx) cancelAllOf(ctx context.Context, p queries.Person) (uploads []string, err error) {
 	open, err := tx.OpenOfPerson(ctx, p.ID)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// openDatabase opens an SQLite database with at most conns connections, each with the given URI parameters. It
-// adds to connections the number of connections made, which grows when a context that ends interrupts a
-// connection and another one replaces it.
+// openDatabase opens an SQLite database with at most conns connections, each with the given URI parameters.
+// opened counts the connections made, which may become more than conns: when a context ends, the driver may
+// close its connection, and a new one replaces it.
 func openDatabase(path string, params url.Values, conns int, opened *atomic.Int64) (*sql.DB, error) {
 	uri, err := databaseURI(path, params)
 	if err != nil {
@@ -77,8 +77,8 @@ type connection struct {
 	statements map[string]driver.Stmt
 }
 
-// statement returns the cached prepared statement for a query of package queries. For any other query it
-// returns nil: some, such as PRAGMA, take effect when they are prepared.
+// statement returns the prepared statement for a query of package queries, which it caches. For any other
+// query it returns nil, because statements such as PRAGMA take effect when they are prepared.
 func (c *connection) statement(ctx context.Context, query string) (driver.Stmt, error) {
 	if !strings.HasPrefix(query, "-- name: ") {
 		return nil, nil

@@ -96,7 +96,7 @@ func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, CreatedAt: moment(b.Created), WithdrawnAt: nullMoment(b.Withdrawn)}
 }
 
-// convertRows returns of(r) for each row r.
+// convertRows returns a list of of(r) for each row r.
 func convertRows[R, T any](rows []R, of func(R) T) (out []T) {
 	for _, r := range rows {
 		out = append(out, of(r))
@@ -149,7 +149,7 @@ func matchOf(m queries.MatchRow) (ladder.Match, error) {
 	return out, parse("a match's clock", m.Clock, &out.Clock)
 }
 
-// attempt converts an attempt. It includes the seed only if the attempt is over.
+// attempt converts the row of an attempt. It includes the secret seed only if the attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
 	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), StartedAt: moment(a.Began), EndedAt: nullMoment(a.Ended), Reason: phraseOf(a.Reason)}
 	if a.Ended.Valid {
@@ -164,8 +164,8 @@ func hexOf(data []byte) (h referee.Hex) {
 	return h
 }
 
-// fingerprint returns the fingerprint of a game, which is equal for identical games between the same versions.
-// versions are the version IDs by slot.
+// fingerprint returns a hash of the game in replay r, which is equal for identical games between the same
+// versions. v has the rules of the game and versions the version IDs by slot.
 func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	ids := make([]int, v.Players)
 	for seat := range ids {
@@ -175,8 +175,8 @@ func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	return int64(binary.BigEndian.Uint64(print[:]))
 }
 
-// fingerprints returns the fingerprint of each game of a match. It returns nil for a game whose deals never
-// repeat.
+// fingerprints returns the fingerprint of each replay. If the game has deals that practically never repeat
+// (v.UniqueDeals), it returns nil.
 func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64) (prints []int64) {
 	if v.UniqueDeals {
 		return nil
@@ -187,8 +187,8 @@ func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64)
 	return prints
 }
 
-// gameOf returns the result in a replay as a Game of a match with the given number of slots. A seat without a
-// result has rank 0.
+// gameOf returns the game in replay r, of a match with the given number of slots, without its duration. A seat
+// without a result has rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.FinishedGame {
 	g := ladder.FinishedGame{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
 	g.Lost = len(lostSeats(r)) > 0

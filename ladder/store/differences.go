@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// Difference is a stored value that is not what it must be.
+// Difference is one place where the stored data differ from what Verify computed.
 type Difference struct {
 	Place       string `json:"where"` // table and key, as in "changes match_id=3 slot=1"
 	Description string `json:"what"`  // column, stored value and rebuilt value, as in "k is 17 where 16 is due"
 }
 
-// OtherFormula is the Place of the difference that Store.Rerate removes: the ratings were computed by another
-// formula.
+// OtherFormula is the Place of a difference that says that the ratings were computed by another version of the
+// rating formula. Store.Rerate removes it.
 const OtherFormula = "formula"
 
 func (d Difference) String() string { return d.Place + ": " + d.Description }
@@ -39,7 +39,7 @@ func (f *findings) add(list ...Difference) {
 	f.more += len(list) - n
 }
 
-// count returns the number of differences, listed or not.
+// count returns the number of all differences, including those that are not in the list.
 func (f *findings) count() int { return len(f.list) + f.more }
 
 func (f *findings) addAll(other findings) {
@@ -47,7 +47,7 @@ func (f *findings) addAll(other findings) {
 	f.more += other.more
 }
 
-// differences returns the list. If it is not complete, the last element says how many are missing.
+// differences returns the list. If differences were left out, a last element says how many.
 func (f *findings) differences() []Difference {
 	if f.more == 0 {
 		return f.list
@@ -59,14 +59,16 @@ func (f *findings) report(where, format string, args ...any) {
 	f.add(Difference{where, fmt.Sprintf(format, args...)})
 }
 
-// compare reports how two structs of the same type differ.
+// compare adds a difference at the place where if the structs got and want, of the same type, have different
+// fields.
 func (f *findings) compare(where string, got, want any) {
 	if text := differences(got, want); text != "" {
 		f.report(where, "%s", text)
 	}
 }
 
-// differences describes the fields in which got differs from want. Both are structs of the same type.
+// differences describes the fields in which got differs from want, as in "k is 17 where 16 is due". Both are
+// structs of the same type. The text is empty if they are equal.
 func differences(got, want any) string {
 	var parts []string
 	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
@@ -115,8 +117,8 @@ func optionsText(options map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// derivedTables lists the tables that follow from the matches and games of people. other has the columns that
-// do not follow, or that are compared in another way.
+// derivedTables lists the tables that can be computed from the matches and the games of people. other has the
+// columns that cannot be computed, or that are compared in another way.
 var derivedTables = []struct {
 	table string
 	other []string
@@ -129,8 +131,8 @@ var derivedTables = []struct {
 // maxRowDifferences is the number of differing rows that are listed for a table.
 const maxRowDifferences = 100
 
-// compareTables compares the rebuilt derived tables with the stored ones, except for the given columns by
-// table.
+// compareTables compares the rebuilt derived tables with the stored ones. except has, by table, columns that
+// are not compared.
 func (r *rebuild) compareTables(except map[string][]string) error {
 	return r.update(func(tx *Tx) error {
 		for _, d := range derivedTables {
@@ -164,8 +166,9 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 	return err
 }
 
-// rowPairs reports how stored and rebuilt rows of a table differ. It is given, in the order of their keys, the
-// rows that are only in one of the two.
+// rowPairs reports how the rows of a table differ between the stored database and the rebuilt one. add passes
+// it the rows that are in only one of the two, in the order of their keys; two rows with the same key are the
+// two states of one row.
 type rowPairs struct {
 	findings  *findings
 	table     string
@@ -196,7 +199,7 @@ func (p *rowPairs) add(rebuilt bool, row []any) {
 	p.report(row, strings.Join(parts, ", "))
 }
 
-// flush reports a stored row that has no rebuilt counterpart.
+// flush reports the last stored row if no rebuilt row has its key.
 func (p *rowPairs) flush() {
 	if p.storedRow != nil {
 		p.report(p.storedRow, "it is stored, and follows from nothing: "+p.values(p.storedRow))
@@ -217,7 +220,7 @@ func (p *rowPairs) report(row []any, what string) {
 	}
 }
 
-// place returns the name of the table with the key of a row.
+// place returns the name of the table with the key of a row, as in "changes match_id=3 slot=1".
 func (p *rowPairs) place(row []any) string {
 	words := []string{p.table}
 	for _, k := range p.key {
@@ -226,7 +229,7 @@ func (p *rowPairs) place(row []any) string {
 	return strings.Join(words, " ")
 }
 
-// values returns the columns of a row that are not in its key.
+// values returns the columns of a row that are not in its key, as name=value.
 func (p *rowPairs) values(row []any) string {
 	var words []string
 	for i, c := range p.columns {

@@ -22,12 +22,12 @@ const (
 // part is one replay of a match, or the log of one seat in one game.
 type part struct {
 	Deal, Rotation int
-	Seat           int // 0 for a replay
+	Seat           int // whose log it is; 0 for a replay
 	Data           []byte
 }
 
-// packParts compresses all replays or all logs of a match into one document. It returns none if there are no
-// parts.
+// packParts compresses parts into one document: all replays of a match, or all logs, as kind says. It returns
+// nil if there are no parts.
 func (s *db) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func joinParts(parts []part) []byte {
 	return out.Bytes()
 }
 
-// packGames compresses the replays and logs of the games of a match.
+// packGames compresses the replays and logs of the games of a match, into one document of each kind.
 func (s *db) packGames(games []*referee.GameResult) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
@@ -60,13 +60,14 @@ func (s *db) packGames(games []*referee.GameResult) []queries.AddDocumentParams 
 	return append(s.packParts(replaysKind, replays), s.packParts(logsKind, logs)...)
 }
 
-// damage is the error for documents that are missing or changed.
+// damage is an error that says that stored documents are missing or not as they were written.
 type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }
 
-// damageError returns the error for documents of a match that cannot be read. If err is a damage, the text for
-// users says only that there is some; the cause, for the log, has the details.
+// damageError adds the match to err, an error of reading its documents; for nil it returns nil. If the
+// documents are damaged, the result is an error for users, whose text only says so; the wrapped err is for the
+// log.
 func damageError(err error, matchID int64, kind string) error {
 	if err == nil {
 		return nil
@@ -84,8 +85,9 @@ func damageError(err error, matchID int64, kind string) error {
 
 func damagef(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
-// parts returns the replays or the logs of a match, from the database or the archive. It returns none if the
-// match has none. The error is a damage if they are not as they were stored.
+// parts returns the replays or the logs of a match, as kind says, from the database or the archive. If the
+// match has none, it returns nil. If they are missing in the archive or not as they were written, the error is
+// a damage.
 func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
 	if err != nil {
@@ -120,7 +122,8 @@ func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]p
 	return parts, nil
 }
 
-// findPart returns the document of a game and seat, or nil if there is none.
+// findPart returns the replay (seat 0) or the log of a seat in the game of the given deal and rotation, or nil
+// if there is none.
 func findPart(parts []part, deal, rotation, seat int) []byte {
 	for _, p := range parts {
 		if p.Deal == deal && p.Rotation == rotation && p.Seat == seat {

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// ErrAttemptOver is the cause of the error for an attempt that has ended or is not the latest of its match.
+// ErrAttemptOver is wrapped by the errors for an attempt that has ended or is not the latest of its match.
 var ErrAttemptOver = errors.New("the attempt is over")
 
 func unavailable(hint, format string, args ...any) *ladder.Error {
@@ -31,7 +31,8 @@ func notFound(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.NotFound, hint, format, args...)
 }
 
-// ifNoRows returns instead if err says that a query has no rows, and err otherwise.
+// ifNoRows returns instead if err says that a query returned no rows, and err otherwise. With instead nil, it
+// ignores missing rows.
 func ifNoRows(err, instead error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return instead
@@ -39,8 +40,8 @@ func ifNoRows(err, instead error) error {
 	return err
 }
 
-// machineError returns an error of the machine, such as a full or broken disk, as an error for users. It
-// returns other errors unchanged.
+// machineError turns an error of the machine, such as a full or broken disk, into an error with a text and a
+// hint for users. It returns other errors unchanged.
 func machineError(err error) error {
 	var e *sqlite.Error
 	if err == nil || !errors.As(err, &e) || ladder.CodeOf(err) != "" {
@@ -63,7 +64,7 @@ func machineError(err error) error {
 	return err
 }
 
-// isDuplicate reports whether err says that a value that must be unique exists already.
+// isDuplicate reports whether err says that a value that must be unique in a table exists already.
 func isDuplicate(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)

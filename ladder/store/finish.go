@@ -19,13 +19,14 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Finish stores the games of a running match and updates the ratings, in one transaction. results has one entry
-// for every deal in every rotation, or fewer if the match ended early, in any order; the replays must reveal
-// the seed of the attempt. An attempt that is over is refused with ErrAttemptOver, so late results are never
-// stored and nothing counts twice.
+// Finish stores the games of a running match and updates the ratings, in one transaction. results has one
+// entry for every deal in every rotation, in any order, or fewer if the match ended early; the replays must
+// contain the seed of the attempt. changes has the change of rating for each slot; it is empty for an unrated
+// match. If the attempt is over, Finish returns an error that wraps ErrAttemptOver and stores nothing, so no
+// match counts twice.
 //
-// Matches change ratings one after another, in the order in which the writer gets to them. Calls that wait at
-// the same time share a transaction, but each succeeds or fails alone.
+// Ratings change in the order in which matches are written. Calls that wait at the same time share a
+// transaction, but each succeeds or fails alone.
 func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results []*referee.GameResult) (changes []ladder.Change, err error) {
 	results, documents := s.pack(results) // outside the transaction: it takes a while
 	err = s.updateGrouped(ctx, func(ctx context.Context, tx *Tx) (err error) {
@@ -35,7 +36,8 @@ func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results
 	return changes, err
 }
 
-// finishMatch is Finish for results whose documents are packed already.
+// finishMatch does the work of Finish in a transaction. documents are the compressed replays and logs of
+// results.
 func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.GameResult, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, results: results, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
@@ -46,7 +48,7 @@ func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int
 	return f.outcome.Changes, nil
 }
 
-// pack sorts results by deal and rotation, and compresses their documents.
+// pack returns the results sorted by deal and rotation, and their replays and logs in compressed documents.
 func (s *db) pack(results []*referee.GameResult) ([]*referee.GameResult, []queries.AddDocumentParams) {
 	results = slices.SortedStableFunc(slices.Values(results), func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 	return results, s.packGames(results)
@@ -68,13 +70,13 @@ type finisher struct {
 
 	replays []*referee.Replay // of the results
 	games   []ladder.FinishedGame
-	reason  string  // why the match ended early, as a column
+	reason  string  // why the match ended early, as phraseColumn returns it; "" if it did not
 	prints  []int64 // fingerprints of the games, if deals can repeat
 	outcome rating.Outcome
 	order   int64 // position of the match on its ladder; 0 for an unrated match
 }
 
-// load reads the match and the attempt that the results must belong to.
+// load reads the running match with the given ID and its attempt into f. It fails if the attempt is over.
 func (f *finisher) load(id int64, attempt int) error {
 	row, a, err := f.tx.runningAttempt(f.ctx, id, attempt)
 	if err != nil {
@@ -101,7 +103,8 @@ func (f *finisher) load(id int64, attempt int) error {
 	return err
 }
 
-// check returns an error unless the results are those of the match. It also converts them to games.
+// check returns an error unless the results are those of the match: complete, and with the right replays and
+// bots. It also sets f.games, f.replays and f.reason.
 func (f *finisher) check() error {
 	slots := len(f.match.Versions)
 	f.games = make([]ladder.FinishedGame, len(f.results))
@@ -196,7 +199,7 @@ func checkSeats(r *referee.Replay) error {
 	return nil
 }
 
-// markRepeated marks the games of a rated match that are identical to earlier ones.
+// markRepeated marks the games of a rated match that are identical to earlier ones of the match or the ladder.
 func (f *finisher) markRepeated() error {
 	if !f.match.Rated {
 		return nil
@@ -208,7 +211,7 @@ func (f *finisher) markRepeated() error {
 	})
 }
 
-// computeOutcome computes how a rated match changes ratings and counts.
+// computeOutcome computes how a rated match changes ratings and counts. For an unrated match it does nothing.
 func (f *finisher) computeOutcome() error {
 	if !f.match.Rated {
 		return nil
@@ -230,8 +233,8 @@ func (f *finisher) computeOutcome() error {
 }
 
 // markRepeats marks each game that is identical to an earlier one of the same match or of an earlier match on
-// the ladder. first returns the order of the first match with a game of the given fingerprint, or 0. If prints
-// is empty, markRepeats does nothing.
+// the ladder. prints has the fingerprints of games; if it is empty, no game is marked. first returns the
+// number of the first match on the ladder that had a game with the given fingerprint, or 0.
 func markRepeats(games []ladder.FinishedGame, prints []int64, first func(print int64) (int64, error)) error {
 	for i, print := range prints {
 		if games[i].Repeated = slices.Contains(prints[:i], print); games[i].Repeated {
@@ -246,7 +249,7 @@ func markRepeats(games []ladder.FinishedGame, prints []int64, first func(print i
 	return nil
 }
 
-// save writes the result of the match and everything that changes with it.
+// save writes the result of the match, its documents and events, and for a rated match the changed ratings.
 func (f *finisher) save() error {
 	id := f.match.ID
 	result := queries.AddResultParams{
@@ -283,7 +286,8 @@ func (f *finisher) save() error {
 	return f.tx.FinishMatch(f.ctx, nullStamp(f.tx.now), f.reason, id)
 }
 
-// saveOutcome writes the changed ratings, the counts of pairs and the fingerprints of new games.
+// saveOutcome writes the changed ratings, the results of each pair of versions, and the fingerprints of games
+// that are not repeated.
 func (f *finisher) saveOutcome() error {
 	id, at := f.ladder.ID, f.tx.now
 	for slot, e := range f.outcome.Entries {
@@ -330,7 +334,8 @@ func earlyEndReason(ended bool, replays []*referee.Replay) (reason phrase.Text) 
 	return phrase.New("ended early: %s lost the connection", strings.Join(slices.Compact(names), ", "))
 }
 
-// lostSeats returns the seats that forfeited because their connection was lost. r may be nil.
+// lostSeats returns the seats that forfeited the game of replay r because the connection to their bot was
+// lost. r may be nil.
 func lostSeats(r *referee.Replay) (seats []int) {
 	if r == nil {
 		return nil

@@ -6,26 +6,27 @@ import (
 	"sync"
 )
 
-// maxGroup is the largest number of changes that are committed together.
+// maxGroup is the largest number of changes that are committed in one transaction.
 const maxGroup = 100
 
-// write is a change that waits to be committed in a group.
+// write is a change of the database that waits to be committed together with others. Its error, or nil, is
+// sent to err.
 type write struct {
 	apply func(context.Context, *Tx) error
 	err   chan error
 }
 
-// group is a queue of changes that wait for the writer.
+// group is the queue of changes that wait to be written. running is set while a goroutine writes them.
 type group struct {
 	mu      sync.Mutex
 	waiting []*write
 	running bool
 }
 
-// updateGrouped makes changes in the given order and returns the error of each, when all are on the disk or
-// have failed. Changes that arrive while others are being written share one transaction, so that they wait for
-// the disk once; each still succeeds or fails alone. If the context has ended, nothing is changed. Once the
-// changes are queued, they are made even if the context ends.
+// updateGrouped makes changes of the database in the given order and returns the error of each. It returns
+// when all are on the disk or have failed. Changes that arrive while others are being written share one
+// transaction, so that they wait for the disk only once; each still succeeds or fails alone. If ctx has ended
+// at the call, nothing is changed; if it ends later, the changes are made all the same.
 func (s *db) updateGrouped(ctx context.Context, makes ...func(context.Context, *Tx) error) []error {
 	errs := make([]error, len(makes))
 	if err := ctx.Err(); err != nil {
@@ -52,7 +53,7 @@ func (s *db) updateGrouped(ctx context.Context, makes ...func(context.Context, *
 	return errs
 }
 
-// writeGroups writes groups of waiting changes until none are left.
+// writeGroups commits the waiting changes, at most maxGroup at a time, until none are left.
 func (s *db) writeGroups(ctx context.Context) {
 	for {
 		s.group.mu.Lock()
@@ -70,9 +71,10 @@ func (s *db) writeGroups(ctx context.Context) {
 	}
 }
 
-// writeGroup makes changes in order and returns the error of each. It first tries all in one transaction. If
-// one change fails, it writes the changes before it, the change itself and those after it separately. If the
-// commit fails, for example because the disk is full, it makes each change in its own transaction.
+// writeGroup makes the changes in list in order and returns the error of each. It first tries all in one
+// transaction. If one change fails, it tries again in three parts: those before it, the failing one, and those
+// after it. If the commit fails, for example because the disk is full, it makes each change in its own
+// transaction.
 func (s *db) writeGroup(ctx context.Context, list []*write) (errs []error) {
 	made := 0
 	err := s.update(ctx, func(tx *Tx) error {

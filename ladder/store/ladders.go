@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Sync makes the stored ladders match the configuration. A new ladder starts with all live versions that play
-// its game. A ladder that is no longer configured is retired and keeps its history. The game of a ladder that
-// has matches cannot change, except for its option of the opening.
+// Sync makes the stored ladders match the configured ones. A new ladder starts with all live versions that
+// play its game. A ladder that is no longer configured becomes inactive and retains its history. Sync fails if
+// the game of a ladder that has matches changes, except for its option of the opening.
 func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.Ladders(ctx)
@@ -133,15 +133,15 @@ func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.St
 	return places, err
 }
 
-// StandingsPage returns at most n standings after the first ones, and the number of all. The result is shared
-// and must not be changed.
+// StandingsPage returns at most n standings, the best first, without the first ones that the index first
+// skips; total is the number of all. The result is shared and must not be changed.
 func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
 	all, err := s.Standings(ctx, name)
 	first = min(first, len(all))
 	return all[first:min(first+n, len(all))], len(all), err
 }
 
-// ListInactive returns the versions of a ladder that no longer play, ordered by their last rating.
+// ListInactive returns the versions that no longer play on a ladder, ordered by their last rating.
 func (s Ladders) ListInactive(ctx context.Context, name string) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PastStandings(ctx, l.ID)
@@ -151,14 +151,14 @@ func (s Ladders) ListInactive(ctx context.Context, name string) (out []ladder.St
 	return out, err
 }
 
-// StandingsOf returns the standings of all versions of a bot on all ladders, in the order of the ladders and
-// the last version first.
+// StandingsOf returns the standings of all versions of a bot on all ladders: in the order of the ladders, and
+// on each the newest version first.
 func (s Ladders) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfBot(ctx, botID) })
 }
 
-// Pairs returns the results of each pair of versions of a ladder, for fitting ratings. The pairs refer to
-// versions by their index in ids.
+// Pairs returns the results of each pair of versions that have met on a ladder, for fitting ratings. A and B
+// of each pair are indexes in ids, which has the version IDs.
 func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []stats.Pair, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PairsOf(ctx, l.ID)
@@ -178,8 +178,8 @@ func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []s
 	return ids, pairs, err
 }
 
-// numberVersions returns the sorted version IDs without duplicates, and a function that returns the index of an
-// ID among them.
+// numberVersions returns the version IDs sorted and without duplicates, and a function that returns the index
+// of an ID in that list. It changes versions.
 func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	slices.Sort(versions)
 	versions = slices.Compact(versions)
@@ -189,9 +189,8 @@ func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	}
 }
 
-// Bouts returns the last n matches of a ladder for teams, for fitting ratings. sides has the side of each slot.
-// The bouts refer to versions by their index in ids. Pairs does not suffice for teams, because it does not
-// record who played together.
+// Bouts returns the results of the last n matches on a ladder on which teams play, for fitting ratings. sides
+// has the side of each slot. The players in a bout are indexes in ids, which has the version IDs.
 func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
@@ -204,7 +203,8 @@ func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (
 	return ids, bouts, err
 }
 
-// boutsOf converts rows, one for each slot of a match, to one bout per match.
+// boutsOf converts rows, one for each slot of a match, to one result per match. sides has the side of each
+// slot; ids has the version IDs, to which the results refer by index.
 func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats.Bout, err error) {
 	for _, r := range rows {
 		ids = append(ids, r.VersionID)
@@ -228,8 +228,8 @@ func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats
 	return ids, bouts, nil
 }
 
-// SaveFit stores the maximum-likelihood ratings of versions on a ladder, by version ID. The half width of an
-// unbounded interval is stored as NULL.
+// SaveFit stores the maximum-likelihood ratings of versions on a ladder. The keys of estimates are version
+// IDs. An infinite half width of an interval is stored as NULL.
 func (s Ladders) SaveFit(ctx context.Context, name string, estimates map[int64]stats.Estimate) error {
 	return s.update(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)

@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// matches returns the matches whose rows find returns, with their slots, attempts and changes.
+// matches returns the matches of the rows that find returns, complete with versions, attempts and rating
+// changes.
 func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
@@ -21,25 +22,25 @@ func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow
 	return out, err
 }
 
-// ListWaiting returns at most limit waiting matches: first those that nobody requested, then the requested ones,
-// the oldest first.
+// ListWaiting returns at most limit waiting matches: first those that the server paired, then those that
+// people requested, each group from the oldest to the newest.
 func (s Matches) ListWaiting(ctx context.Context, limit int) ([]ladder.Match, error) {
 	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })
 }
 
-// MatchFilter selects matches. The zero value selects the last ones of all.
+// MatchFilter selects matches. An empty field selects all, so the zero value selects the newest 50 matches.
 type MatchFilter struct {
-	Ladder   string
-	Unrated  bool // only unrated matches; not with Ladder, Bot or Version
-	Bot      string
-	Version  int64
-	Opponent int64 // only matches of Version with this version, on Ladder, in any state
+	Ladder   string // name of the ladder
+	Unrated  bool   // only unrated matches; cannot be combined with Ladder, Bot or Version
+	Bot      string // name of a bot that plays; ignored if Version is set
+	Version  int64  // ID of a version that plays
+	Opponent int64  // ID of a version that plays against Version on Ladder; State is ignored then
 	State    ladder.MatchState
 	BeforeID int64 // only matches with a smaller ID; 0 means all
 	Limit    int   // 0 means 50
 }
 
-// List returns matches, the last one first.
+// List returns the matches that f selects, the newest first.
 func (s Matches) List(ctx context.Context, f MatchFilter) ([]ladder.Match, error) {
 	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.findMatches(ctx, f) })
 }
@@ -103,7 +104,7 @@ func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err erro
 	return list[0], nil
 }
 
-// completeMatches converts rows to matches and adds their slots, attempts and changes.
+// completeMatches converts rows to matches and adds their versions, attempts and rating changes.
 func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match, error) {
 	out := make([]ladder.Match, len(rows))
 	ids := make([]int64, len(rows))
@@ -157,8 +158,8 @@ func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]l
 	return out, nil
 }
 
-// ChangeHistory returns the rating changes of a version on a ladder: at most limit of them, evenly spaced and
-// including the last one. If limit is 0, it returns all.
+// ChangeHistory returns at most limit rating changes of a version on the ladder called name. They are evenly
+// spaced over its matches, and the last one is among them. If limit is 0, it returns all.
 func (s Ladders) ChangeHistory(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		e, err := tx.Entry(ctx, l.ID, versionID)

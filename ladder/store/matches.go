@@ -28,18 +28,18 @@ type NewMatch struct {
 	Clock       referee.Clock
 	Deals       int
 	RequestedBy int64 // ID of the person; 0 for nobody
-	// MaxOpen limits the number of unfinished unrated matches of that person. 0 means no limit.
+	// MaxOpen limits how many unfinished unrated matches RequestedBy may have. 0 means no limit.
 	MaxOpen int
-	// MaxTime limits how long an unrated match may take by its rules. 0 means no limit.
+	// MaxTime limits how long an unrated match may take at most by its game and clock. 0 means no limit.
 	MaxTime time.Duration
-	// Memory is the budget that a rotation of an unrated match must fit into.
+	// Memory is the memory for the bots that play at the same time. An unrated match that needs more is refused.
 	Memory ladder.MemoryBudget
-	// Allowance is added to the margin of the clock if a remote version plays.
+	// Allowance is added to the margin of the clock, for network delays, if a remote version plays.
 	Allowance time.Duration
 }
 
-// Add adds a match in the state Waiting. The versions of a rated match must be active on its ladder. Those of
-// an unrated match must be live, retired or suspended, and live if they are remote.
+// Add adds a match in the state Waiting. For a rated match, the versions must be active on its ladder. For an
+// unrated match, they must be live, retired or suspended, and those of remote bots must be live.
 func (s Matches) Add(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		tx.changesWaiting = true
@@ -89,7 +89,8 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	return out, n.checkLimits(out)
 }
 
-// settingsID returns the ID of the row with the settings of a match, which it adds if there is none.
+// settingsID returns the ID of the row with the game, options, clock and deals of match m. It adds the row if
+// there is none.
 func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error) {
 	p := queries.AddSettingsParams{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals}
 	id, err := tx.SettingsID(ctx, queries.SettingsIDParams(p))
@@ -99,7 +100,8 @@ func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error)
 	return id, err
 }
 
-// matchVersions returns the versions of a new match, by slot. It returns an error if one may not play in it.
+// matchVersions returns the versions of the new match m, by slot. It returns an error if one of them may not
+// play in it.
 func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
 	for slot, id := range n.Versions {
 		row, err := tx.matchVersion(ctx, m.LadderID.Int64, id)
@@ -117,7 +119,8 @@ func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch)
 	return rows, nil
 }
 
-// clock returns the clock of a match as JSON, with the allowance added if a remote version plays.
+// clock returns the clock of a match as JSON; remote says whether a remote version plays. Then n.Allowance is
+// added to the margin of the given clock, which is JSON, too.
 func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	if !remote {
 		return clock, nil
@@ -130,7 +133,7 @@ func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	return jsonText(c), nil
 }
 
-// checkLimits returns an error if an unrated match needs more time or memory than it may.
+// checkLimits returns an error if the unrated match m needs more time or memory than n permits.
 func (n *NewMatch) checkLimits(m ladder.Match) error {
 	v, err := m.Variant()
 	if err != nil {
@@ -144,7 +147,7 @@ func (n *NewMatch) checkLimits(m ladder.Match) error {
 	return n.Memory.Check("match", v, m.HouseOrRemote())
 }
 
-// newMatch returns the row of a new match, still without its ID.
+// newMatch returns the row of a new match without adding it, so it has no ID yet.
 func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (m queries.MatchRow, err error) {
 	if n.Ladder == "" {
 		return tx.newUnrated(ctx, n)
@@ -197,8 +200,8 @@ func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, e
 	return queries.MatchRow{Game: n.Game, Options: jsonText(v.Settings.Map()), Clock: jsonText(n.Clock), Deals: int64(n.Deals), AskedBy: nullID(n.RequestedBy)}, nil
 }
 
-// matchVersion returns a version if it may play in a match of a ladder, and an error otherwise. ladderID is 0
-// for an unrated match.
+// matchVersion returns the version with the given ID if it may play in a match on the ladder, and an error
+// otherwise. ladderID is 0 for an unrated match.
 func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
@@ -242,7 +245,7 @@ func playsGame(row queries.VersionRow, game string) bool {
 	return err == nil && v.Plays(game)
 }
 
-// maxFailures is the number of attempts after whose failure a match is dropped.
+// maxFailures is the number of failed attempts after which a match is dropped.
 const maxFailures = 3
 
 // MatchStart asks for an attempt at a match.
@@ -260,9 +263,9 @@ type StartedMatch struct {
 	Err     error // if it is not nil, the match was not started, and a new one not added
 }
 
-// Start starts attempts at matches and returns the result of each. Several share a transaction, but each
-// succeeds or fails alone. From then on the commitment of the attempt, a hash of its seed, is public; the seed
-// is public when the attempt is over.
+// Start starts attempts at matches and returns one result for each request, in the same order. The requests
+// share a transaction, but each succeeds or fails alone. From then on the commitment of an attempt, a hash of
+// its seed, is public; the seed becomes public when the attempt is over.
 func (s Matches) Start(ctx context.Context, starts []MatchStart) []StartedMatch {
 	out := make([]StartedMatch, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
@@ -306,7 +309,8 @@ func (tx *Tx) startMatch(ctx context.Context, start MatchStart) (out StartedMatc
 	return out, nil
 }
 
-// waitingMatch returns a match that waits and the number of its next attempt.
+// waitingMatch returns the waiting match with the given ID and the number that its next attempt gets. If the
+// match is not waiting, it returns an error.
 func (tx *Tx) waitingMatch(ctx context.Context, id int64) (out ladder.Match, number int64, err error) {
 	m, err := tx.matchInState(ctx, id, ladder.Waiting)
 	if err != nil {
@@ -319,7 +323,7 @@ func (tx *Tx) waitingMatch(ctx context.Context, id int64) (out ladder.Match, num
 	return list[0], int64(len(list[0].Attempts)) + 1, nil
 }
 
-// matchInState returns a match, or an error if its state is another.
+// matchInState returns the match with the given ID, or an error if it is not in the given state.
 func (tx *Tx) matchInState(ctx context.Context, id int64, state ladder.MatchState) (queries.MatchRow, error) {
 	m, err := tx.Match(ctx, id)
 	if err != nil {
@@ -332,7 +336,7 @@ func (tx *Tx) matchInState(ctx context.Context, id int64, state ladder.MatchStat
 }
 
 // runningAttempt returns a running match and its attempt with the given number. If that attempt is over, the
-// cause of the error is ErrAttemptOver.
+// error wraps ErrAttemptOver.
 func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
 	m, err = tx.matchInState(ctx, id, ladder.Running)
 	if err != nil {
@@ -352,10 +356,11 @@ func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queri
 
 func noMatchError(id int64) error { return notFound("", "match %d does not exist", id) }
 
-// InterruptAttempt ends an attempt at a running match without a result. The seed is public then, and the match
-// waits again. failed says that the referee failed, and not that the server stopped; the third failure drops
-// the match. dropped reports whether the match was dropped, for that or because a version no longer plays. An
-// attempt that is over is refused with ErrAttemptOver.
+// InterruptAttempt ends an attempt at a running match without a result. Its seed becomes public, and the match
+// waits for another attempt. failed is true if the attempt failed, and false if it was only stopped, for
+// example with the server; the third failed attempt drops the match. dropped reports whether the match was
+// dropped, for that reason or because a version no longer plays. If the attempt is over already, the error
+// wraps ErrAttemptOver.
 func (s Matches) InterruptAttempt(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		m, _, err := tx.runningAttempt(ctx, matchID, attempt)
@@ -394,7 +399,8 @@ func (tx *Tx) interruptAttempt(ctx context.Context, m queries.MatchRow, reason p
 	return tx.dropIdle(ctx)
 }
 
-// endAttempt ends the running attempt of a match.
+// endAttempt ends the last attempt of a match, which is running. failed says that the attempt failed and was
+// not only stopped.
 func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {

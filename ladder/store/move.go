@@ -23,20 +23,20 @@ const (
 
 const movePage = 256 // matches that are read at a time
 
-// MoveReport says what MoveDocuments has done.
+// MoveReport says what a call of MoveDocuments has done.
 type MoveReport struct {
-	Matches int
+	Matches int   // whose documents were moved
 	Bytes   int64 // size of the documents that were moved
-	Files   int
-	Full    bool // the archive reached its size limit, so the remaining documents stay in the database
+	Files   int   // archive files written
+	Full    bool  // the archive reached its size limit, so the remaining documents stay in the database
 }
 
-// MoveDocuments moves the documents of old matches from the database to archive files, as the storage rules of
-// the configuration say. They are still read, served and verified as before.
+// MoveDocuments moves the replays and logs of old matches from the database to archive files. rules says how
+// old they must be and how large the archive may become. They can be read and verified as before.
 //
 // A file is on the disk before the database refers to it, so a crash at any moment loses nothing. Files that
-// the database does not refer to are removed by the next call. Only the process that holds the lock of the
-// directory may call it, and not concurrently.
+// the database does not refer to are removed by the next call. The caller must hold the lock of the directory;
+// only one call may run at a time.
 func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done MoveReport, err error) {
 	if rules.Days == 0 {
 		return done, nil
@@ -48,9 +48,9 @@ func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done M
 	return m.report, machineError(err)
 }
 
-// EstimateMove returns what MoveDocuments would do now if the size of the archive were not limited. Full is set
-// if that would exceed the limit. It may be called while a server runs. It also counts damaged documents, which
-// MoveDocuments would leave.
+// EstimateMove returns what MoveDocuments would do now if the archive had no size limit. Full is set if the
+// archive would exceed its limit. Damaged documents are included, although MoveDocuments would not move them.
+// It may be called while a server runs.
 func (s *Store) EstimateMove(ctx context.Context, rules ladder.Storage) (would MoveReport, err error) {
 	if rules.Days == 0 {
 		return would, nil
@@ -83,8 +83,8 @@ type mover struct {
 	count  int                          // matches in that file
 }
 
-// sweep reads the size of the archive. It removes files that the database does not refer to, and temporary
-// files of processes that were killed.
+// sweep prepares the archive directory: it removes files that the database does not refer to, and temporary
+// files of processes that were killed. It sets m.used.
 func (m *mover) sweep() (err error) {
 	if m.used, err = m.store.read.ArchivedBytes(m.ctx); err != nil {
 		return err
@@ -141,8 +141,8 @@ func (m *mover) run() error {
 	}
 }
 
-// add appends the documents of a match to the file that is being built. It skips a match with damaged
-// documents.
+// add appends the documents of a match to the file that is being built. If one of them is damaged, it skips
+// the match.
 func (m *mover) add(matchID int64) error {
 	rows, err := m.store.read.KeptDocuments(m.ctx, matchID)
 	if err != nil {
@@ -163,7 +163,8 @@ func (m *mover) add(matchID int64) error {
 	return nil
 }
 
-// write writes the file that is being built and then records it in the database.
+// write writes the archive file that has been built and then records it in the database. If the file would
+// exceed the limit of the archive, it only sets m.report.Full.
 func (m *mover) write() error {
 	if m.count == 0 {
 		return nil

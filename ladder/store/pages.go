@@ -16,10 +16,10 @@ import (
 type ListedBot struct {
 	ladder.Bot
 	Owner    string // name of the owner; empty for a house bot
-	Number   int
+	Number   int    // of that version
 	State    ladder.VersionState
 	Language string
-	Label    string // version named in the manifest
+	Label    string // name of that version according to the bot's manifest
 }
 
 // BotFilter selects bots. The zero value selects all.
@@ -61,7 +61,7 @@ func (s Bots) ListByPerson(ctx context.Context, p ladder.Person, before int64, n
 	return out, machineError(err)
 }
 
-// Languages returns at most n languages in which bots are written, sorted by name.
+// Languages returns the languages in which bots are written, sorted by name, at most n.
 func (s Bots) Languages(ctx context.Context, n int) (out []string, err error) {
 	last := ""
 	for len(out) < n {
@@ -73,8 +73,8 @@ func (s Bots) Languages(ctx context.Context, n int) (out []string, err error) {
 	return out, nil
 }
 
-// SearchNames returns at most n names of bots, and as many of people, that contain text. Names that begin with it
-// come first.
+// SearchNames returns at most n names of bots and at most n names of people that contain text, in upper or
+// lower case. Names that begin with text come first. An empty text finds nothing.
 func (s Bots) SearchNames(ctx context.Context, text string, n int) (bots, people []string, err error) {
 	text = strings.ToLower(text)
 	if text == "" {
@@ -109,8 +109,8 @@ func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out
 	return version(row)
 }
 
-// PlacesOfBot returns the standings of a bot's live version or, if none is live, of the last version that was
-// on a ladder.
+// PlacesOfBot returns the standings of one version of a bot on all ladders: of its live version or, if none is
+// live, of its last version that was on a ladder. If there is none, the list is empty.
 func (s Ladders) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s Ladders) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standi
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfVersion(ctx, versionID) })
 }
 
-// places converts the rows that find returns to standings and adds the ranks of active versions.
+// places converts the rows that find returns to standings and adds the rank of each active version.
 func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
@@ -145,7 +145,8 @@ func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingR
 	return out, err
 }
 
-// StandingsOn returns at most n versions of a bot that have played on a ladder, the last one first.
+// StandingsOn returns at most n standings, one for each version of a bot that has been on the ladder called
+// name, the newest version first.
 func (s Ladders) StandingsOn(ctx context.Context, name string, botID int64, n int) (out []ladder.Standing, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(n))
@@ -160,12 +161,13 @@ type RatingPoint struct {
 	Match      int64
 	FinishedAt time.Time
 	Version    int // number of the version
-	Count      int // matches of the bot so far, counted from the first of the selected versions
+	Count      int // matches of the bot up to this one, without those of versions older than the selected ones
 	Elo        float64
 }
 
-// RatingHistory returns the Elo of a bot's last versions on a ladder over time: at most n points, evenly spaced over
-// their matches and including the last one.
+// RatingHistory returns the Elo of a bot on the ladder called name over time. It covers the given number of
+// its last versions, with at most n points, which are evenly spaced over their matches and include the last
+// one.
 func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
@@ -184,8 +186,9 @@ func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, ve
 	return out, err
 }
 
-// spread chooses at most n matches of the versions in own, evenly spaced over all their matches. It returns
-// them as pairs of version ID and match number, with points whose times and Elo are still to be set.
+// spread chooses at most n matches, evenly spaced over all matches of the versions in own. wanted has the ID
+// of the version and the number of the match among the matches of that version. points has one point for each,
+// in which the match, its time and the Elo are still to be set.
 func spread(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {
@@ -205,14 +208,15 @@ func spread(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoi
 	return wanted, points
 }
 
-// Opponent is the record of a bot against another bot on a ladder. Its Squares are not set.
+// Opponent is the record of a bot against another bot on a ladder. The field Squares is not set.
 type Opponent struct {
 	Bot string
 	Meeting
 }
 
-// Opponents returns the record of a bot's last versions against other bots on a ladder, ordered by the number
-// of games, the most first: n of them after the first skip ones. total is the number of all opponents.
+// Opponents returns the records of a bot against other bots on the ladder called name, counting the given
+// number of its last versions. It is ordered by the number of games, the most first, and contains n of them
+// after the first skip. total is the number of all opponents.
 func (s Ladders) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
@@ -241,7 +245,7 @@ type Forfeit struct {
 	FinishedAt    time.Time
 }
 
-// Forfeits returns at most n games that a bot lost by a fault, those of the last match first.
+// Forfeits returns at most n games that a bot lost by a fault, those of the newest match first.
 func (s Matches) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
 	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))
 	if err != nil {
@@ -272,11 +276,11 @@ func (s People) MessagesOf(ctx context.Context, botID int64, n int) (out []ladde
 // LadderSummary is a ladder with its leaders.
 type LadderSummary struct {
 	LadderInfo
-	Active int // number of active versions
-	Top    []ladder.Standing
+	Active int               // number of active versions
+	Top    []ladder.Standing // the best versions
 }
 
-// Summaries returns the ladders that are played, each with its first n standings.
+// Summaries returns the ladders that are still configured, each with its best n versions.
 func (s Ladders) Summaries(ctx context.Context, n int) (out []LadderSummary, err error) {
 	ladders, err := s.List(ctx)
 	if err != nil {
@@ -295,8 +299,9 @@ func (s Ladders) Summaries(ctx context.Context, n int) (out []LadderSummary, err
 	return out, nil
 }
 
-// Trends returns the Elo of versions on a ladder over time, by version ID: their ratings after at most n of
-// their matches, evenly spaced and including the last one.
+// Trends returns the Elo of versions on the ladder called name over time, by version ID. The versions are
+// those of the standings in of. Each gets the Elo after at most n of its matches, evenly spaced and including
+// the last one.
 func (s Ladders) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {
 	wanted := [][2]int64{}
 	for _, p := range of {
@@ -314,18 +319,19 @@ func (s Ladders) Trends(ctx context.Context, name string, of []ladder.Standing, 
 	return out, err
 }
 
-// Meeting is the record of one version against another on a ladder. A win is a game in which it had the better
-// rank.
+// Meeting is the record of one version against another on a ladder. A win is a game in which the first version
+// had the better rank.
 type Meeting struct {
 	Matches int64
 	Deals   float64
-	Score   float64 // sum of its scores over the deals, each from 0 to 1
-	Squares float64 // sum of the squares of these scores
+	Score   float64 // sum of the first version's scores in the deals, each from 0 to 1
+	Squares float64 // sum of the squares of these scores, for estimating their variance
 	rules.Record
 }
 
-// Meetings returns the records of versions against each other on a ladder, by version and opponent. Pairs that
-// have not met are omitted.
+// Meetings returns the records of the given versions against each other on the ladder called name. A key is a
+// version ID and the ID of its opponent; each pair is there in both directions. Pairs that have not met are
+// omitted.
 func (s Ladders) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
 	out := map[[2]int64]Meeting{}
 	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {

@@ -16,9 +16,9 @@ import (
 // playLimitPeriod is the period to which the limit of games per person applies.
 const playLimitPeriod = 24 * time.Hour
 
-// Add adds a game of people and bots, which starts now. p.Seats has the seats that are taken: the bots, for
-// which Version and BotID are needed, and the person who opens the table. For the other parameters and the
-// results see SitDown.
+// Add adds a game of people and bots, which starts now. p.Seats has the seats that are taken: those of the
+// bots, with Version and BotID, and the one of the person who opens the game. For that person, the other
+// parameters and the results are the same as for SitDown.
 func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
@@ -38,10 +38,10 @@ func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDa
 	return key, session, err
 }
 
-// SitDown adds a person to an open game. It refuses a person who has sat down at perDay games in the last 24
-// hours, and guests if that many games were started by guests from the same address; if perDay is 0, there is
-// no limit. If newGuest is true, SitDown starts a session for the guest and returns its ID and its key, which
-// is not stored.
+// SitDown adds a person at a seat of an open game. It returns an error if the person has sat down at perDay
+// games in the last 24 hours. For guests it counts the games of guests from the same address instead. If
+// perDay is 0, there is no limit. If newGuest is true, SitDown starts a session for the guest and returns its
+// ID and its key, of which only a hash is stored.
 func (s Plays) SitDown(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
@@ -71,9 +71,9 @@ func (tx *Tx) sitDown(ctx context.Context, id string, x ladder.PlaySeat, address
 	})
 }
 
-// ClaimSeat turns the seat of a guest at an open game into that of a person. The game then counts toward the
-// daily limit of the person and no longer toward that of the address. If the person has reached the limit
-// perDay already, it still counts toward that of the address.
+// ClaimSeat gives the seat of a guest at an open game to the person with the given ID, who has signed in. The
+// game then counts toward the daily limit of the person, perDay, and no longer toward that of the address. If
+// the person has reached the limit already, it continues to count toward that of the address.
 func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
 		over := checkPlayLimit(ctx, tx, personID, tx.now, int64(perDay))
@@ -93,7 +93,8 @@ func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int6
 	})
 }
 
-// checkPlayLimit returns an error if a person has sat down at perDay games within playLimitPeriod.
+// checkPlayLimit returns an error if a person has sat down at perDay games or more within playLimitPeriod. If
+// perDay is 0, there is no limit.
 func checkPlayLimit(ctx context.Context, tx *Tx, person int64, now time.Time, perDay int64) error {
 	n, err := tx.CountPlaysSince(ctx, nullID(person), nullStamp(now.Add(-playLimitPeriod)))
 	if err == nil && perDay > 0 && n >= perDay {
@@ -102,8 +103,9 @@ func checkPlayLimit(ctx context.Context, tx *Tx, person int64, now time.Time, pe
 	return err
 }
 
-// countGuestPlay returns an error if guests have started perDay games from an address within playLimitPeriod,
-// and otherwise counts one more. It deletes older counts.
+// countGuestPlay records that a guest from an address sits down at a game. It returns an error instead if
+// guests from that address have done so perDay times within playLimitPeriod; if perDay is 0, there is no
+// limit. It deletes older records.
 func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Time, perDay int64) error {
 	since := stamp(now.Add(-playLimitPeriod))
 	if err := tx.DeleteGuestPlays(ctx, since); err != nil {
@@ -119,14 +121,14 @@ func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Ti
 	return tx.AddGuestPlay(ctx, address.String(), stamp(now))
 }
 
-// Finish stores the ranks and the replay of an open game, and updates the records of its people and bots and,
-// if the game is rated, the ratings of its people.
+// Finish stores the ranks, by seat, and the replay of an open game. It updates the records of the people and
+// bots who played and, if the game is rated, the ratings of the people.
 func (s Plays) Finish(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	data := s.codec.pack(replay)
 	return s.update(ctx, func(tx *Tx) error { return tx.finishPlay(ctx, id, v, ranks, data) })
 }
 
-// finishPlay is Finish for a packed replay.
+// finishPlay does the work of Plays.Finish in a transaction. replay is compressed already.
 func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	ended := nullStamp(tx.now)
 	n, err := tx.FinishPlay(ctx, ended, replay, id)
@@ -225,7 +227,8 @@ func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, 
 	return list, err
 }
 
-// RecordsOfPerson returns the results of a person in finished games, by game and by opponents.
+// RecordsOfPerson returns the results of a person in finished games, summed up for each game and kind of
+// opponent (people, or one bot).
 func (s Plays) RecordsOfPerson(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PersonRecords(ctx, nullID(personID))
@@ -272,13 +275,14 @@ func (s Plays) Replay(ctx context.Context, id string) ([]byte, error) {
 	return data, nil
 }
 
-// RecordAgainstPeople returns the results of a bot, with all its versions, in games with people.
+// RecordAgainstPeople returns the results of all versions of a bot in games with people.
 func (s Plays) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Record, error) {
 	r, err := s.read.RecordAgainstPeople(ctx, nullID(botID))
 	return recordOf(r.Wins, r.Draws, r.Losses), machineError(err)
 }
 
-// ListLive returns at most n live versions whose owners are not blocked, those of the oldest bots first.
+// ListLive returns at most n live versions whose owners are not blocked, in the order in which their bots were
+// added.
 func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LiveVersions(ctx, int64(n))
 	if err != nil {

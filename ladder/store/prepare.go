@@ -18,11 +18,12 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// preparedMatch is a finished match with the data to finish it again and the differences found in them.
+// preparedMatch is a finished match with the data for computing its result again. The findings are the
+// differences that were found while these data were read.
 type preparedMatch struct {
 	findings
 	finishedMatch
-	data  []byte                // stored games as unpacked JSON
+	data  []byte                // stored games as JSON
 	games []ladder.FinishedGame // stored games; nil if they are damaged
 	// results has the games read from the replays. It is nil if a replay is damaged or missing, or if the
 	// rebuild does not use replays.
@@ -33,12 +34,13 @@ func (m *preparedMatch) place(table string, deal, rotation int) string {
 	return fmt.Sprintf("%s match_id=%d deal=%d rotation=%d", table, m.id, deal, rotation)
 }
 
-// reportFailure adds the reason why the match cannot finish again.
+// reportFailure adds a difference to the rebuild: the reason err why the result of the match cannot be
+// computed again.
 func (m *preparedMatch) reportFailure(to *rebuild, err error) {
 	to.findings.report(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
 }
 
-// prepareMatch reads a match and verifies its replays by the rules.
+// prepareMatch reads a match and, if the rebuild uses replays, verifies each of them by playing it again.
 func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*preparedMatch, error) {
 	m := &preparedMatch{finishedMatch: row}
 	result, err := r.source.read.ResultOf(ctx, m.id)
@@ -70,7 +72,8 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 	return m, nil
 }
 
-// parts returns the replays or the logs of a match, or nil if they are damaged.
+// parts returns the replays or the logs of a match, as kind says. If they are damaged, it records that as a
+// difference and returns nil.
 func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]part, error) {
 	parts, err := r.source.parts(ctx, r.source.read, m.id, kind)
 	if d := new(damage); errors.As(err, d) {
@@ -80,8 +83,8 @@ func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]p
 	return append([]part{}, parts...), err
 }
 
-// readResults reads the games of the match from their replays. If a replay is missing, damaged or duplicate,
-// results stays nil.
+// readResults sets m.results to the games in the replays of the match. players has the version that plays in
+// each slot. If a replay is missing, damaged or duplicate, it records that and m.results stays nil.
 func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfMatchRow) {
 	type place struct{ deal, rotation int }
 	took, seen, whole := map[place]time.Duration{}, map[place]bool{}, true
@@ -125,7 +128,8 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 	slices.SortStableFunc(m.results, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 }
 
-// checkReplay verifies a replay by the rules and compares its seats with the versions of the match.
+// checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the
+// match. players has the version that plays in each slot; where is the place of differences.
 func (m *preparedMatch) checkReplay(where string, g *referee.GameResult, players []queries.PlayersOfMatchRow) {
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
@@ -134,7 +138,7 @@ func (m *preparedMatch) checkReplay(where string, g *referee.GameResult, players
 	}
 }
 
-// checkLogs reports duplicate logs and logs of games and seats that do not exist.
+// checkLogs reports duplicate logs, and logs of games or seats that do not exist.
 func (m *preparedMatch) checkLogs(logs []part) {
 	seats := map[[2]int]int{}
 	for _, g := range m.games {
@@ -153,7 +157,7 @@ func (m *preparedMatch) checkLogs(logs []part) {
 	}
 }
 
-// compareGames compares the stored games of a match with rebuilt ones.
+// compareGames reports how the stored games of a match differ from again, the games computed from its replays.
 func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return
@@ -184,7 +188,8 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	}
 }
 
-// rerun plays a replay again by the rules and reports the differences.
+// rerun plays the moves of replay r again by the rules of its game and reports differences, with where as
+// their place.
 func (f *findings) rerun(where string, r *referee.Replay) {
 	g, err := games.Find(r.Game)
 	if err != nil {
@@ -196,7 +201,7 @@ func (f *findings) rerun(where string, r *referee.Replay) {
 	}
 }
 
-// seatedBot describes the version that had a seat according to the database.
+// seatedBot describes the version that plays at a seat according to the database.
 type seatedBot struct {
 	name    string
 	number  int64
@@ -206,8 +211,8 @@ type seatedBot struct {
 	remote  bool
 }
 
-// compareSeat compares a seat of a replay with the version that the database names. It compares hashes only for
-// versions of people, because house bots change with timba.
+// compareSeat compares the seat s of a replay with b, the version that plays there according to the database.
+// It compares hashes only for versions of people, because house bots change with this program.
 func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) {
 	full, _, _ := strings.Cut(s.Name, "#")
 	name, number, numbered := strings.Cut(full, "/")
@@ -229,18 +234,19 @@ func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) 
 	}
 }
 
-// preparedPlay is a finished game of people with the data to finish it again and the differences found in them.
+// preparedPlay is a finished game of people with the data for computing its result again. The findings are the
+// differences that were found while these data were read.
 type preparedPlay struct {
 	findings
 	id      string
 	endedAt int64
-	variant *rules.Variant // nil if it cannot finish again
+	variant *rules.Variant // nil if the result cannot be computed again
 	ranks   []int
 }
 
 func (p *preparedPlay) place() string { return "plays id=" + p.id }
 
-// preparePlay reads a game of people and verifies its replay by the rules.
+// preparePlay reads the game of people with the given ID and verifies its replay by playing it again.
 func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, error) {
 	p := &preparedPlay{id: id}
 	var row queries.PlayRow
@@ -287,8 +293,8 @@ func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, er
 	return p, nil
 }
 
-// checkPlayers returns an error unless every seat has a bot or a person, and the seat from which the table was
-// opened has a person.
+// checkPlayers returns an error unless every seat of the game has a bot or a person, and the seat opener, from
+// which the game was opened, has a person.
 func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queries.PlayersOfPlayRow) error {
 	if len(r.Ranks) != v.Players {
 		return fmt.Errorf("the replay has %d ranks for %d seats", len(r.Ranks), v.Players)
@@ -307,7 +313,7 @@ func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queri
 	return nil
 }
 
-// check compares a game of people with its replay, including the seats, and verifies the replay by the rules.
+// check compares a game of people and its seats with replay r, and verifies the replay by playing it again.
 func (p *preparedPlay) check(row queries.PlayRow, r *referee.Replay, seats []queries.PlayersOfPlayRow) {
 	type replayHead struct {
 		Game, Commitment string

@@ -12,15 +12,15 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// pendingVersion is a version in the queue of submissions.
+// pendingVersion is a version whose submission is queued or being processed.
 type pendingVersion struct {
 	ladder.Version
 	begun bool // one of its stages has started
 }
 
-// queue returns the pending versions, except those of blocked people, in the order in which they are processed.
-// Owners take turns, beginning with the one whose last turn is longest ago. Versions of the same owner go in
-// the order of their upload.
+// queue returns the pending versions in the order in which they are processed, without those of blocked
+// people. Owners take turns, beginning with the one whose last turn is longest ago; versions of the same owner
+// are in the order of their upload.
 func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	rows, err := tx.PendingVersions(ctx)
 	if err != nil {
@@ -84,7 +84,8 @@ func (s Versions) QueuePlace(ctx context.Context, versionID int64) (int, error) 
 	return 0, nil
 }
 
-// Cancel ends a submission that waits for its first stage. The version counts as failed.
+// Cancel ends a submission that waits for its first stage; for any other it returns an error. The version gets
+// the state Failed.
 func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (reason phrase.Text, err error) {
 		stages, err := tx.Stages(ctx, versionID)
@@ -103,7 +104,8 @@ func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text)
 	})
 }
 
-// fail ends a submission for the reason that why returns. It deletes the upload if no version needs it.
+// fail ends a submission that is not over, for the reason that why returns. It then deletes the upload unless
+// another version needs it.
 func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {

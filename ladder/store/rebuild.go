@@ -19,9 +19,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// rebuild is a temporary store in which all matches and games of people of another store finish again, in order
-// and by the same code. Two more databases are attached to its connection: "source" is the database of the
-// other store, and "stored" is a copy of its rows as they were when the rebuild began.
+// rebuild is a temporary store in which the results of all matches and games of people of another store are
+// computed again, in order and by the same code. Two more databases are attached to its connection: "source"
+// is the database of the other store, and "stored" is a copy of its rows as they were when the rebuild began.
 type rebuild struct {
 	findings
 	ctx    context.Context
@@ -30,33 +30,34 @@ type rebuild struct {
 	dir    string
 	// replays says whether games are rebuilt from their replays. If it is false, the stored games are used.
 	replays bool
-	// progress is called with the number of matches that have finished since the last call.
+	// progress is called with the number of matches that were computed since the last call.
 	progress  func(n int)
-	entries   map[int64][]arrival // versions that have not entered yet, by ladder ID
-	knownBots map[arrivalBot]bool // bots of which a version has entered the ladder
+	entries   map[int64][]arrival // versions that are still to be added to a ladder, by ladder ID
+	knownBots map[arrivalBot]bool // bots of which a version was added to the ladder
 }
 
-// arrival is a version that enters a ladder. since is the order of the last match before that.
+// arrival is a version that enters a ladder. since is the number of the ladder's last match before that.
 type arrival struct {
 	version, since int64
 	predecessor    sql.NullInt64
 	arrivalBot
 }
 
-// arrivalBot is a bot on a ladder.
+// arrivalBot is a bot and the ID of a ladder.
 type arrivalBot struct {
 	ladder int64
 	bot    string
 }
 
-// rebuiltTables lists the tables that are copied. The value is a column with large values, which are not
-// copied; it may be empty.
+// rebuiltTables lists the tables that are copied. The value names a column that is not copied, because its
+// values are large; it may be empty.
 var rebuiltTables = map[string]string{
 	"people": "", "bots": "", "versions": "", "ladders": "", "settings": "", "matches": "", "match_slots": "", "attempts": "", "results": "data",
 	"fingerprints": "", "changes": "", "entries": "", "pairs": "", "plays": "replay", "play_seats": "", "person_ratings": "",
 }
 
-// inputStatements copy the data that cannot be computed from other data to the empty tables.
+// inputStatements copy the data that cannot be computed from other data into the empty tables, with all
+// matches unfinished.
 const inputStatements = `
 INSERT INTO main.people SELECT * FROM stored.people;
 INSERT INTO main.bots SELECT * FROM stored.bots;
@@ -79,7 +80,8 @@ INSERT INTO main.play_seats SELECT * FROM stored.play_seats;
 UPDATE main.play_seats SET wins = 0, draws = 0, losses = 0, ended = NULL, rating_before = NULL, rating_after = NULL;
 `
 
-// newRebuild makes a rebuild of source in which no match has finished yet. The caller must close it.
+// newRebuild makes a rebuild of source in which no match has finished yet. If replays is true, it computes
+// games from their replays, otherwise from the stored games. The caller must close it.
 func newRebuild(ctx context.Context, source *Store, replays bool) (_ *rebuild, err error) {
 	r := &rebuild{ctx: ctx, source: source, replays: replays, progress: func(int) {}, entries: map[int64][]arrival{}, knownBots: map[arrivalBot]bool{}}
 	if r.dir, err = os.MkdirTemp("", "timba-rebuild-"); err != nil {
@@ -126,7 +128,8 @@ func (r *rebuild) attach(name, path string, params url.Values) error {
 
 func (r *rebuild) update(f func(*Tx) error) error { return r.target.update(r.ctx, f) }
 
-// copy copies the rows of source to stored in one transaction, and from there the inputs to the rebuild.
+// copy copies the rows of the database "source" to "stored" in one transaction, and from there the data that
+// cannot be computed to the rebuild.
 func (r *rebuild) copy(tx *Tx) error {
 	for table, large := range rebuiltTables {
 		columns, _, err := tx.columns(r.ctx, table)
@@ -150,8 +153,9 @@ func (r *rebuild) copy(tx *Tx) error {
 	return r.readArrivals(tx)
 }
 
-// readArrivals reads when each version entered each ladder. A version comes after its predecessor even if both
-// entered before the same match, which happens when an older version is used again.
+// readArrivals sets r.entries: the versions that entered each ladder, in the order in which they did. A
+// version comes after its predecessor even if both entered before the same match, which happens when an older
+// version is used again.
 func (r *rebuild) readArrivals(tx *Tx) error {
 	err := tx.eachRow(r.ctx, func(scan func(...any) error) error {
 		var a arrival
@@ -167,7 +171,7 @@ func (r *rebuild) readArrivals(tx *Tx) error {
 	return err
 }
 
-// inOrder reorders arrivals so that each comes after its predecessor if both came before the same match.
+// inOrder moves each arrival after its predecessor if both have the same since.
 func inOrder(list []arrival) (out []arrival) {
 	versions, added := map[int64]arrival{}, map[int64]bool{}
 	for _, a := range list {
@@ -194,8 +198,8 @@ func (a arrival) place() string {
 	return fmt.Sprintf("entries ladder_id=%d version_id=%d", a.ladder, a.version)
 }
 
-// enter adds the versions that entered a ladder before its match number order, with the Elo that their
-// predecessors have at that point.
+// enter adds the versions that entered a ladder before its match with the number order. Each starts with the
+// Elo that its predecessor has at that point.
 func (r *rebuild) enter(tx *Tx, ladderID, order int64) error {
 	list := r.entries[ladderID]
 	for ; len(list) > 0 && list[0].since < order; list = list[1:] {
@@ -217,7 +221,8 @@ func (r *rebuild) enter(tx *Tx, ladderID, order int64) error {
 	return nil
 }
 
-// predecessor returns the entry of the version from which a takes its first Elo, or nil if there is none.
+// predecessor returns the ladder entry of the version whose Elo a starts with, or nil if there is none. It
+// reports a predecessor that cannot be right.
 func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 	if !a.predecessor.Valid {
 		if r.knownBots[a.arrivalBot] {
@@ -244,7 +249,7 @@ func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 	return &e, nil
 }
 
-// run finishes all matches and games of people again.
+// run computes the results of all matches and then of all games of people again.
 func (r *rebuild) run() error {
 	if err := r.matches(); err != nil {
 		return err
@@ -276,7 +281,7 @@ func (r *rebuild) run() error {
 	})
 }
 
-// finishedMatch is a match that must finish again.
+// finishedMatch is a match whose result is to be computed again.
 type finishedMatch struct {
 	id, finishedAt int64
 	size           int64 // bytes of its unpacked documents
@@ -285,12 +290,14 @@ type finishedMatch struct {
 // chunkSize limits the bytes of documents that are unpacked at the same time, except that one match may exceed it.
 // chunkMatches limits the number of matches.
 const (
+	// chunkSize limits the bytes of the documents that are unpacked at the same time, except that the last
+	// match may exceed it. chunkMatches limits the number of matches.
 	chunkSize    = 32 << 20
 	chunkMatches = 128
 )
 
-// matches finishes all matches again, in order. It prepares some of them on all cores and then finishes them
-// one by one.
+// matches computes the results of all matches again, in order. It reads and verifies a number of them on all
+// cores and then stores their results one by one.
 func (r *rebuild) matches() error {
 	list, err := r.finishedMatches()
 	if err != nil {
@@ -332,7 +339,8 @@ func (r *rebuild) finishedMatches() (list []finishedMatch, err error) {
 	return list, err
 }
 
-// onAllCores calls f for the numbers from 0 to n-1, one at a time on each core.
+// onAllCores calls f for the numbers from 0 to n-1, as many at a time as there are cores. It returns the first
+// error; the context of f ends then.
 func onAllCores(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -355,8 +363,8 @@ func (r *rebuild) finishAll(tx *Tx, list []*preparedMatch) error {
 	return nil
 }
 
-// finishMatch finishes a match again, from its replays or, if these are damaged, from its stored games. A match
-// that cannot finish is copied.
+// finishMatch computes the result of a match again, from its replays or, if they are damaged or not used, from
+// its stored games. If that fails, it reports why and copies the result.
 func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 	tx.now = moment(m.finishedAt)
 	attempt, err := tx.LastAttempt(r.ctx, m.id)
@@ -411,7 +419,7 @@ func (r *rebuild) storedReason(tx *Tx, matchID int64) (reason string, err error)
 	return reason, err
 }
 
-// copyMatch copies all rows of a match that cannot finish again, and the ratings after it.
+// copyMatch copies the rows of a match whose result cannot be computed again, and the ratings after it.
 func (r *rebuild) copyMatch(tx *Tx, matchID int64) error {
 	for _, s := range []string{
 		"INSERT OR REPLACE INTO main.matches SELECT * FROM stored.matches WHERE id = ?",
@@ -432,7 +440,7 @@ func (r *rebuild) copyMatch(tx *Tx, matchID int64) error {
 	return nil
 }
 
-// plays finishes all games of people again, in order.
+// plays computes the results of all games of people again, in order.
 func (r *rebuild) plays() error {
 	var ids []string
 	err := r.update(func(tx *Tx) (err error) {
@@ -467,7 +475,7 @@ func (r *rebuild) plays() error {
 	return nil
 }
 
-// finishPlay finishes a game of people again. A game that cannot finish is copied.
+// finishPlay computes the result of a game of people again, or copies it if that is not possible.
 func (r *rebuild) finishPlay(tx *Tx, p *preparedPlay) error {
 	if p.variant == nil {
 		err := tx.exec(r.ctx, "INSERT OR REPLACE INTO main.plays SELECT * FROM stored.plays WHERE id = ?", p.id)

@@ -16,14 +16,14 @@ import (
 type RemoteVersion struct {
 	Bot      string
 	Label    string
-	Games    []string // nil means all games, or those of the version that it continues
+	Games    []string // that it plays; nil means all games or, for a bot that has a live version, the games of that
 	ForceNew bool     // add a new version even if one is live
 }
 
-// ConnectRemote returns the version as which a remote bot of a person plays. That is the bot's live remote
-// version or, if there is none or n.ForceNew is set, a new one, which is live at once and replaces the one
-// before it. New versions count against the limits of uploads. A live version that was uploaded, or a suspended
-// last version, is replaced only if n.ForceNew is set.
+// ConnectRemote returns the version as which a remote bot of a person plays. That is the live remote version
+// of the bot. If the bot has none or n.ForceNew is set, ConnectRemote adds a new version, which is live at
+// once; new versions count against the limits of uploads. Without n.ForceNew it returns an error if the live
+// version was uploaded or the last version is suspended.
 func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
@@ -47,7 +47,7 @@ func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVer
 	return out, err
 }
 
-// continuedVersion returns the live version that a connection continues. Its ID is 0 if a new version must be
+// continuedVersion returns the live version as which the bot plays. Its ID is 0 if a new version must be
 // added.
 func (tx *Tx) continuedVersion(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
 	b, err := tx.BotByName(ctx, n.Bot)

@@ -16,7 +16,7 @@ type ReratedLadder struct {
 	Versions []ReratedVersion `json:"versions"` // present and former versions, the highest new Elo first
 }
 
-// ReratedVersion is a version with its Elo before and after.
+// ReratedVersion is a version with its Elo before and after its rating was computed again.
 type ReratedVersion struct {
 	Bot       string  `json:"bot"`
 	Number    int     `json:"version"`
@@ -34,13 +34,13 @@ var ratedColumns = map[string][]string{
 }
 
 // Rerate computes all ratings again by the current formula: of versions from the matches, and of people from
-// their games, each in their order. It stores them with the fingerprint of the formula, so that Verify finds no
-// difference. It is one transaction: if it is stopped, nothing has changed. If dry is true, nothing changes
-// either. If progress is not nil, it is called with the number of matches that are done. Only the holder of the
-// directory's lock may call it.
+// their games, both in their order. It stores them in one transaction, with the fingerprint of the formula, so
+// that Verify finds no difference. If dry is true, it stores nothing. If progress is not nil, it is called
+// with the number of matches that are done and the number of all. The caller must hold the lock of the
+// directory.
 //
-// Rerate returns an error if something other than the ratings does not follow from the matches. Verify lists
-// all such differences.
+// Rerate returns an error and stores nothing if the matches do not lead to the stored results, such as the
+// counts of wins. Verify lists all such differences.
 func (s *Store) Rerate(ctx context.Context, dry bool, progress func(done, total int64)) (out []ReratedLadder, err error) {
 	total, err := s.read.CountFinished(ctx)
 	if err != nil {
@@ -101,7 +101,7 @@ func (r *rebuild) ratingChanges() (out []ReratedLadder, err error) {
 	return out, err
 }
 
-// copyRatings copies the rebuilt ratings to the store that the rebuild was made from.
+// copyRatings copies the rebuilt ratings to the store from which the rebuild was made.
 func (r *rebuild) copyRatings() (err error) {
 	uri, err := databaseURI(r.target.dir.Database(), nil)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 // gameIDFactor plus the index of the game in the match.
 const gameIDFactor = 100_000
 
-// games returns the games of a result. If they cannot be read, the error is a damage.
+// games returns the games that are stored in row r. If they cannot be read, the error is a damage.
 func (c *codec) games(r queries.ResultRow) ([]ladder.FinishedGame, error) {
 	games, _, err := c.gamesAndText(r)
 	return games, err
@@ -115,7 +115,8 @@ func (s Matches) Log(ctx context.Context, gameID int64, seat int) ([]byte, error
 	return s.document(ctx, gameID, logsKind, seat)
 }
 
-// document returns a replay or a log of a game, or nil if there is none.
+// document returns the replay of a game or, if kind is logsKind, the log of a seat in it. It returns nil if
+// there is none.
 func (s Matches) document(ctx context.Context, gameID int64, kind string, seat int) (data []byte, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		g, err := s.game(ctx, tx, gameID)
@@ -129,7 +130,7 @@ func (s Matches) document(ctx context.Context, gameID int64, kind string, seat i
 	return data, err
 }
 
-// ReplayFilter selects replays. The zero value selects all.
+// ReplayFilter selects replays. An empty field selects all.
 type ReplayFilter struct {
 	Ladder string
 	Bot    string
@@ -138,7 +139,7 @@ type ReplayFilter struct {
 
 // StoredReplay is the replay of one game.
 type StoredReplay struct {
-	Game   int64 // ID of the game; also the cursor for ReplaysAfter
+	Game   int64 // ID of the game, with which ReplaysAfter continues after this one
 	Match  int64
 	Ladder string // empty for an unrated match
 	Data   []byte
@@ -146,9 +147,9 @@ type StoredReplay struct {
 
 const resultsPage = 64 // results that are read at a time
 
-// ReplaysAfter calls f for the replays of all games whose ID is greater than cursor, in the order in which they
-// were stored. To continue later, pass the Game of the last replay as cursor. If f returns an error,
-// ReplaysAfter stops and returns it.
+// ReplaysAfter calls f for the selected replays of games whose ID is greater than cursor, in the order in
+// which they were stored. To continue later, pass the Game of the last replay as cursor. If f returns an
+// error, ReplaysAfter stops and returns it.
 func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(StoredReplay) error) error {
 	return machineError(s.eachResult(ctx, cursor/gameIDFactor, filter, func(r queries.ResultRow) error {
 		list, err := s.replaysOf(ctx, r)
@@ -181,8 +182,8 @@ func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Stor
 	return out, nil
 }
 
-// eachResult calls do for the selected results whose ID is at least id, in order of ID. It stops at the first
-// error.
+// eachResult calls do for the results of matches that f selects and whose ID is at least id, in order of ID.
+// It stops at the first error.
 func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do func(queries.ResultRow) error) error {
 	if f.Match != 0 {
 		if _, err := s.read.Match(ctx, f.Match); err != nil {
@@ -224,7 +225,8 @@ func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do fu
 	}
 }
 
-// eachResultOfBot is eachResult for the matches of a bot. ladderID is 0 for all ladders.
+// eachResultOfBot calls do for the results of matches of the bot called bot, from the ID first on. ladderID is
+// 0 for all ladders.
 func (s Matches) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)
 	if err != nil {

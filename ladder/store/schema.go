@@ -40,7 +40,8 @@ func (s *Store) prepareSchema(ctx context.Context) error {
 	return err
 }
 
-// checkFormula returns an error if the store is for a server and its ratings were computed by another formula.
+// checkFormula returns an error if the store is opened for a server and its ratings were computed by another
+// version of the rating formula.
 func (s *Store) checkFormula(ctx context.Context) error {
 	if !s.server {
 		return nil

@@ -11,7 +11,7 @@ import (
 
 const sessionPrefix = "session_"
 
-// SessionTime is how long a session lasts.
+// SessionTime is how long a session lasts. The session of a token that expires earlier ends with it.
 const SessionTime = 30 * 24 * time.Hour
 
 // Limits on the number of sessions. Above a limit, the sessions that were used longest ago end.
@@ -20,8 +20,9 @@ const (
 	MaxGuests   = 10_000 // of all guests together
 )
 
-// SignIn starts a session for the owner of a token and returns its key, which is not stored. If guest is not 0,
-// the guest session with that ID becomes the session of the person and gets the new key.
+// SignIn starts a session for the owner of the token with the text token, and returns its key, of which only a
+// hash is stored. If guest is not 0, the guest session with that ID becomes the session of the person and gets
+// the new key.
 func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
 	if _, _, err := s.Authenticate(ctx, token); err != nil {
 		return "", err
@@ -47,7 +48,8 @@ func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
 	return tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
 }
 
-// setSession stores a session with a new key, and ends sessions that have expired or exceed limit.
+// setSession stores the session p with a new key and returns the key and the ID. It ends sessions that have
+// expired and, beyond limit sessions of the person (or of all guests), those that were used longest ago.
 func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, limit int64) (key string, id int64, err error) {
 	k := newKey(sessionPrefix)
 	p.Public, p.Hash, p.Now = k.public, k.hash[:], stamp(tx.now)
@@ -64,8 +66,8 @@ func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, limit 
 	return k.text, id, err
 }
 
-// Find returns the session with the given key, its person, and the token used to sign in. For a guest, person
-// and token are zero.
+// Find returns the session x with the given key, its person p, and the token t used to sign in. For a guest, p
+// and t are zero. If the session has ended, it returns an error. It also records the use of the session.
 func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p ladder.Person, t ladder.Token, err error) {
 	k, ok := parseKey(sessionPrefix, key)
 	if !ok {
@@ -105,8 +107,9 @@ func sessionEndedError() error {
 	return ladder.Errorf(ladder.Unauthorized, "sign in again", "the session has ended")
 }
 
-// AccessUntil returns when a session expires or, if session is 0, when a token expires. The time is zero if it
-// never does. It returns an error if the session or token is not valid now.
+// AccessUntil returns when access ends: of the session with the ID session or, if that is 0, of the token with
+// the ID tokenID. The time is zero if the token does not expire. It returns an error if the session or token
+// is not valid now.
 func (s Sessions) AccessUntil(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
 	now := s.now()
 	if session == 0 {
@@ -149,7 +152,7 @@ func (s Sessions) End(ctx context.Context, personID, id int64) error {
 	})
 }
 
-// EndOthers ends all sessions of a person except the one with the ID but.
+// EndOthers ends all sessions of a person except the one with the ID but. If but is 0, it ends all.
 func (s Sessions) EndOthers(ctx context.Context, personID, but int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})

@@ -38,8 +38,8 @@ import (
 type Options struct {
 	// Now returns the current time. If it is nil, the system clock is used.
 	Now func() time.Time
-	// Server takes the lock of the directory, which only one process can have, and creates the directory and the
-	// database if they do not exist.
+	// Server opens the directory for a server: it takes the lock, which only one process can have, and creates the
+	// directory and the database if they do not exist.
 	Server bool
 	// ReadOnly opens an existing database without changing it.
 	ReadOnly bool
@@ -76,7 +76,7 @@ type (
 	Bots struct{ *db }
 	// People has the accounts with their invites and messages.
 	People struct{ *db }
-	// Sessions has the tokens and the browser sessions that identify people.
+	// Sessions has the access tokens of people, and the browser sessions of people and guests.
 	Sessions struct{ *db }
 	// Plays has the games that people play on the site.
 	Plays struct{ *db }
@@ -142,7 +142,8 @@ func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	return s, err
 }
 
-// prepareDir creates the directory if the store is for a server, and takes its lock if the options ask for it.
+// prepareDir creates the directory if the store is opened for a server, and takes its lock if the options ask
+// for it.
 func (s *Store) prepareDir(o Options) error {
 	if o.Server {
 		for _, dir := range []string{string(s.dir), s.dir.Bundles()} {
@@ -172,7 +173,8 @@ func (s *Store) prepareDir(o Options) error {
 	return nil
 }
 
-// acquireLock takes the lock of the directory until Close. It returns an error if another process has it.
+// acquireLock takes the lock of the directory, which Close releases. It returns an error if another process
+// has it.
 func (s *Store) acquireLock() error {
 	lock := flock.New(s.dir.Lock())
 	ok, err := lock.TryLock()
@@ -223,7 +225,7 @@ func (s *Store) Close() error {
 	return machineError(errors.Join(errs...))
 }
 
-// Events returns the hub to which the store publishes events after each commit.
+// Events returns the bus on which the store publishes events after each commit.
 func (s *Store) Events() *events.Bus { return &s.events }
 
 // Dir returns the data directory that was passed to Open.

@@ -17,6 +17,9 @@ import (
 // 26 letters and digits (130 bits each). Only the SHA-256 of the whole text is stored; a random key of this length
 // needs neither a salt nor a slow hash.
 const (
+	// A key (the text of a token, an invite or a session) consists of a prefix, a public part by which it is
+	// found, and a secret. The last two are random, with 26 letters and digits (130 bits) each. Only the
+	// SHA-256 of the whole text is stored; a random key of this length needs neither a salt nor a slow hash.
 	tokenPrefix  = "timba_"
 	invitePrefix = "invite_"
 
@@ -35,7 +38,8 @@ func newKey(prefix string) key {
 	return k
 }
 
-// parseKey parses the text of a key. ok is false if it cannot be a key.
+// parseKey parses the text of a key with the given prefix. ok is false if it does not have the form of such a
+// key.
 func parseKey(prefix, text string) (k key, ok bool) {
 	random, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(random) != publicLength+secretLength {
@@ -44,15 +48,16 @@ func parseKey(prefix, text string) (k key, ok bool) {
 	return key{text: text, public: random[:publicLength], hash: sha256.Sum256([]byte(text))}, true
 }
 
-// matches compares the hash of the key with a stored one, in constant time.
+// matches reports, in constant time, whether hash is the hash of the key.
 func (k key) matches(hash []byte) bool { return subtle.ConstantTimeCompare(k.hash[:], hash) == 1 }
 
 const maxTokenLabel = 80
 
-// MaxTokens limits the valid tokens of a person, so that a list of them fits on one page.
+// MaxTokens limits the valid tokens of a person.
 const MaxTokens = 100
 
-// AddToken creates a token for a person and returns its text, which is not stored. A zero expires means never.
+// AddToken creates a token for a person and returns its text, of which only a hash is stored. label is a note
+// for the owner. If expires is zero, the token does not expire.
 func (s Sessions) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		text, t, err = tx.addToken(ctx, personID, label, scope, expires)
@@ -90,7 +95,7 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope 
 	return k.text, token(row), err
 }
 
-// useInterval is the precision of the time of last use of tokens and sessions.
+// useInterval is the precision with which the last use of tokens and sessions is stored.
 const useInterval = time.Minute
 
 // Authenticate returns the token with the given text and its owner. It returns an error if the token is
@@ -146,7 +151,7 @@ func (s Sessions) Tokens(ctx context.Context, personID int64) ([]ladder.Token, e
 	return convertRows(rows, token), machineError(err)
 }
 
-// RevokeToken revokes a token of a person and ends the sessions that were started with it.
+// RevokeToken revokes a token of a person and ends the sessions for which it was used to sign in.
 func (s Sessions) RevokeToken(ctx context.Context, personID, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeToken(ctx, nullStamp(tx.now), id, personID)
@@ -161,8 +166,8 @@ func (s Sessions) RevokeToken(ctx context.Context, personID, id int64) error {
 	})
 }
 
-// ResetTokens revokes all tokens of a person, ends the sessions, and returns the text of a new token of scope
-// ScopeAll.
+// ResetTokens revokes all tokens of a person, ends the person's sessions, and returns the text of a new token
+// with all rights. label is a note for the owner.
 func (s Sessions) ResetTokens(ctx context.Context, personID int64, label string) (text string, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if err := tx.RevokeTokensOf(ctx, nullStamp(tx.now), personID); err != nil {

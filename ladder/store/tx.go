@@ -20,11 +20,11 @@ type Tx struct {
 
 	events         []events.Event // published after the commit
 	ladderChanges  []ladderChange // applied to the cached ladders after the commit
-	changesWaiting bool           // it changes which matches wait
-	changesLadders bool           // it changes the ladders so much that they are read again
+	changesWaiting bool           // it changes the set of waiting matches
+	changesLadders bool           // the cached ladders must be read again after the commit
 }
 
-// view runs f in a read-only transaction, which sees one state of the database.
+// view runs f in a read-only transaction, so that f sees the database in one state.
 func (s *db) view(ctx context.Context, f func(*Tx) error) error {
 	begun, err := s.readers.BeginTx(ctx, nil)
 	if err != nil {
@@ -34,7 +34,8 @@ func (s *db) view(ctx context.Context, f func(*Tx) error) error {
 	return machineError(contextError(ctx, f(&Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula})))
 }
 
-// viewLadder is view for the ladder called name. It returns an error if there is none.
+// viewLadder runs f in a read-only transaction, with the row of the ladder called name. It returns an error if
+// there is no such ladder.
 func (s *db) viewLadder(ctx context.Context, name string, f func(*Tx, queries.Ladder) error) error {
 	return s.view(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)
@@ -45,9 +46,9 @@ func (s *db) viewLadder(ctx context.Context, name string, f func(*Tx, queries.La
 	})
 }
 
-// update runs f in a transaction. If f returns nil, update commits, applies the changes that f added to the
-// cached ladders, and publishes its events, all before the next transaction can begin. If f returns an error,
-// nothing changes.
+// update runs f in a transaction that can write. If f returns nil, update commits; then, before the next
+// transaction can begin, it updates the cached ladders and publishes the events that f has added. If f returns
+// an error, nothing changes.
 func (s *db) update(ctx context.Context, f func(*Tx) error) error {
 	if s.readOnly {
 		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
@@ -96,7 +97,8 @@ func (tx *Tx) queryStrings(ctx context.Context, query string, args ...any) (list
 	return list, err
 }
 
-// eachRow calls f for each row that a query returns, with the function that scans the row.
+// eachRow calls f for each row that a query returns. The argument of f reads the columns of the row into
+// variables.
 func (tx *Tx) eachRow(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
 	rows, err := tx.db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -111,7 +113,8 @@ func (tx *Tx) eachRow(ctx context.Context, f func(scan func(...any) error) error
 	return rows.Err()
 }
 
-// columns returns the columns of a table, except generated ones, and the columns of its primary key.
+// columns returns the names of the columns of a table, except generated ones, and of those that form its
+// primary key.
 func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string, err error) {
 	if columns, err = tx.queryStrings(ctx, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table); err != nil {
 		return nil, nil, err
@@ -123,13 +126,13 @@ func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string,
 // addEvent adds an event that is published after the commit.
 func (tx *Tx) addEvent(e events.Event) { tx.events = append(tx.events, e) }
 
-// addLadderChange adds a change that is applied to the cached ladder after the commit. If ladderID is 0, it is
-// applied to all cached ladders.
+// addLadderChange makes the transaction call f with a cached ladder after the commit. If ladderID is 0, it is
+// called with all cached ladders.
 func (tx *Tx) addLadderChange(ladderID int64, f func(*ladderState)) {
 	tx.ladderChanges = append(tx.ladderChanges, ladderChange{ladderID, f})
 }
 
-// acquireTurn waits until no other transaction writes. The caller must call releaseTurn.
+// acquireTurn waits until no other transaction of this store writes. The caller must call releaseTurn.
 func (s *db) acquireTurn(ctx context.Context) error {
 	select {
 	case s.writeTurn <- struct{}{}:
@@ -141,12 +144,12 @@ func (s *db) acquireTurn(ctx context.Context) error {
 
 func (s *db) releaseTurn() { <-s.writeTurn }
 
-// dataVersion changes when another program has written to the database. SQLite counts such writes per
-// connection.
+// dataVersion is a pair of numbers that changes when another program has written to the database. SQLite
+// counts such writes for each connection, so the pair includes the number of the connection.
 type dataVersion struct{ connection, data int64 }
 
-// detectOtherWriters clears the cache if another program has written to the database. The caller must hold the
-// turn.
+// detectOtherWriters clears the cache if another program has written to the database. The caller must have
+// called acquireTurn.
 func (s *db) detectOtherWriters(ctx context.Context, db queries.DBTX) error {
 	var now dataVersion
 	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now.data); err != nil {
@@ -159,8 +162,8 @@ func (s *db) detectOtherWriters(ctx context.Context, db queries.DBTX) error {
 	return nil
 }
 
-// refreshCache clears the cache if another program has written to the database. It does nothing while a
-// transaction of this store writes, because update has checked that already.
+// refreshCache clears the cache if another program has written to the database. While a transaction of this
+// store writes, it does nothing, because update has checked that already.
 func (s *db) refreshCache(ctx context.Context) error {
 	if s.writer == nil {
 		return nil
@@ -174,8 +177,8 @@ func (s *db) refreshCache(ctx context.Context) error {
 	return machineError(s.detectOtherWriters(ctx, s.writer))
 }
 
-// contextError returns the error of the context if err only says that the transaction was undone because the
-// context ended.
+// contextError returns the error of ctx if err only says that the transaction was rolled back because ctx
+// ended. Otherwise it returns err.
 func contextError(ctx context.Context, err error) error {
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
 		return ctx.Err()

@@ -20,7 +20,7 @@ import (
 type NewVersion struct {
 	Bot    string // name of the bot
 	Bundle string // SHA-256 of the upload, in hexadecimal
-	Hash   string // of its unpacked files, by trees.HashSource; empty if unknown
+	Hash   string // hash of its unpacked files, from trees.HashSource; empty if unknown
 	Label  string // from the manifest; empty if unknown
 	// StoreUpload moves the upload to its final place. It is called after all other checks; if it fails, the
 	// version is not added. If it is nil, the upload must be there already.
@@ -30,10 +30,9 @@ type NewVersion struct {
 // Add adds an uploaded version to a person's bot, in the state Queued. If no bot has that name, Add creates
 // one.
 //
-// Add refuses the version if the bot belongs to another person, is withdrawn, has a pending version, or has a
-// live version with the same files. It also refuses it if the person has reached the limit of bots, or of
-// versions in 24 hours. If all versions of a bot failed, another person can take its name 24 hours after the
-// last.
+// Add returns an error if the bot belongs to another person, is withdrawn, has a pending version, or has a
+// live version with the same files, and also if the person has as many bots or versions in 24 hours as l
+// permits. If all versions of a bot failed, another person can take its name 24 hours after the last one.
 func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
@@ -70,7 +69,7 @@ func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l 
 	return tx.insertVersion(ctx, b, v)
 }
 
-// checkNewVersion returns an error if the bot cannot get this version now. A version of a remote bot has no
+// checkNewVersion returns an error if version n cannot be added to bot b now. A version of a remote bot has no
 // bundle.
 func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
@@ -106,8 +105,8 @@ func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, 
 const versionLimitPeriod = 24 * time.Hour
 
 // ownBot returns the person's bot called name, and creates it if no bot has that name. A bot of another person
-// is deleted and created anew if all its versions failed, the last of them more than versionLimitPeriod ago;
-// deleting them earlier would let its owner exceed the limit of versions.
+// is deleted and created anew if all its versions failed, the last of them more than versionLimitPeriod ago.
+// If it were deleted earlier, its versions would no longer count against the limit of its owner.
 func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
 	b, err := tx.BotByName(ctx, name)
 	if err = ifNoRows(err, nil); err != nil {
@@ -168,23 +167,23 @@ func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVer
 	return tx.VersionByID(ctx, id)
 }
 
-// Bundles returns the sorted hashes of the uploads that versions need. Such uploads are never deleted. A
-// version that failed before it was built needs none.
+// Bundles returns the sorted hashes of the uploads that are needed, which are never deleted. They are those of
+// all versions except the ones that failed before they were built.
 func (s Versions) Bundles(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.Bundles(ctx)
 	return hashes, machineError(err)
 }
 
-// NeededBuilds returns the sorted hashes of the built files that are needed: of live and pending versions, of
-// versions in waiting or running matches, and of versions in open games of people.
+// NeededBuilds returns the sorted hashes of the built files that are needed: those of live and pending
+// versions, of versions in waiting or running matches, and of versions in open games of people.
 func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
 	return hashes, machineError(err)
 }
 
-// dropUploads deletes those of the given uploads that no version needs. It does so in a transaction, so that
-// nobody can add a version with the same upload at the same time. It ignores errors, because SweepUploads
-// deletes what is left.
+// dropUploads deletes those of the uploads with the hashes sums that no version needs. It does so in a
+// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors,
+// because SweepUploads deletes the remaining ones later.
 func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {
 		for _, sum := range sums {
@@ -227,7 +226,8 @@ func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	return swept, nil
 }
 
-// OpenUpload opens the upload of a version, unchanged as it was received.
+// OpenUpload opens the file that was uploaded for a version, as it was received. It returns an error for a
+// version that was never built, of a remote bot or of a house bot.
 func (s Versions) OpenUpload(v ladder.Version) (*os.File, error) {
 	gone := notFound("a version that was never built has none, nor has a house bot", "the upload of %s@%d is not kept", v.Bot, v.Number)
 	path, err := s.dir.Bundle(v.Bundle)

@@ -37,18 +37,19 @@ type GameUsage struct {
 	Bytes         float64 `json:"bytes"`   // sum of Replays, Logs and Rows
 	Replays       float64 `json:"replays"` // compressed, in the database or the archive
 	Logs          float64 `json:"logs"`
-	Rows          float64 `json:"rows"`     // share of all other rows and indexes of matches
+	Rows          float64 `json:"rows"`     // of all other rows and indexes of matches, divided equally among matches
 	UnpackedBytes float64 `json:"unpacked"` // of replays and logs before compression
 }
 
-// Growth is what was added within some time.
+// Growth is what was added to the database and the uploads within some time.
 type Growth struct {
 	Matches int64 `json:"matches"` // finished matches
 	Bytes   int64 `json:"bytes"`   // of these matches
 	Uploads int64 `json:"uploads"` // bytes of uploads
 }
 
-// Usage measures the database. It reads all of it, and may be called while a server runs.
+// Usage measures the sizes of the database and of its tables. It reads the whole database, and may be called
+// while a server runs.
 func (s *Store) Usage(ctx context.Context) (u DiskUsage, err error) {
 	u.MeasuredAt, u.Games = s.now(), []GameUsage{}
 	if u.Bytes, err = s.fileBytes(); err != nil {
@@ -66,7 +67,7 @@ func (s *Store) Usage(ctx context.Context) (u DiskUsage, err error) {
 	return u, machineError(contextError(ctx, err))
 }
 
-// fileBytes returns the size of the database and of the files that SQLite keeps beside it.
+// fileBytes returns the size of the database file and of the files that SQLite has beside it.
 func (s *Store) fileBytes() (total int64, err error) {
 	for _, end := range []string{"", "-wal", "-shm"} {
 		bytes, _, err := trees.Size(s.dir.Database() + end)
@@ -104,7 +105,8 @@ func (s *Store) tableUsage(ctx context.Context) (list []TableUsage, err error) {
 	return list, rows.Err()
 }
 
-// gameUsage computes the sizes by game. The size of rows is divided equally among all matches.
+// gameUsage sets u.Games, u.FirstMatchAt, u.Day and u.Week. u.Tables must be set. The size of rows is divided
+// equally among all matches.
 func (s *Store) gameUsage(ctx context.Context, u *DiskUsage) error {
 	day, week := u.MeasuredAt.Add(-24*time.Hour), u.MeasuredAt.Add(-7*24*time.Hour)
 	list, err := s.read.UsageByGame(ctx, stamp(day), stamp(week))
@@ -150,7 +152,7 @@ func (s *Store) gameUsage(ctx context.Context, u *DiskUsage) error {
 	return err
 }
 
-// add adds the matches of a row, as sums that gameUsage divides later.
+// add adds the numbers of a row to g, whose sizes are sums until gameUsage divides them by the matches.
 func (g *GameUsage) add(r queries.UsageByGameRow) {
 	g.Matches += r.Matches
 	g.Games += r.Games
@@ -164,7 +166,8 @@ func (g *Growth) add(more Growth) {
 	g.Bytes += more.Bytes
 }
 
-// uploadedSince returns the bytes of the uploads that were first received at a given time or later.
+// uploadedSince returns the size, in bytes, of the uploads that were first received at the given time or
+// later.
 func (s *Store) uploadedSince(ctx context.Context, since time.Time) (total int64, err error) {
 	hashes, err := s.read.UploadsSince(ctx, stamp(since))
 	if err != nil {

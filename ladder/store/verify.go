@@ -80,7 +80,7 @@ func (v *verifier) database() error {
 	return nil
 }
 
-// bundles compares the hash of every upload with its name.
+// bundles checks that every needed upload exists and has the hash that is its name.
 func (v *verifier) bundles() error {
 	hashes, err := v.store.read.Bundles(v.ctx)
 	if err != nil {
@@ -112,7 +112,7 @@ func (v *verifier) bundles() error {
 	return nil
 }
 
-// archives compares the hash of every archive file with its name.
+// archives checks that every archive file exists and has the hash that is its name.
 func (v *verifier) archives() error {
 	rows, err := v.store.read.Archives(v.ctx)
 	if err != nil {
@@ -145,8 +145,8 @@ func hashOf(dir datadir.Dir, sum string) (string, error) {
 	return trees.HashFile(path)
 }
 
-// rebuild compares everything that follows from the matches and the games of people. If the ratings were
-// computed by another formula, it reports only that.
+// rebuild compares everything that can be computed from the matches and the games of people. If the ratings
+// were computed by another version of the formula, it reports only that.
 func (v *verifier) rebuild() error {
 	stored, err := v.store.read.Formula(v.ctx)
 	if err != nil {
@@ -172,8 +172,8 @@ func (v *verifier) rebuild() error {
 	return err
 }
 
-// inputChecks finds contradictions in the data that cannot be computed from other data. Each row has a place
-// and a description.
+// inputChecks is a query for contradictions in data that cannot be computed from other data. A row has the
+// place and the description of a Difference.
 const inputChecks = `
 WITH a AS (
   SELECT attempts.*, matches.state, matches.began AS match_began,
@@ -203,7 +203,8 @@ func (r *rebuild) checkInputs() error {
 	return r.update(func(tx *Tx) error { return r.query(r.ctx, tx, inputChecks) })
 }
 
-// query reports each row that a query returns: a place and a description.
+// query adds a difference for each row that a query returns. The columns of a row are the place and the
+// description.
 func (f *findings) query(ctx context.Context, tx *Tx, query string) error {
 	return tx.eachRow(ctx, func(scan func(...any) error) error {
 		var d Difference

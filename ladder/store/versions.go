@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// pendingVersion returns a version whose submission is not over, or an error if it is.
+// pendingVersion returns the version with the given ID if its submission is queued or being processed, and an
+// error otherwise.
 func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
@@ -24,8 +25,8 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 	return row, nil
 }
 
-// SetState moves a pending version to another pending state. Queued means that processing starts: earlier
-// stages are deleted, and the owner goes to the end of the queue of owners.
+// SetState moves a pending version to another pending state. Queued starts the submission from its beginning:
+// its earlier stages are deleted, and the owner goes to the end of the queue of owners.
 func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.VersionState) error {
 	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
@@ -49,14 +50,14 @@ func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.Ve
 	})
 }
 
-// BuildInfo is what the build of a version found out about it.
+// BuildInfo is the information that the build of a version gives about it.
 type BuildInfo struct {
-	Label    string
+	Label    string // the bot's own name for the version
 	Hash     string // SHA-256 of the built files, in hexadecimal
 	Language string
-	Games    []string
-	Command  []string
-	Needs    ladder.Needs
+	Games    []string     // that it plays; nil means all
+	Command  []string     // starts it in the directory of the built files
+	Needs    ladder.Needs // of a machine that plays it
 }
 
 // SetBuildInfo stores the result of the build of a pending version.
@@ -72,8 +73,8 @@ func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo
 	})
 }
 
-// SetNeeds stores the needs of all versions whose built files have the given hash. It is called after these
-// files were built again.
+// SetNeeds stores what the versions whose built files have the given hash need from a machine. It is called
+// after these files were built again.
 func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
 	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, jsonText(n), hash) })
 }
@@ -81,7 +82,8 @@ func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) err
 // jsonList returns a list as JSON, and nil as an empty list.
 func jsonList[T any](all []T) string { return jsonText(append([]T{}, all...)) }
 
-// StartStage records that a stage of a pending version starts. A stage of the same name is started again.
+// StartStage records that a stage of a pending version starts. If the version has a stage of that name, it is
+// replaced.
 func (s Versions) StartStage(ctx context.Context, versionID int64, name string) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.pendingVersion(ctx, versionID); err != nil {
@@ -92,7 +94,8 @@ func (s Versions) StartStage(ctx context.Context, versionID int64, name string) 
 	})
 }
 
-// FinishStage stores the result of a stage that was started: OK, Summary and Log.
+// FinishStage stores the OK, Summary and Log of a stage that was started. It returns an error if the version
+// has no stage of that name.
 func (s Versions) FinishStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.EndStage(ctx, queries.EndStageParams{
@@ -125,8 +128,8 @@ func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, 
 	return out, nil
 }
 
-// messageOwner adds a message for the owner of a version. House bots have no owner and get none. match is the
-// ID of the match that the message refers to, or 0.
+// messageOwner adds a message about a version for its owner, unless it is a house bot. match is the ID of the
+// match that the message refers to, or 0.
 func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
 	if !row.PersonID.Valid {
 		return nil
@@ -137,8 +140,8 @@ func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind lad
 	})
 }
 
-// Promote makes a pending version live and retires the one before it. The version enters every ladder whose
-// game it plays, with the Elo of its predecessor there.
+// Promote makes a pending version live and retires the version that was live before. The new version enters
+// every ladder whose game it plays, with the Elo of the last version of its bot there.
 func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.pendingVersion(ctx, versionID)
@@ -186,8 +189,8 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 	return suspended && err == nil, err
 }
 
-// refreshEntries makes the entries of all ladders match the states of the versions, after a change of the
-// ladders or of the house bots.
+// refreshEntries updates the entries of all ladders to the states of the versions, after a change of the
+// ladders or of the house bots. It also drops matches that can no longer be played.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
 	tx.changesLadders = true
 	rows, err := tx.VersionsIn(ctx, string(ladder.Live))
@@ -209,7 +212,8 @@ func (tx *Tx) refreshEntries(ctx context.Context) error {
 	return tx.dropIdle(ctx)
 }
 
-// refreshBot is refreshEntries for the versions of one bot.
+// refreshBot updates the ladder entries of one bot to the states of its versions. It also drops matches that
+// can no longer be played.
 func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	live, err := tx.liveVersion(ctx, botID)
 	if err != nil {
@@ -257,7 +261,8 @@ func (tx *Tx) enterAll(ctx context.Context, v ladder.Version) error {
 	return nil
 }
 
-// enter adds a live version to a ladder. If the version was there before, its entry stays as it is.
+// enter adds a live version to a ladder, with the Elo of the last version of its bot there. A version that has
+// been on the ladder before continues with its old entry.
 func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) error {
 	was, err := tx.Entry(ctx, l.ID, v.ID)
 	if err = ifNoRows(err, nil); err != nil || was.VersionID != 0 {
@@ -278,8 +283,8 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	})
 }
 
-// dropIdle drops waiting matches that cannot be played: rated ones with a version that no longer plays, and
-// requested ones with a withdrawn bot or with a remote version that cannot connect because it is not live.
+// dropIdle drops waiting matches that cannot be played: rated matches with a version that no longer plays, and
+// requested matches with a withdrawn bot or with a remote version that is not live and so cannot connect.
 func (tx *Tx) dropIdle(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
@@ -306,8 +311,8 @@ func (tx *Tx) dropIdle(ctx context.Context) error {
 	return nil
 }
 
-// SetUnplayable stores what a version needs that no machine has, and sends its owner a message. An empty text
-// means that the version can be played again.
+// SetUnplayable stores the text missing, which says what a version needs that no machine has, and sends its
+// owner a message. An empty text means that the version can be played again.
 func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.VersionByID(ctx, versionID)

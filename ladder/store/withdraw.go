@@ -8,8 +8,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Withdraw takes a bot off the ladders until it is restored. Its live version is retired and its waiting
-// matches are dropped. A match that it is playing is dropped only if it is interrupted. Results remain.
+// Withdraw takes a bot of a person off the ladders until Restore. Its live version is retired and its waiting
+// matches are dropped. A match that is running goes on, and is dropped if its attempt is interrupted. Results
+// remain.
 func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if b.Withdrawn.Valid {
@@ -28,8 +29,8 @@ func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	})
 }
 
-// Restore undoes Withdraw: the version that was live then is live again. If none was live, because it was
-// suspended, none is now.
+// Restore undoes Withdraw: the version that was live before is live again. If none was live, none becomes
+// live. For a bot that is not withdrawn, it does nothing.
 func (s Bots) Restore(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if !b.Withdrawn.Valid {
@@ -46,8 +47,8 @@ func (s Bots) Restore(ctx context.Context, botID int64) error {
 	})
 }
 
-// UseVersion makes an earlier version of a bot live again, with its own rating, and retires the live one. It
-// also restores a withdrawn bot.
+// UseVersion makes a retired version of a bot live again, with the rating that it had, and retires the live
+// one. It also restores a withdrawn bot. It returns an error for a version that was suspended or never live.
 func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		v, err := tx.VersionByNumber(ctx, botID, int64(number))
@@ -78,7 +79,8 @@ func NoVersionError(bot string, number int) error {
 	return notFound("", "bot %q has no version %d", bot, number).Try(ladder.HintVersions, bot)
 }
 
-// updateBot calls change for a person's bot and then updates the ladders.
+// updateBot calls change for a bot of a person and then updates the ladders. For a house bot it returns an
+// error.
 func (s Bots) updateBot(ctx context.Context, botID int64, change func(*Tx, queries.Bot) error) error {
 	return s.update(ctx, func(tx *Tx) error {
 		b, err := tx.Bot(ctx, botID)
