@@ -100,8 +100,8 @@ func (s *Site) getAccount(v *visit) error {
 // maxMessages is the number of messages that a person can page through.
 const maxMessages = 500
 
-// postID returns a handler for a button in a list. It calls do with the ID in the form, and returns to the
-// page list.
+// postID returns a handler for the buttons in the rows of a list. It calls do with the ID in the form field
+// id, and then redirects to list, the address of the page with the list.
 func (s *Site) postID(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
 	return func(v *visit) error {
 		id, err := v.number("id")

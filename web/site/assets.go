@@ -50,15 +50,17 @@ type asset struct {
 	plain, gzip, zstd []byte
 }
 
-// assets has all files that pages use, by name: DIR/NAME for the directory pages, board/NAME for package
-// board, and the files of timba.Documents that are not pages, such as pictures.
+// assets has all files that pages use. The keys of files and modules are names: DIR/NAME for a file below the
+// directory pages, board/NAME for a file of package board, and the path in timba.Documents for pictures in
+// documents.
 type assets struct {
 	hash    string
 	files   map[string]asset
-	modules map[string][]string // the modules that a module imports, directly or not
+	modules map[string][]string // for each module, the sorted names of those that it imports, directly or not
 }
 
-// newAssets returns all files of the program. They are compressed once.
+// newAssets returns all files that pages use. The first call compresses them; later calls return the same
+// value.
 var newAssets = sync.OnceValues(packAssets)
 
 func packAssets() (*assets, error) {
@@ -109,8 +111,8 @@ func packAssets() (*assets, error) {
 	return a, nil
 }
 
-// assetWindow is the window of the zstd compression in bytes. It is larger than the files, so that each can
-// refer to its own beginning.
+// assetWindow is the window of the zstd compression in bytes. It is larger than every file, so that
+// compression finds repetitions across a whole file.
 const assetWindow = 1 << 19
 
 func newAsset(kind string, data []byte, z *gzip.Writer, e *zstd.Encoder) (asset, error) {
@@ -155,7 +157,8 @@ func (a *assets) importURLs(name string) (urls []string) {
 	return urls
 }
 
-// drawsGames reports whether a module draws games, either itself or by a module that it imports later.
+// drawsGames reports whether the module with this name imports the board, which draws games, either when it
+// is loaded or later by a call of import().
 func (a *assets) drawsGames(name string) bool {
 	return slices.Contains(a.modules[name], "board/scene.js") || bytes.Contains(a.files[name].plain, []byte("import('../board/"))
 }

@@ -95,8 +95,9 @@ func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// addPlaces adds the places on the ladders of the live version, or otherwise of the last version that has
-// played. It chooses the ladder for the charts: the one in the query parameter, or otherwise the first.
+// addPlaces adds to page the places on the ladders of the bot's live version or, if none is live, of its last
+// rated version. It sets page.Ladder, the ladder of the charts, to the query parameter ladder, or otherwise
+// to the ladder of the first place. It fails if the bot has no place on the ladder in the query.
 func (s *Site) addPlaces(v *visit, page *botPage) error {
 	page.Ladder = v.query().Text("ladder")
 	var err error
@@ -177,7 +178,8 @@ func (s *Site) addGames(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// botParts returns the data of those parts of a bot's page that live updates replace.
+// botParts returns the data of the bot called name for those parts of its page that live updates replace.
+// Other fields are zero.
 func (s *Site) botParts(ctx context.Context, name string) (page botPage, err error) {
 	if page.Bot, err = s.Store.Bots.Find(ctx, name); err != nil {
 		return page, err

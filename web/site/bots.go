@@ -59,13 +59,13 @@ func (s *Site) getBots(v *visit) error {
 	return v.showPage(http.StatusOK, "bots", page)
 }
 
-// before returns the query parameter of lists whose next page begins below a number, such as an ID. It is 0
-// on the first page.
+// before returns the query parameter before of a list that is read in pages, or 0 if it is missing. The page
+// begins with the first row whose number, such as an ID, is smaller.
 func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
-// rowsBefore returns the rows of a page and the addresses of the first and the next page ("" if there is
-// none), for a list whose next page begins below the number in a query parameter. The caller has read up to
-// size+1 rows below before; key returns the number of a row.
+// rowsBefore cuts rows to a page of at most size rows. It returns the addresses of the first and the next
+// page, or "" if there is none. The caller has read up to size+1 rows whose numbers are below before; 0 means
+// the first page. key returns the number of a row, and name is the query parameter that has before.
 func rowsBefore[T any](v *visit, name string, rows []T, before int64, size int, key func(T) int64) (shown []T, first, next string) {
 	if before > 0 {
 		first = addressWith(v.r, name, "")

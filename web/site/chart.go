@@ -98,7 +98,6 @@ func (c chart) scale() scale {
 	return s
 }
 
-// x returns the horizontal position of a value in percent of the width.
 func (s scale) x(value float64) float64 { return (value - s.first) / max(s.last-s.first, 1e-9) * 100 }
 
 func (s scale) y(value float64) float64 {

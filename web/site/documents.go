@@ -88,7 +88,8 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 	return all
 }
 
-// documentOf returns the document of a page in the visitor's language, or otherwise in English.
+// documentOf returns the document whose page has this path, in the visitor's language, or otherwise in
+// English.
 func (v *visit) documentOf(path string) (*document, error) {
 	render := v.site.documents[v.language.Tag+path]
 	if render == nil {

@@ -80,8 +80,8 @@ func (s *Site) ladderTitle(l *messages.Language, name string) string {
 	return truncate(60, name)
 }
 
-// dict returns a map of pairs of a key and a value. Templates use it to pass several values to another
-// template.
+// dict returns a map of its arguments, which are keys and values in turn. Templates use it to pass several
+// values to another template.
 func dict(pairs ...any) (map[string]any, error) {
 	if len(pairs)%2 != 0 {
 		return nil, fmt.Errorf("dict: %d values are not pairs", len(pairs))
@@ -93,8 +93,8 @@ func dict(pairs ...any) (map[string]any, error) {
 	return m, nil
 }
 
-// crumbs returns the path from the home page to a page for the template "crumbs". Pairs are an address and a
-// text; the address of the page itself, the last one, is "".
+// crumbs returns the links from the home page down to a page, for the template "crumbs". The arguments are
+// addresses and texts in turn. The last address is "", because it is the page itself.
 func crumbs(pairs ...string) (list []map[string]string) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		list = append(list, map[string]string{"URL": pairs[i], "Text": pairs[i+1]})
@@ -102,8 +102,8 @@ func crumbs(pairs ...string) (list []map[string]string) {
 	return list
 }
 
-// botName returns the name that people see for a bot at a table. A level, a house bot with a strength for
-// people, has a translated name.
+// botName returns the name that people see for a bot at a table. For a level, which is a house bot with a
+// strength for people, it returns the translated name of the level.
 func botName(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Text("play.level." + level.Name)
@@ -111,8 +111,8 @@ func botName(l *messages.Language, name string) string {
 	return plainName(name)
 }
 
-// botTitle returns the full name that people see for a bot. For a level it includes the number: "amateur,
-// level 3".
+// botTitle returns the full name that people see for a bot. For a level, a house bot with a strength for
+// people, it includes the number: "amateur, level 3".
 func botTitle(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Text("table.level", "Name", l.Text("play.level."+level.Name), "Number", level.Number)
@@ -176,7 +176,7 @@ func plusMinus(x *float64) string {
 // with a deviation above 110 is provisional.
 func deviation(x float64) string { return "±" + wholeNumber(math.Ceil(x)) }
 
-// percent returns a share as a percentage, such as "62 %".
+// percent returns part as a percentage of total, such as "62 %". If total is 0, it returns unknownValue.
 func percent(part, total float64) string {
 	if total == 0 {
 		return unknownValue
@@ -184,8 +184,8 @@ func percent(part, total float64) string {
 	return fmt.Sprintf("%.0f %%", 100*part/total)
 }
 
-// timeTag returns a time element with text as its content. Its attributes have the time for machines and, as
-// the title, for people.
+// timeTag returns an HTML time element with text as its content. The attribute datetime has the time for
+// programs, and the title has it for people, in UTC. For the zero time it returns unknownValue.
 func timeTag(at time.Time, text string) template.HTML {
 	if at.IsZero() {
 		return unknownValue

@@ -70,7 +70,7 @@ func TestReasonOnce(t *testing.T) {
 	v := newStrangerVisit(t)
 	for _, reason := range []string{"check: it fails", ""} { // without one the server failed, and tries again
 		var b strings.Builder
-		page := submissionPage{SubmissionProgress: service.SubmissionProgress{Version: ladder.Version{State: ladder.Failed, Reason: phrase.Plain(reason)}}, Steps: []clickRandomMove{{ladder.Stage{Name: "check", Summary: phrase.Plain("it fails")}, "failed"}}}
+		page := submissionPage{SubmissionProgress: service.SubmissionProgress{Version: ladder.Version{State: ladder.Failed, Reason: phrase.Plain(reason)}}, Steps: []submissionStep{{ladder.Stage{Name: "check", Summary: phrase.Plain("it fails")}, "failed"}}}
 		kit.Must(t, v.site.pages.templates["en/submission"]().ExecuteTemplate(&b, "progress", frame{v, "submission", page}))
 		if n := strings.Count(b.String(), "it fails"); n != 1 {
 			t.Errorf("with the reason %q the page says it %d times", reason, n)

@@ -59,8 +59,8 @@ type gamePage struct {
 	Full     string                // the absolute address of the page
 }
 
-// getMatchGame redirects to a game of a match. People who have watched the game know only its deal and
-// rotation.
+// getMatchGame redirects to the page of a game that the address names by its match, deal and rotation. Pages
+// that show a match in progress link to it, because they do not know the ID of the game.
 func (s *Site) getMatchGame(v *visit) error {
 	match, err := middleware.PathID(v.r, "match")
 	if err != nil {
@@ -128,11 +128,11 @@ func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 	return v, err
 }
 
-// faultsOfPeople maps the kinds of faults of a seat without a process, such as a person's, to the codes under
-// which the boards have their texts.
+// faultsOfPeople has the codes that replace the stored code of a fault of a person. The texts that the boards
+// show for these faults have the codes in their keys.
 var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fault.ConnectionLost: "lost"}
 
-// maxFaultText is the number of runes of a text about a fault that the replay player gets.
+// maxFaultText is the largest number of runes that pages show of a text about a fault. The rest is cut.
 const maxFaultText = 600
 
 func truncateTexts(g *board.Recording) {
@@ -271,7 +271,8 @@ func (s *Site) getReplayCSV(v *visit) error {
 	})
 }
 
-// sendExport sends the file that write makes of the replay in the path.
+// sendExport sends the file that write makes of the replay in the path, for the browser to save. kind is its
+// media type, and ext the extension of its name without a dot.
 func (s *Site) sendExport(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
@@ -288,15 +289,15 @@ func (s *Site) sendExport(v *visit, kind, ext string, write func(io.Writer, *ref
 	return v.sendFile(kind, fmt.Sprintf("game-%d.%s", id, ext), b.Bytes())
 }
 
-// sendFile answers with a file that the browser saves.
+// sendFile answers with a file that the browser saves under name. kind is its media type.
 func (v *visit) sendFile(kind, name string, data []byte) error {
 	v.setDownloadHeader(kind, name)
 	v.w.Write(data) // after an error the client is gone: there is no other answer
 	return nil
 }
 
-// setDownloadHeader sets the headers of a file that the browser saves. Caching stays as setHeaders has set
-// it: a replay never changes, but its exports may.
+// setDownloadHeader sets the headers that make the browser save the answer under name. kind is its media
+// type. The headers for caching stay as setHeaders has set them: a replay never changes, but its exports may.
 func (v *visit) setDownloadHeader(kind, name string) {
 	h := v.w.Header()
 	h.Set("Content-Type", kind)

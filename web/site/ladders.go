@@ -20,7 +20,8 @@ type gameLadders struct {
 	Ladders     []shownLadder
 }
 
-// picture returns the file name of the picture of a game. Games that other Go modules add share one.
+// picture returns the file name of the picture of a game. Games that other Go modules add have no picture of
+// their own, so it returns a common one for them.
 func (s *Site) picture(game string) string {
 	if name := "home/" + game + ".svg"; s.assets.has(name) {
 		return name
@@ -31,7 +32,7 @@ func (s *Site) picture(game string) string {
 // shownLadder is the summary of a ladder.
 type shownLadder struct {
 	store.LadderSummary
-	Rules string // the rest of its title after the name of the game; "" if there is none
+	Rules string // its title without the name of the game; "" if nothing is left
 }
 
 type laddersPage struct{ Games []gameLadders }

@@ -41,7 +41,8 @@ func sideNames(v *visit, t *play.Table) []string {
 	return list
 }
 
-// isLive reports whether a match can be watched now. Only matches on the server's own machine can.
+// isLive reports whether the match with this ID can be watched now. Only matches that are in progress on the
+// server's own machine can be watched.
 func (s *Site) isLive(match int64) bool {
 	return slices.ContainsFunc(s.Live.Games(), func(g live.ListedGame) bool { return g.ID == match })
 }
@@ -51,8 +52,9 @@ func (s *Site) getWatchSocket(v *visit) error {
 	return s.Live.Serve(v.Visitor(), v.upgrade)
 }
 
-// liveParts renders the parts of a page that live updates replace; see live.Hub.Render. In a template, the
-// attribute data-part marks a part. topic names the page.
+// liveParts renders those parts of a page that live updates replace; see live.Hub.Render. topic names the
+// page, such as "bot/lola", and lang is the tag of its language. In a template, the attribute data-part marks
+// a part.
 func (s *Site) liveParts(ctx context.Context, topic, lang string) (live.Parts, error) {
 	p := live.Parts{HTML: map[string]string{}}
 	if !slices.Contains(messages.Languages, lang) {

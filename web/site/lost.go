@@ -71,7 +71,8 @@ func lostGamesOfMatch(m ladder.Match, games []ladder.FinishedGame, bot string) (
 	return list
 }
 
-// lostInGame returns an entry for each slot of the bot that lost g.
+// lostInGame returns an entry for each of the match's bots that is called bot and did not come first in g. It
+// can be several, because a bot may play a match against itself.
 func lostInGame(m ladder.Match, g ladder.FinishedGame, bot string) (list []lostGame) {
 	for slot, name := range m.Bots {
 		if name != bot {

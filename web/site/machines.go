@@ -21,7 +21,7 @@ type machinesPage struct {
 	LastHour int // matches finished in the last hour
 }
 
-// machineRow is a machine in the table. Its field Playing has only the matches that are listed.
+// machineRow is a row of the table of machines. At most machineMatches matches are left in its field Playing.
 type machineRow struct {
 	ladder.Machine
 	More int // the number of its matches in progress that are not listed

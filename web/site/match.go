@@ -113,8 +113,8 @@ func (s *Site) getMatch(v *visit) error {
 	return v.showPage(http.StatusOK, "match", page)
 }
 
-// matchState returns the state of a match as in the keys of texts: "waiting", "interrupted", "running",
-// "finished" or "cancelled".
+// matchState returns the state of a match as pages name it, which is a part of the keys of texts: "waiting",
+// "interrupted", "running", "finished" or "cancelled".
 func matchState(m ladder.Match) string {
 	switch {
 	case m.State == ladder.Waiting && len(m.Attempts) > 0:
@@ -125,7 +125,9 @@ func matchState(m ladder.Match) string {
 	return string(m.State)
 }
 
-// addDeals adds the deals of the page that the parameter page asks for, and the faults in them.
+// addDeals adds the deals on the page of the table that the query parameter page asks for, and the faults in
+// their games. It also adds the outcome and the disqualifications of the whole match. variant is the game
+// with the match's options.
 func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error {
 	deals := make([]int, page.Deals)
 	for i := range deals {
@@ -259,8 +261,9 @@ func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r 
 // faultLog is the number of lines of a bot's standard error that the explanation of a fault contains.
 const faultLog = 12
 
-// explainFault returns a fault with its text and advice. All pages get their explanations here. Only the
-// owner of the bot gets its standard error, and advice that follows from it.
+// explainFault returns the fault f in the replay r of game g with its text and advice. All pages explain
+// faults through it. Only the owner of the bot gets the end of its standard error, and advice that follows
+// from it.
 func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}

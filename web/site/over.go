@@ -50,8 +50,9 @@ type cardSeat struct {
 // cardTrick has the points of a trick and the seat that took it.
 type cardTrick struct{ Seat, Points int }
 
-// newResultCard returns the card of a finished game. The card is about seat; own is the visitor's seat, or -1
-// if the visitor did not play.
+// newResultCard returns the card of the finished game p, whose replay is r and whose rules are g. The card
+// shows the result of seat; own is the visitor's seat, or -1 if the visitor did not play. names has the name
+// of the player at each seat, and played is the replay as the boards draw it.
 func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Recording) (*resultCard, error) {
 	frames := played.Frames
 	variant, err := r.Resolve(g)
@@ -78,7 +79,8 @@ func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g 
 	return o, nil
 }
 
-// voices are the keys of a text about the visitor and of the same text about somebody else.
+// voices are the keys of two forms of a text: one that addresses the visitor as "you", and one about another
+// player.
 type voices struct{ you, they string }
 
 var (
@@ -111,8 +113,8 @@ func visitorSeat(v *visit, p ladder.Play) int {
 	return -1
 }
 
-// seatOfResult returns the seat that the result of a finished game is about: the visitor's own seat, or
-// otherwise that of the best person.
+// seatOfResult returns the seat whose result the page of a finished game shows. It is own, the visitor's
+// seat. If own is -1, it is the seat of the person with the best rank. ranks has the rank of each seat.
 func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	best := p.Opener
 	for _, s := range p.People() {
@@ -177,7 +179,7 @@ func ratingOf(p ladder.Play, seat int) string {
 	return fmt.Sprintf("%.0f (%+.0f)", after, after-before)
 }
 
-// scores returns the points of a side and the points of the best other side.
+// scores returns the points of a side and the points of the best other side, as texts. A missing one is "".
 func (o *resultCard) scores(side int, variant *rules.Variant) (own, other string) {
 	for _, s := range o.Sides {
 		if variant.Side(s.Seats[0].Seat) == side {
@@ -242,7 +244,8 @@ func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	}
 }
 
-// cornersOf returns the corners that a side has to reach.
+// cornersOf returns the names of the squares in the corners that a side has to reach on a square board with
+// this number of columns, or nil if the game has no such goal. side is the letter of the side's pieces.
 func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	for i, square := range cornerSquares(columns) {
 		if b.Corners != "" && b.Corners[i:i+1] == side {
@@ -252,12 +255,13 @@ func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	return list
 }
 
-// cornerSquares returns the squares of the corners in the order of rules.Board.Corners.
+// cornerSquares returns the numbers of the four corner squares of a square board, row by row, in the order of
+// rules.Board.Corners.
 func cornerSquares(columns int) [4]int {
 	return [4]int{0, columns - 1, columns * (columns - 1), columns*columns - 1}
 }
 
-// numbers returns the words of text as numbers, or nil if one of them is not a number.
+// numbers returns the numbers in text, which are separated by spaces, or nil if one word is not a number.
 func numbers(text string) (list []int) {
 	for word := range strings.FieldsSeq(text) {
 		n, err := strconv.Atoi(word)
@@ -269,7 +273,8 @@ func numbers(text string) (list []int) {
 	return list
 }
 
-// setEnding sets what ended the game if it was not the score: a fault, or an instant win.
+// setEnding sets o.Ending, the text of what ended the game: a fault, the way in which a board game ended, or
+// a win at once in a card game. If the points alone decided, Ending stays "".
 func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, frames []board.Frame) {
 	if len(r.Faults) > 0 {
 		f := r.Faults[0]
@@ -295,8 +300,8 @@ func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, fr
 	}
 }
 
-// endingOf returns the key of the text that says how a board game for two sides ended. view is the last view
-// of the board.
+// endingOf returns the key of the text that says how a board game for two sides ended. view is what all seats
+// see of the last position, and ranks has the rank of each side.
 func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	first, last := slices.Index(ranks, 1), slices.Index(ranks, 2)
 	if last < 0 {
@@ -319,7 +324,7 @@ func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	return "over.end.stuck"
 }
 
-// lastView returns the part of the last position that all seats see.
+// lastView returns what all seats see of the last position. Each frame has only the values that changed.
 func lastView(frames []board.Frame) map[string]string {
 	view := map[string]string{}
 	for _, f := range frames {
@@ -343,7 +348,8 @@ func (s speaker) say(text voices, seat int, args ...any) string {
 	return s.t(text.they, append(args, "Name", s.names[seat])...)
 }
 
-// event describes an event of a game, with the texts of the boards.
+// event describes what a seat did in a game, in the words of the boards. key is the part of the text's key
+// that names the event.
 func (s speaker) event(key string, seat int) string {
 	if seat == s.ownSeat {
 		return s.t("board.you." + key)

@@ -12,10 +12,10 @@ import (
 // pairsRows is the number of versions on one page, which shows all pairs of them.
 const pairsRows = 16
 
-// cell is the score of a row's version against a column's version.
+// cell is the score of the version in a row of the table against the version in a column.
 type cell struct {
 	store.Meeting
-	Self bool
+	Self bool   // row and column are the same version
 	Tone string // "win", "loss" or "even"
 	URL  string // the page about the two versions
 }

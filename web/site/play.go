@@ -57,7 +57,7 @@ func readPlayForm(field func(name string) string) playForm {
 	return f
 }
 
-// formOf returns a form with the choices that were made for the game p.
+// formOf returns a form filled in with the choices that were made for the finished game p.
 func formOf(p ladder.Play) playForm {
 	f := playForm{Game: p.Game, Seat: strconv.Itoa(p.Opener), Options: map[string]string{}}
 	if g, err := games.Find(p.Game); err == nil {
@@ -323,7 +323,7 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	return nil
 }
 
-// settingsOf returns the settings that a table with these options has, or nil if the options are invalid.
+// settingsOf returns the settings of a table of game g with these options, or nil if the options are invalid.
 func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	variant, err := g.Resolve(play.WithOpening(g.Name, options))
 	if err != nil {
@@ -332,8 +332,8 @@ func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	return variant.Settings
 }
 
-// presets returns links to the default options and to those options of ladders that differ. It returns nil if
-// none differ.
+// presets returns links that fill in the form with the default options of g, and with the options of each
+// ladder of g that differ from the others. It returns nil if only the defaults are left.
 func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	now, seen := settingsOf(g, form.Options).String(), []string{}
 	var list []playLink
@@ -394,8 +394,8 @@ func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 	}
 }
 
-// playersWith returns the numbers of players, separated by spaces, with which a value of an option can be
-// chosen. It returns "" if all can.
+// playersWith returns the numbers of players with which an option of g can have a value, separated by spaces.
+// It returns "" if all numbers in p.Counts allow it.
 func (p *playPage) playersWith(g *rules.Game, option, value string) string {
 	var fit []string
 	for _, n := range p.Counts {

@@ -26,7 +26,7 @@ type playedPage struct {
 // one.
 func (p playedPage) OtherGameURL() string { return formOf(p.Play).address() }
 
-// OffersRematch reports whether the page offers the visitor a rematch that others open.
+// OffersRematch reports whether another player of the game may offer the visitor a rematch.
 func (p playedPage) OffersRematch() bool { return p.OwnSeat >= 0 && len(p.People()) > 1 }
 
 // showPlayedGame serves the page of a game that is over.
@@ -61,7 +61,7 @@ func (s *Site) showPlayedGame(v *visit, id string) error {
 	return v.showPage(http.StatusOK, "played", page)
 }
 
-// nameSeats sets the names of the seats in r that the visitor reads.
+// nameSeats replaces the names of the seats in the replay r by those that the visitor reads, such as "You".
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	for _, x := range p.Seats {
 		if r.Seats[x.Seat].Name = seatName(v.language, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.OwnSeat {
@@ -73,7 +73,7 @@ func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	}
 }
 
-// names returns the name at each seat.
+// names returns the name of the player at each seat.
 func (p *playedPage) names() (list []string) {
 	for _, s := range p.BoardGame.Seats {
 		list = append(list, s.Name)

@@ -80,7 +80,7 @@ func newPages(s *Site) (*pages, error) {
 	return p, nil
 }
 
-// frame is the dot of a page's templates: the visit, and the page's own data.
+// frame is the value on which a page's templates are executed: the visit, and the page's own data.
 type frame struct {
 	*visit
 	Name string // the name of the page
@@ -101,8 +101,9 @@ func (f frame) Origin() string { return f.origin() }
 // With returns the address of the page with a query parameter changed. The value "" removes the parameter.
 func (f frame) With(name, value string) string { return addressWith(f.r, name, value) }
 
-// Names returns names as JSON for modules that hear of a match after the page is loaded. It has the titles of
-// the house bots and of guests by their names, and the titles of the ladders by "/" and their names.
+// Names returns a JSON object with the titles of house bots, guests and ladders, for modules that show a
+// match which they learn of after the page was loaded. The keys are the names; those of ladders begin with
+// "/".
 func (f frame) Names() (template.JS, error) {
 	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest")}
 	for _, level := range house.Levels() {
@@ -135,8 +136,8 @@ func (f frame) Script() (string, error) {
 	return f.site.assets.url(name)
 }
 
-// Texts returns the texts of the page's module as JSON: those below PAGE.js, and those of the boards if the
-// module draws games.
+// Texts returns a JSON object with the texts that the page's module needs: those whose keys begin with
+// PAGE.js, and, if the module draws games, those of the boards.
 func (f frame) Texts() (template.JS, error) {
 	heads := []string{f.Name + ".js."}
 	if f.site.assets.drawsGames(f.Name + "/" + f.Name + ".js") {
@@ -155,8 +156,8 @@ func (v *visit) showPage(status int, name string, data any) error {
 	return v.showTemplate("layout", status, name, data, nil)
 }
 
-// showForm answers with the page of a form. If err is not nil, the page shows it, and the answer has the
-// status of the error.
+// showForm answers with a page that has a form. If err is not nil, the form was refused: the page shows the
+// error, and the answer has the status of the error instead of status.
 func (v *visit) showForm(status int, name string, data any, err error) error {
 	return v.showTemplate("layout", status, name, data, err)
 }

@@ -68,7 +68,7 @@ var (
 )
 
 // rulesText returns the rules of a game as HTML, in the visitor's language or otherwise in English. If
-// settings is not nil, list items about options that are set are marked.
+// settings is not nil, it marks the list items that describe the options and values in settings.
 func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
 	var b bytes.Buffer
 	source, english := g.Text(v.language.Tag), false

@@ -25,8 +25,8 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// Options are the options of New. All but Version and Machines are required; Play and Tryouts only if their pages
-// are requested.
+// Options are the options of New. All but Version and Machines are required. Play and Tryouts may be nil only
+// if nobody requests the pages that use them.
 type Options struct {
 	Middleware *middleware.Middleware // the middleware that wraps the site
 	Document   []byte                 // the OpenAPI document of the API, as JSON
@@ -54,7 +54,7 @@ type Site struct {
 
 // route is one route of the site.
 type route struct {
-	pattern string // the method and the path, as http.ServeMux has them
+	pattern string // the method and the path in the form of a pattern of http.ServeMux
 	member  bool   // only for people who are signed in; others are redirected to the sign-in form
 	serve   func(*visit) error
 }
@@ -155,8 +155,8 @@ func (s *Site) routes() []route {
 	}
 }
 
-// named returns a handler that finds the thing whose name is the path parameter part, and calls serve with
-// it.
+// named returns a handler for addresses that contain a name, such as that of a bot. It calls find with the
+// path parameter called part, and passes the result to serve. It returns the error of find.
 func named[T any](part string, find func(context.Context, string) (T, error), serve func(*visit, T) error) func(*visit) error {
 	return func(v *visit) error {
 		found, err := find(v.ctx(), v.r.PathValue(part))
@@ -247,7 +247,8 @@ func (s *Site) unknownAddressError(v *visit) error {
 	return middleware.NotAllowed(v.r, methods)
 }
 
-// run checks the form and the session of a visit, and calls the handler of rt.
+// run calls the handler of rt, after it has read the form of the request and checked that it is from this
+// site. A visitor who is not signed in and requests a page for members is redirected to the sign-in form.
 func (v *visit) run(rt route) error {
 	if err := v.readForm(); err != nil {
 		return err

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// column is the head of a table column, for the template "heads".
+// column is the head of a table column, which the template "heads" shows.
 type column struct {
 	Key   string // part of the key of its text, and the value of the parameter sort
 	Class string // the CSS class; "number" for numbers
@@ -74,14 +74,15 @@ const maxPage = 100_000
 // pageNumber returns the query parameter page, or 1.
 func (v *visit) pageNumber() int { return int(v.query().Number("page", 1, maxPage, 1)) }
 
-// rowsOfPage returns the rows of the page that the query parameter page names. size is the number of rows on
-// a page.
+// rowsOfPage returns those of rows that are on the page in the query parameter page, and its pager. size is
+// the number of rows on a page. If the parameter is too large, it returns the last page.
 func rowsOfPage[T any](v *visit, rows []T, size int) ([]T, pager) {
 	p := newPager(v, v.pageNumber(), len(rows), size)
 	return rows[(p.Page-1)*size : p.LastRow], p
 }
 
-// newPager returns a pager for a list of total rows. If page is too large, it returns the last page.
+// newPager returns the pager of a page of a list that has total rows, size on each page. If page is too
+// large, it describes the last page.
 func newPager(v *visit, page, total, size int) pager {
 	p := pager{Total: total, Pages: max(1, (total+size-1)/size)}
 	p.Page = min(page, p.Pages)

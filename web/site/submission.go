@@ -17,12 +17,12 @@ import (
 type submissionPage struct {
 	service.SubmissionProgress
 	Tag     string // identifies the state that the page shows; see progressTag
-	Steps   []clickRandomMove
+	Steps   []submissionStep
 	Ladders []string // the ladders on which the bot plays, once it is live
 }
 
-// clickRandomMove is a stage of a submission, which may not have started.
-type clickRandomMove struct {
+// submissionStep is a stage of a submission with its state. The stage may not have started.
+type submissionStep struct {
 	ladder.Stage
 	State string // "waiting", "running", "ok", "failed", or "left" if the submission ended before it
 }
@@ -63,7 +63,7 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	return v.showTemplate(template, http.StatusOK, "submission", page, nil)
 }
 
-// progressWait is how long a request of a page waits for a change.
+// progressWait is how long a request for the progress of a submission waits for a change.
 const progressWait = 60 * time.Second
 
 // progressTag returns a hash of everything that the page of a submission shows.
@@ -76,9 +76,9 @@ func progressTag(p service.SubmissionProgress) string {
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:12])
 }
 
-func steps(doc service.SubmissionProgress) (list []clickRandomMove) {
+func steps(doc service.SubmissionProgress) (list []submissionStep) {
 	for _, name := range ladder.StageNames {
-		s := clickRandomMove{Stage: ladder.Stage{Name: name}, State: "waiting"}
+		s := submissionStep{Stage: ladder.Stage{Name: name}, State: "waiting"}
 		i := slices.IndexFunc(doc.Stages, func(g ladder.Stage) bool { return g.Name == name })
 		switch {
 		case i < 0 && doc.Done:

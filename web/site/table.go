@@ -15,8 +15,10 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// leadToTable redirects the visitor to the table t. key is the key of a new session, or "". If err is not
-// nil, the visitor got no seat: then t, which may be nil, is the table that was full or closed.
+// leadToTable redirects the visitor to the page of table t, where the visitor has got a seat. If key is not
+// "", it is the key of the session of a new guest, which becomes a cookie. If err is not nil, the visitor got
+// no seat: then t is the table that was full or closed, or nil if there is none, and the page of t shows err
+// if t still waits for people.
 func (s *Site) leadToTable(v *visit, t *play.Table, key string, err error) error {
 	switch {
 	case err == nil:
@@ -152,9 +154,10 @@ func (s *Site) postResign(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// postRematch opens a table with the same game and bots, in which everybody sits one seat further. It
-// reserves seats for the other people; if one of them has already opened the rematch, the visitor sits down
-// there. If the form field level is "next", the bots are those of the next level.
+// postRematch opens a table with the same game and the same players as the finished game in the path, but
+// everybody sits one seat further. It reserves seats for the other people. If one of them has already opened
+// a rematch, the visitor sits down there. If the form field level is "next", the bots are those of the next
+// level.
 func (s *Site) postRematch(v *visit) error {
 	p, err := s.Store.Plays.Find(v.ctx(), v.r.PathValue("id"))
 	if err != nil {

@@ -51,8 +51,8 @@ func (s *Site) postToken(v *visit) error {
 	return s.showTokens(v, http.StatusCreated, page, err)
 }
 
-// expiry returns the time after a number of days, which a form field names. For "" it returns the zero time,
-// which means never.
+// expiry returns the time that is the given number of days from now; days is the value of a form field. For
+// "" it returns the zero time, which means that nothing expires.
 func (v *visit) expiry(days string) (time.Time, error) {
 	if days == "" {
 		return time.Time{}, nil

@@ -169,7 +169,7 @@ func (v *visit) refuseSocket() error {
 
 func (v *visit) ctx() context.Context { return v.r.Context() }
 
-// t returns the text with a key in the language of the page; see messages.Language.Text.
+// t returns the text that has this key in the language of the page; see messages.Language.Text for args.
 func (v *visit) t(key string, args ...any) string { return v.language.Text(key, args...) }
 
 // query returns the query parameters of the address. If a handler reads an invalid one, showTemplate answers

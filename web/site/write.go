@@ -62,7 +62,7 @@ func (s *Site) getStarter(v *visit) error {
 	return nil
 }
 
-// editorForm is what the editor sends: the text of a bot and its game.
+// editorForm is what the editor of the page "write" sends: the text of a bot and the game that it plays.
 type editorForm struct {
 	game   *rules.Game
 	source string // the name of the file
@@ -145,11 +145,12 @@ func (s *Site) postTest(v *visit) error {
 	return v.redirect("/write/tests/" + id)
 }
 
-// tryoutWait is how long a request of the editor waits for a change.
+// tryoutWait is how long a request for the progress of a test waits for a change.
 const tryoutWait = 30 * time.Second
 
-// getTest shows the progress of a test. The query parameter change is the state that the editor already
-// shows: getTest waits until there is another one, for at most tryoutWait.
+// getTest shows the progress of a test in the editor. The query parameter change is the number of the state
+// that the editor already shows: getTest then waits, for at most tryoutWait, until the test has a different
+// state.
 func (s *Site) getTest(v *visit) error {
 	change := int(v.query().Number("change", 0, 1<<30, -1))
 	ctx := v.ctx()
