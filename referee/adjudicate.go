@@ -10,21 +10,21 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Adjudication has the rules by which the bots' scores end a game early; see SPEC.md, "Adjudication". The
-// zero value has no rules.
+// Adjudication contains the two rules by which the scores that bots report for their positions end a game early:
+// Draw and Resign. A rule that is nil does not apply. SPEC.md, "Adjudication", defines them.
 type Adjudication struct {
 	Draw   *ScoreRule `json:"draw,omitempty"`
 	Resign *ScoreRule `json:"resign,omitempty"`
 }
 
-// ScoreRule says which scores of the bots end a game.
+// ScoreRule is the condition under which the scores that bots report for their positions end a game early.
 type ScoreRule struct {
-	Plies int     `json:"plies"`          // number of bots' moves in a row that must agree
-	Score float64 `json:"score"`          // for Draw the largest absolute score, for Resign the smallest
-	From  int     `json:"from,omitempty"` // number of moves before which no game ends
+	Plies int     `json:"plies"`          // number of consecutive moves of bots whose scores must meet the condition
+	Score float64 `json:"score"`          // in Draw the largest absolute score that counts as even; in Resign the smallest that counts as won
+	From  int     `json:"from,omitempty"` // number of moves that must have been made before the rule can end the game
 }
 
-// AdjudicationKind is the rule that ended a game.
+// AdjudicationKind names the rule by which the scores of the bots ended a game.
 type AdjudicationKind string
 
 const (
@@ -32,14 +32,14 @@ const (
 	AdjudicatedResignation AdjudicationKind = "resign"
 )
 
-// AdjudicationResult says by which rule the bots' scores ended a game.
+// AdjudicationResult says that the scores of the bots ended a game early, and by which rule.
 type AdjudicationResult struct {
 	Kind  AdjudicationKind `json:"as"`
-	Seats []int            `json:"seats,omitempty"` // the seats of the side that resigns
+	Seats []int            `json:"seats,omitempty"` // the seats of the side that resigns; empty for a draw
 }
 
-// ParseScoreRule parses a rule such as "plies=8 score=10 from=40", separated by spaces or commas. from is
-// optional. Errors call the rule name.
+// ParseScoreRule parses a rule such as "plies=8 score=10 from=40". Spaces or commas separate the parts, and
+// "from" may be missing. name is what error messages call the rule, such as the flag that contains it.
 func ParseScoreRule(name, text string) (ScoreRule, error) {
 	example := fmt.Sprintf("try %s plies=8,score=10,from=40", name)
 	if strings.HasSuffix(name, "resign") {
@@ -101,7 +101,8 @@ func (r ScoreRule) check(name string) error {
 	return nil
 }
 
-// Check returns an error if a rule is out of range, or if both rules could end a game at the same position.
+// Check returns an error if a number in a rule is out of range, or if the score limits of the two rules overlap,
+// so that both could end a game at the same position.
 func (a Adjudication) Check() error {
 	if a.Draw != nil {
 		if err := a.Draw.check("draw"); err != nil {
@@ -125,7 +126,8 @@ func (a Adjudication) Check() error {
 
 func (a Adjudication) isSet() bool { return a.Draw != nil || a.Resign != nil }
 
-// String returns the rules in the form of the flags of timba match, or "" if there are none.
+// String returns the rules as text such as "draw plies=8,score=10, resign plies=3,score=600", or "" if there are
+// none.
 func (a Adjudication) String() string {
 	var words []string
 	if a.Draw != nil {
@@ -137,7 +139,7 @@ func (a Adjudication) String() string {
 	return strings.Join(words, ", ")
 }
 
-// InReplay returns the rules for a replay, or nil if there are none.
+// InReplay returns the value for the field Replay.Adjudication: a pointer to the rules, or nil if there are none.
 func (a Adjudication) InReplay() *Adjudication {
 	if !a.isSet() {
 		return nil
@@ -145,17 +147,17 @@ func (a Adjudication) InReplay() *Adjudication {
 	return &a
 }
 
-// adjudicator applies the rules of an Adjudication to the scores of one game.
+// adjudicator applies the rules of an Adjudication to the scores that the bots report in one game.
 type adjudicator struct {
 	rules           Adjudication
 	variant         *rules.Variant
 	moves           int   // number of moves by bots
 	lastMoves       []int // by seat: the number of its last move, counted from 1; 0 before its first
-	lastAgainstDraw int   // number of the last move whose score contradicts a draw
-	lastAgainstLoss []int // by side: number of the last move whose score contradicts that the side is losing
+	lastAgainstDraw int   // number of the last move whose score is not even
+	lastAgainstLoss []int // by side: number of the last move whose score does not say that the side is losing
 }
 
-// newAdjudicator returns an adjudicator for a new game, or nil if there are no rules.
+// newAdjudicator returns an adjudicator for a new game of v, or nil if a has no rules.
 func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	if !a.isSet() {
 		return nil
@@ -163,7 +165,8 @@ func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	return &adjudicator{rules: a, variant: v, lastMoves: make([]int, v.Players), lastAgainstLoss: make([]int, v.Sides)}
 }
 
-// after records a move of a bot. If the scores end the game after the move, it returns how; otherwise nil.
+// after records a bot's move m, after which the position is s. If the scores now end the game, it returns by
+// which rule, otherwise nil. f lists the sides that have forfeited.
 func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *AdjudicationResult {
 	a.recordScore(m)
 	if s.Turn() == rules.Over {
@@ -180,7 +183,8 @@ func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *Adjudica
 	return nil
 }
 
-// recordScore records which rules the score of a move contradicts. A move without a score contradicts all.
+// recordScore records whether the score of a move rules out a draw, and for which sides it rules out that they
+// are losing. A move without a score rules out both.
 func (a *adjudicator) recordScore(m *ReplayMove) {
 	a.moves++
 	a.lastMoves[m.Seat] = a.moves
@@ -200,8 +204,9 @@ func (a *adjudicator) recordScore(m *ReplayMove) {
 	}
 }
 
-// allAgree reports whether the moves after the move with the number behind fulfil a rule: there must be
-// enough of them, with one of each seat that has not forfeited. It is false if only one side is left.
+// allAgree reports whether rule r ends the game. All moves after move number behind have scores that meet the
+// rule. There must be at least r.Plies of them, at least one by each seat that has not forfeited, and ply must
+// not be less than r.From. It is false if r is nil or if at most one side has not forfeited.
 func (a *adjudicator) allAgree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
 	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.lastAgainstLoss)-1 {
 		return false
@@ -223,7 +228,8 @@ func seatsOf(v *rules.Variant, side int) (seats []int) {
 	return seats
 }
 
-// rank returns the ranks by seat. If a is nil, forfeits and points decide.
+// rank returns the final ranks by seat. If a is nil, the points and then the forfeits in f decide. After a draw
+// by scores all sides that have not forfeited rank equally. A side that resigns ranks behind them.
 func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	game := f.variant.Ranks(points)
 	switch {
@@ -239,9 +245,9 @@ func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	return f.rank(game)
 }
 
-// points returns the final points of a game; made are the points so far. After a draw by scores, and in a
-// game with a prize, the seats that neither forfeited nor resigned share equally: the prize, or else the
-// points that they made.
+// points returns the final points by seat. made has the points so far by seat, and points changes it. After a
+// draw by scores, and after a resignation in a game with a prize, the seats that neither forfeited nor resigned
+// share equally: the prize, or in a game without one the sum of the points that they made.
 func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {
@@ -273,7 +279,7 @@ func (a *AdjudicationResult) equal(b *AdjudicationResult) bool {
 	return a.Kind == b.Kind && slices.Equal(a.Seats, b.Seats)
 }
 
-// String describes the result in English, without names.
+// String describes the result in English, with seat numbers instead of bots' names. It accepts nil.
 func (a *AdjudicationResult) String() string {
 	switch {
 	case a == nil:
@@ -284,8 +290,8 @@ func (a *AdjudicationResult) String() string {
 	return fmt.Sprintf("adjudicated: %s by seats %v", a.Kind, a.Seats)
 }
 
-// Ending describes how the scores ended the game, with the names of the bots that resigned. It returns "" if
-// they did not end it.
+// Ending describes how the scores of the bots ended the game early, with the names of the bots that resigned. It
+// returns "" if the scores did not end the game.
 func (r *Replay) Ending() string {
 	a := r.AdjudicationResult
 	switch {
@@ -309,8 +315,8 @@ func (r *Replay) Ending() string {
 	return fmt.Sprintf("adjudicated: %s %s, by the scores of all", strings.Join(who, " and "), verb)
 }
 
-// Score returns the score that the bot gave the position before its move: the one in its last info line that
-// has a number as score. SPEC.md, "Lines from the bot", defines its meaning and unit.
+// Score returns the score that the bot gave the position before its move: the number after "score=" in its last
+// info line that has one. It returns false if there is none. SPEC.md, "Lines from the bot", defines the unit.
 func (m *ReplayMove) Score() (float64, bool) {
 	for _, info := range slices.Backward(m.Info) {
 		for pair := range strings.SplitSeq(info, " ") {
@@ -325,7 +331,8 @@ func (m *ReplayMove) Score() (float64, bool) {
 	return 0, false
 }
 
-// ParseScore parses the score that a bot gives its position: a decimal number such as -3, 0.25 or 1e3.
+// ParseScore parses the score that a bot gives its position: a decimal number such as -3, 0.25 or 1e3. It returns
+// false if text is not a finite number in this form.
 func ParseScore(text string) (float64, bool) {
 	if strings.Trim(text, "+-.0123456789eE") != "" { // hexadecimal, infinite, or not a number
 		return 0, false

@@ -11,18 +11,19 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Clock is the time that a bot has: Move for each move or, if Bank is set, Bank for the whole game plus Inc
-// after each move.
+// Clock is the time that a bot has in a game. Either Move is set, the time for each move, or Bank, the time for
+// all moves of the game. In a game with a Bank, Inc is added to it after each move.
 type Clock struct {
 	Move, Bank, Inc time.Duration
-	Margin          time.Duration // time by which a move may be late without a fault
-	Startup         time.Duration // from the start of a process to its "ready"
+	Margin          time.Duration // how much longer than its time a move may take without a fault
+	Startup         time.Duration // time that a bot has to answer "ready" after the start of its process
 }
 
 // DefaultClock allows one second for each move.
 var DefaultClock = Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
 
-// Check returns an error if the clock is not valid.
+// Check returns an error unless exactly one of Move and Bank is set, Startup is set, and every time is a whole
+// number of milliseconds of at most a day.
 func (c Clock) Check() error {
 	switch {
 	case c.Move != 0 && c.Bank != 0:
@@ -46,8 +47,8 @@ func (c Clock) Check() error {
 	return nil
 }
 
-// Longest returns an upper bound for the time that a game with these numbers of plies and seats takes,
-// without credit.
+// Longest returns an upper bound for the time of all moves in a game with the given numbers of plies and seats.
+// It includes neither margins nor credit, the time that other programs took from the bots.
 func (c Clock) Longest(plies, seats int) time.Duration {
 	if c.Bank == 0 {
 		return time.Duration(plies) * c.Move
@@ -58,7 +59,7 @@ func (c Clock) Longest(plies, seats int) time.Duration {
 // String describes the clock in English.
 func (c Clock) String() string { return c.Phrase().String() }
 
-// Phrase describes the clock as String does, to be translated.
+// Phrase returns the description of String in a form that can be translated.
 func (c Clock) Phrase() phrase.Text {
 	switch {
 	case c.Bank == 0:
@@ -77,7 +78,7 @@ func span(d time.Duration) string {
 	return fmt.Sprintf("%d ms", d.Milliseconds())
 }
 
-// Pairs returns the clock as keys and values of the line "game".
+// Pairs returns the clock as the keys and values that the protocol line "game" has for it, in milliseconds.
 func (c Clock) Pairs() []protocol.KeyValue {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	if c.Bank == 0 {
@@ -86,7 +87,7 @@ func (c Clock) Pairs() []protocol.KeyValue {
 	return []protocol.KeyValue{{Name: "bank", Value: ms(c.Bank)}, {Name: "inc", Value: ms(c.Inc)}}
 }
 
-// ClockMS is a Clock in milliseconds, as in documents and configurations.
+// ClockMS is a Clock in milliseconds, as JSON documents and configuration files contain it.
 type ClockMS struct {
 	Movetime int64  `json:"movetime,omitempty" toml:"movetime"`
 	Bank     int64  `json:"bank,omitempty" toml:"bank"`
@@ -104,8 +105,8 @@ func (c Clock) Milliseconds() ClockMS {
 	return m
 }
 
-// InReplay returns the clock in the form that replays have: without the start-up time, and with Inc if there
-// is a bank.
+// InReplay returns the clock in the form for replays: in milliseconds, without the start-up time, and with an Inc
+// that is not nil exactly if there is a bank.
 func (c Clock) InReplay() ClockMS {
 	m := c.Milliseconds()
 	if m.Startup = 0; c.Bank != 0 {
@@ -114,7 +115,8 @@ func (c Clock) InReplay() ClockMS {
 	return m
 }
 
-// Clock converts to a Clock. A value that overflows becomes one that Clock.Check refuses.
+// Clock converts m to a Clock. It limits each value, so that a very large or negative one cannot overflow;
+// Clock.Check then returns an error for it.
 func (m ClockMS) Clock() Clock {
 	ms := func(n int64) time.Duration { return time.Duration(max(-1, min(n, 1<<40))) * time.Millisecond }
 	c := Clock{Move: ms(m.Movetime), Bank: ms(m.Bank), Margin: ms(m.Margin), Startup: ms(m.Startup)}
@@ -137,7 +139,8 @@ func (c *Clock) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checkReplay returns an error if no recorded game can have had this clock.
+// checkReplay returns an error if the clock in a replay is not valid. Unlike Clock.Check it ignores the start-up
+// time, and it requires Inc to be set exactly if Bank is.
 func (m ClockMS) checkReplay() error {
 	if (m.Inc != nil) != (m.Bank != 0) {
 		return fmt.Errorf("clock: bank and inc go together")
@@ -166,21 +169,24 @@ func (t *timer) spend(d time.Duration) {
 	}
 }
 
-// milliseconds converts the time of a move to milliseconds with three decimals, rounded up and at least 0.001. The
-// bank is computed from this value, so that a replay contains everything on which the bank depends.
+// milliseconds converts the time of a move to milliseconds with three decimals, rounded up and at least 0.001.
+// This rounded value is both recorded in the replay and subtracted from the bank, so that the bank can be
+// computed from the replay.
 func milliseconds(d time.Duration) float64 {
 	return float64(max(1, (d+time.Microsecond-1)/time.Microsecond)) / 1e3
 }
 
-// creditMilliseconds converts a credit to milliseconds with three decimals, rounded down.
+// creditMilliseconds converts a bot's credit for a turn to milliseconds with three decimals, rounded down.
 func creditMilliseconds(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
 
-// creditDuration converts milliseconds of a replay to a duration in whole microseconds.
+// creditDuration converts milliseconds, as replays record them, to a duration that is rounded to whole
+// microseconds.
 func creditDuration(ms float64) time.Duration {
 	return time.Duration(math.Round(ms*1e3)) * time.Microsecond
 }
 
-// checkTime returns an error if a bot's move cannot have this time.
+// checkTime returns an error if the recorded time of a bot's move is not positive, or if its credit is negative
+// or exceeds that time.
 func (m *ReplayMove) checkTime() error {
 	switch {
 	case m.MS <= 0:
@@ -191,5 +197,6 @@ func (m *ReplayMove) checkTime() error {
 	return nil
 }
 
-// OwnTime returns the time of the move that counted for the bot: the elapsed time less the credit.
+// OwnTime returns the part of the move's time that counts on the bot's clock: the elapsed time less the credit
+// for time that other programs used.
 func (m *ReplayMove) OwnTime() time.Duration { return creditDuration(min(m.MS-m.Credit, 1e12)) }

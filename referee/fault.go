@@ -9,12 +9,12 @@ import (
 // Fault is the record of why a seat forfeited a game.
 type Fault = fault.Fault
 
-// MaxFaults is the number of faults after which a bot is disqualified: it forfeits the remaining deals of the match
-// and is not started for them.
+// MaxFaults is the number of faults in a match after which a bot is disqualified. It then forfeits the remaining
+// deals and is not started for them.
 const MaxFaults = 3
 
-// LateReason returns the reason for a move that took longer than the clock c allows. It does not name the
-// time left in the bank, which is measured and would make replays of the same game differ.
+// LateReason returns the fault.Reason for a move that took longer than the clock c allows. For a bank it does not
+// contain the time that was left: that is measured, and would make replays of the same game differ.
 func LateReason(c Clock) fault.Reason {
 	if c.Bank != 0 {
 		return fault.Reason{Kind: fault.LateBank, Margin: c.Margin.Milliseconds()}
@@ -22,9 +22,9 @@ func LateReason(c Clock) fault.Reason {
 	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
 }
 
-// Circumstances returns what is known about a fault of the replay, for fault.Reason.Advice. log is the log of
-// the seat in this game. If the replay cannot be rebuilt up to the fault, it returns an error and what is
-// known without that.
+// Circumstances returns what is known about the fault f of a game of r, such as the bot's earlier turns, so that
+// fault.Reason.Advice can give advice. log is what the bot wrote to its log in this game. If the replay cannot be
+// played again by the rules of g, Circumstances returns an error with the part that it knows without that.
 func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
 	c := fault.Circumstances{Turn: fault.FailedTurn{Ply: f.Ply}, History: fault.History{Games: r.Match.Deal + 1}}
 	c.ReadLog(log)

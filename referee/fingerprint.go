@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Fingerprint returns a hash that is equal for two games if the second adds no information: the same bots in
-// the same seats, the same start, moves and result. bots has a number for the bot in each seat, which the
-// caller chooses.
+// Fingerprint returns a hash of what happened in a game: the bot in each seat, the first position, the moves and
+// the result. Two games with the same hash are the same for statistics. bots has by seat a number of the caller's
+// choice that identifies the bot.
 //
 // Databases store fingerprints, so the fingerprint of an old replay must never change.
 func (r *Replay) Fingerprint(v *rules.Variant, bots []int) [16]byte {

@@ -19,15 +19,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game is a game in progress. It has no bots and reads no clock: the caller passes moves with their times,
-// and faults, and gets the lines for the bots. A match drives a Game by the answers of bots; a replay drives
-// one by its moves.
+// Game is a game in progress. It starts no bots and reads no clock: the caller passes in the moves with their
+// times and the faults, and sends the lines that the Game returns to the bots.
 //
-// The calls come in this order: NewGame; Forfeit for each bot that fails before the game; Begin. Then until
-// IsOver, for the seat Turn: PlayStandIn if the seat HasForfeited, else TurnLines followed by Move or
-// Forfeit. At last End. TakeLines returns lines that were not part of a turn.
+// The calls come in this order: NewGame; Forfeit for each bot that fails before the game; Begin. Then, until
+// IsOver, for the seat that Turn returns: PlayStandIn if HasForfeited(seat), otherwise TurnLines followed by Move
+// or Forfeit. Finally End. TakeLines returns the lines for a seat that do not belong to a turn, such as those of
+// End.
 //
-// Record has one move for each ply of State. A seat that forfeited gets no more lines.
+// Record contains one move for each ply of State. A seat that forfeited gets no more lines.
 type Game struct {
 	Variant *rules.Variant
 	// Record is the replay so far. Its elements do not change, and Moves and Faults only grow,
@@ -48,14 +48,15 @@ type Game struct {
 	moveText      []byte // buffer for the text of a move
 }
 
-// The initial capacities for the moves of a game, and for the bytes of the lines of a turn.
+// usualMoves and usualLines are initial capacities: of the list of moves of a game, and in bytes of the lines
+// that a seat gets at the start.
 const (
 	usualMoves = 64
 	usualLines = 1 << 10
 )
 
-// NewGame returns a game that has not begun. head is the part of the replay that is known before the game:
-// seeds, seats and clocks. The game writes lines only for the seats in listening.
+// NewGame returns a game of v that has not begun. head contains the part of the replay that is known before the
+// game: seeds, seats and clocks. The game produces protocol lines only for the seats in listening.
 func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
@@ -75,8 +76,8 @@ func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	return g
 }
 
-// Begin begins the game: it writes the "game" lines and the first events. It returns false, and does nothing, if
-// forfeits have decided the game already.
+// Begin starts the game: it adds the line "game" and the first events to the lines of each seat. If forfeits have
+// decided the game already, it returns false and the game does not start.
 func (g *Game) Begin() bool {
 	if g.events != nil {
 		g.events.Reset()
@@ -96,12 +97,13 @@ func (g *Game) Begin() bool {
 	return true
 }
 
-// IsOver reports whether no more moves follow: the rules, forfeits or the scores have ended the game.
+// IsOver reports whether no more moves follow, because the rules, forfeits or the bots' scores have ended the
+// game.
 func (g *Game) IsOver() bool {
 	return g.State.Turn() == rules.Over || g.IsDecided() || g.earlyEnd != nil
 }
 
-// IsDecided reports whether forfeits have decided the game.
+// IsDecided reports whether so many sides have forfeited that the game is decided.
 func (g *Game) IsDecided() bool { return g.forfeits.endGame() }
 
 // HasBegun reports whether Begin has begun the game.
@@ -110,19 +112,20 @@ func (g *Game) HasBegun() bool { return g.begun }
 // HasEnded reports whether End was called.
 func (g *Game) HasEnded() bool { return g.Record.Ranks != nil }
 
-// Turn returns the seat to move, or rules.Over.
+// Turn returns the seat that is to move, or rules.Over if the game is over by the rules.
 func (g *Game) Turn() int { return g.State.Turn() }
 
 // HasForfeited reports whether the seat or its partner has forfeited the game.
 func (g *Game) HasForfeited(seat int) bool { return g.forfeits.has(seat) }
 
-// TimeLeft returns the time that the seat has for its next move.
+// TimeLeft returns the time that the seat has for its next move, without the clock's margin.
 func (g *Game) TimeLeft(seat int) time.Duration { return g.timers[seat].timeLeft() }
 
 func (g *Game) listens(seat int) bool { return g.listening&rules.OneSeat(seat) != 0 }
 
-// TurnLines returns the lines for the seat to move. They end with its view and its turn, and are valid until
-// the next call of a method other than TimeLeft.
+// TurnLines returns the protocol lines to send to the seat that is to move: events that it has not received yet,
+// its view of the position, and the line "turn". It returns nil if the Game writes no lines for the seat. The
+// lines are valid until the next call of a method other than TimeLeft.
 func (g *Game) TurnLines() []byte {
 	seat := g.State.Turn()
 	if !g.listens(seat) {
@@ -138,8 +141,9 @@ func (g *Game) TurnLines() []byte {
 	return g.TakeLines(seat)
 }
 
-// ViewLines returns the lines for a seat that is not to move. They end with its view, and are valid as long
-// as those of TurnLines.
+// ViewLines returns the protocol lines to send to a seat that is not to move: events that it has not received
+// yet, and its view of the position. It returns nil if the Game writes no lines for the seat. The lines are valid
+// until the next call of a method other than TimeLeft.
 func (g *Game) ViewLines(seat int) []byte {
 	if !g.listens(seat) {
 		return nil
@@ -153,20 +157,21 @@ func (g *Game) addView(seat int) {
 	g.lines[seat] = append(g.State.View(dst, seat), '\n')
 }
 
-// TakeLines returns the lines for a seat that TurnLines, ViewLines and TakeLines have not returned yet. They
-// are valid until the next call of a method other than TimeLeft.
+// TakeLines returns the protocol lines for a seat that no earlier call of TurnLines, ViewLines or TakeLines has
+// returned. They are valid until the next call of a method other than TimeLeft.
 func (g *Game) TakeLines(seat int) []byte {
 	lines := g.lines[seat]
 	g.lines[seat] = lines[:0]
 	return lines
 }
 
-// MoveTime is the time of a move: Took is the elapsed time, and Credit the part of it that does not count
-// because other programs used the core.
+// MoveTime is the time that a move took: Took is the elapsed time, and Credit is the part of it that does not
+// count on the bot's clock, because other programs used the core.
 type MoveTime struct{ Took, Credit time.Duration }
 
-// Move makes the move with this text for the seat to move. info are the bot's info lines about it. For an
-// illegal move it returns a fault.Reason and changes nothing.
+// Move makes the move that the bot to move has answered with text. t is the time that it took, and info the bot's
+// info lines about it, which are recorded. If the move is illegal, Move changes nothing and returns a
+// fault.Reason.
 func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: string(text), MS: milliseconds(t.Took), Credit: creditMilliseconds(t.Credit), Info: info}
 	m, err := g.parse(rec.Move)
@@ -178,7 +183,8 @@ func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	return nil
 }
 
-// errUnlisted is the error of a legal move that is spelled differently from the list of the turn.
+// errUnlisted is the error for a legal move that is not spelled exactly as in the list of legal moves of the turn
+// line.
 var errUnlisted = phrase.Errorf("is not in the list of the turn")
 
 // parse returns the legal move with this text, or an error that says why there is none.
@@ -196,14 +202,16 @@ func (g *Game) parse(text string) (rules.Move, error) {
 	return m, nil
 }
 
-// PlayStandIn makes a random legal move for a seat that has forfeited.
+// PlayStandIn makes a random legal move for the seat that is to move, which has forfeited. The move follows from
+// the seed of the deal.
 func (g *Game) PlayStandIn() {
 	m := g.standInMove()
 	g.Record.Moves = append(g.Record.Moves, ReplayMove{Seat: g.State.Turn(), Move: string(g.State.MoveText(nil, m)), StandIn: true})
 	g.make(m)
 }
 
-// PlayOpeningMove makes a move of the opening. Call it before any move of a bot.
+// PlayOpeningMove makes a move of the opening for the seat that is to move. The caller must make all of them
+// before the first move of a bot. If the move is not legal, it returns an error and changes nothing.
 func (g *Game) PlayOpeningMove(text string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
 	m, err := g.parse(text)
@@ -215,7 +223,8 @@ func (g *Game) PlayOpeningMove(text string) error {
 	return nil
 }
 
-// standInMove returns the next move of the stand-in: the first legal move after shuffling.
+// standInMove returns the next random move for a seat that has forfeited: the first legal move after shuffling
+// them with a stream that is derived from the seed of the deal.
 func (g *Game) standInMove() rules.Move {
 	if g.standInStream == nil {
 		g.standInStream = new(rules.NewStream(rules.Seed(g.Record.Seed).Derive("standin")))
@@ -225,7 +234,8 @@ func (g *Game) standInMove() rules.Move {
 	return g.legal[0]
 }
 
-// make applies a legal move, which is the last move of the record already.
+// make applies the legal move m to the position and to the clock of its seat. The caller must have appended the
+// move to Record.Moves.
 func (g *Game) make(m rules.Move) {
 	rec := &g.Record.Moves[len(g.Record.Moves)-1]
 	if rec.ByBot() {
@@ -241,8 +251,8 @@ func (g *Game) make(m rules.Move) {
 	}
 }
 
-// isLate reports whether the time of a recorded move exceeds the time that its seat had. Times were rounded
-// twice to a microsecond, so one microsecond more does not count.
+// isLate reports whether a recorded move took longer than the time and the margin that its seat had. It must be
+// called before the move is made. A microsecond more is tolerated, since both times were rounded.
 func (g *Game) isLate(rec *ReplayMove) bool {
 	t := &g.timers[rec.Seat]
 	return !g.Record.Seats[rec.Seat].Untimed && rec.OwnTime() > t.timeLeft()+t.clock.Margin+time.Microsecond
@@ -257,9 +267,9 @@ func (g *Game) appendEvents() {
 	}
 }
 
-// Forfeit records the fault by which a seat forfeits, and writes it for all seats. credit is the credit that
-// the bot got and that was not enough. Before Begin any seat can forfeit, later only the seat to move. On an
-// error the game is unchanged.
+// Forfeit records that the seat forfeits the game by the fault why, and adds a line about it for all seats.
+// credit is how much of the turn's time was subtracted because other programs used it; 0 unless the bot was late.
+// Before Begin any seat can forfeit, later only the seat that is to move. On an error the game is unchanged.
 func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	if seat < 0 || seat >= g.Variant.Players {
 		return fmt.Errorf("seat %d does not exist", seat)
@@ -298,7 +308,7 @@ func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	return nil
 }
 
-// End records the result. If the game has begun, it writes the result for all seats.
+// End records ranks and points. If the game has begun, it also adds the line "end" with the result for each seat.
 func (g *Game) End() {
 	g.Record.AdjudicationResult = g.earlyEnd
 	points := g.State.Points()
@@ -314,8 +324,8 @@ func (g *Game) End() {
 	}
 }
 
-// appendGame appends the line "game", which tells a seat what is played. seed is for the bot's own
-// randomness.
+// appendGame appends the protocol line "game", which tells the bot in a seat which variant is played with which
+// clock. seed is a seed for the bot's own random decisions.
 func appendGame(dst []byte, v *rules.Variant, c Clock, seat int, seed uint64) []byte {
 	var pairs []protocol.KeyValue
 	settings := v.Settings

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// DealOpening is the beginning of a deal: moves that are made before the bots play, and a seed that replaces that
-// of the deal unless it is nil.
+// DealOpening is the beginning of a deal: moves that are made before the bots play. If Seed is not nil, it
+// replaces the seed of the deal, which decides chance such as the order of the cards.
 type DealOpening struct {
 	Seed  *Hex     `json:"seed,omitempty"`
 	Moves []string `json:"moves"`
@@ -30,8 +30,8 @@ func (r *Replay) Notation(v *rules.Variant) string {
 	return fmt.Sprintf("%s %s seed=%s moves=%s", r.Game, v.Settings, r.Seed, list)
 }
 
-// ResultText describes what Notation lacks: who played, and how the game ended. CheckSeats must have
-// succeeded.
+// ResultText describes in English who played and how the game ended, which Notation does not contain. It panics
+// unless CheckSeats succeeds.
 func (r *Replay) ResultText() string {
 	var seats []string
 	for seat, s := range r.Seats {
@@ -48,14 +48,15 @@ func PointsText(points float64) string {
 	return fmt.Sprintf("%g points", points)
 }
 
-// NotatedGame is a game, or the beginning of one, in the form of a line of text.
+// NotatedGame is what a line of text in the form of Replay.Notation contains: a game or the beginning of one.
 type NotatedGame struct {
 	Game    string
-	Options map[string]string // only the options that the line has
+	Options map[string]string // the options that the line sets; others have their defaults
 	DealOpening
 }
 
-// ParseNotation parses a line in the form of Replay.Notation. Options, the seed and the moves are optional.
+// ParseNotation parses a line in the form of Replay.Notation, such as "teeko start=drop moves=12,7". Options,
+// seed and moves may be missing. It does not check whether the game, its options and its moves exist.
 func ParseNotation(line string) (n NotatedGame, err error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {
@@ -88,7 +89,7 @@ func ParseNotation(line string) (n NotatedGame, err error) {
 	return n, nil
 }
 
-// ParseReplayNotation decodes a replay and returns its game as ParseNotation would return it.
+// ParseReplayNotation decodes a replay in JSON and returns its game, options, seed and moves.
 func ParseReplayNotation(data []byte) (n NotatedGame, err error) {
 	r, err := DecodeReplay(data)
 	if err != nil {
@@ -106,7 +107,8 @@ func IsReplay(data []byte) bool {
 	return json.Valid(data) && strings.HasPrefix(strings.TrimSpace(string(data)), "{")
 }
 
-// Cut removes all but the given number of moves from the opening. A negative number removes none.
+// Cut shortens the opening to its first moves, the given number of them. A negative number leaves it unchanged.
+// It returns an error if the opening has fewer moves.
 func (o *DealOpening) Cut(moves int) error {
 	if moves > len(o.Moves) {
 		return fmt.Errorf("it has %d moves: --ply cannot be %d", len(o.Moves), moves)
@@ -117,7 +119,8 @@ func (o *DealOpening) Cut(moves int) error {
 	return nil
 }
 
-// Check returns an error if the opening is not possible in the variant, or if the game is over after it.
+// Check returns an error if a move of the opening is illegal in v, if it depends on cards that no seed
+// determines, or if the game is over after the last move.
 func (o DealOpening) Check(v *rules.Variant) error {
 	if o.Seed == nil && v.HasChance && len(o.Moves) > 0 {
 		return fmt.Errorf("moves without a seed: which moves there are depends on the deal, so write seed=, as in the line of a game")

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// forfeits lists the sides that have forfeited, in the order of their faults.
+// forfeits lists the sides that have forfeited a game, in the order of their faults.
 type forfeits struct {
 	variant *rules.Variant
 	order   []int
@@ -20,7 +20,8 @@ func (f *forfeits) add(seat int) {
 	}
 }
 
-// endGame reports whether the forfeits end the game: one of two sides has forfeited, or all of more than two.
+// endGame reports whether the forfeits end the game. With two sides the first forfeit ends it; with more, the
+// game ends when all sides have forfeited.
 func (f *forfeits) endGame() bool {
 	if len(f.order) == 0 { // the usual case, at every turn
 		return false
@@ -29,8 +30,8 @@ func (f *forfeits) endGame() bool {
 	return len(f.order) == n || n == 2 && len(f.order) > 0
 }
 
-// rank returns the ranks by seat. It changes the ranks of the rules so that sides that have forfeited are
-// last, a later forfeit before an earlier one.
+// rank returns the final ranks by seat. game has the ranks by the rules. Sides that have forfeited become last,
+// and the first to forfeit ranks behind the later ones.
 func (f *forfeits) rank(game []int) []int {
 	if len(f.order) == 0 {
 		return game

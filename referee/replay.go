@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Hex is a hash or a seed of 32 bytes. JSON has it as hexadecimal digits.
+// Hex is a hash or a seed of 32 bytes. In JSON it is a string of hexadecimal digits.
 type Hex = rules.Hex
 
 // Replay is the record of one game. The rules rebuild every position from game, options, seed and moves.
@@ -38,7 +38,8 @@ type Replay struct {
 	Points             []float64           `json:"points"`
 }
 
-// ReplayMatch says which game of a match a replay is. Seed is nil until the match is over.
+// ReplayMatch identifies the game of a match that a replay records. Seed is the seed of the match; it is nil
+// until the match is over, because the later deals follow from it.
 type ReplayMatch struct {
 	Seed     *Hex `json:"seed,omitempty"`
 	Deal     int  `json:"deal"`
@@ -63,7 +64,7 @@ type ReplaySeat struct {
 	Clock *ClockMS `json:"clock,omitempty"`
 }
 
-// ClockOf returns the clock of a seat: its own, or that of the game.
+// ClockOf returns the clock of a seat: its own if it has one, otherwise the clock of the game.
 func (r *Replay) ClockOf(seat int) ClockMS {
 	if own := r.Seats[seat].Clock; own != nil {
 		return *own
@@ -85,8 +86,8 @@ type ReplayMove struct {
 // ByBot reports whether a bot or a person made the move, not the opening or the stand-in.
 func (m *ReplayMove) ByBot() bool { return !m.StandIn && !m.Given }
 
-// Resolve returns the variant of g that was played. It returns an error if the game or the number of seats
-// differs, or if the replay does not name every option.
+// Resolve returns the variant of the game g that was played. It returns an error if r is a replay of another
+// game, has the wrong number of seats, or does not have exactly the options of the variant.
 func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	if g.Name != r.Game {
 		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name)
@@ -104,7 +105,8 @@ func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	return v, nil
 }
 
-// CheckSeats returns an error unless each seat has a rank and points, and each fault has an existing seat.
+// CheckSeats returns an error unless there is a rank and a number of points for each seat, and every fault is of
+// an existing seat.
 func (r *Replay) CheckSeats() error {
 	n := len(r.Seats)
 	if len(r.Ranks) != n || len(r.Points) != n {
@@ -168,7 +170,7 @@ func writeList[T any](b *bytes.Buffer, name string, items []T) {
 	b.WriteString("],\n")
 }
 
-// compact returns the JSON of a value without HTML escapes.
+// compact returns the JSON of v without line breaks, and without escapes of <, > and &.
 func compact(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -200,11 +202,12 @@ func DecodeReplay(data []byte) (*Replay, error) {
 	return r, nil
 }
 
-// Commitment returns the SHA-256 of the seed of a match. It is published before the match, so that the seed
-// cannot be changed later.
+// Commitment returns the SHA-256 of the seed of a match. Publishing it before the match proves later that the
+// seed was not changed.
 func Commitment(match rules.Seed) Hex { return sha256.Sum256(match[:]) }
 
-// Reveal sets the seed of the match, which is secret until the match is over.
+// Reveal stores the seed of the match in the replay. It is called when the match is over; until then the seed is
+// secret.
 func (r *Replay) Reveal(match rules.Seed) {
 	r.Match.Seed = new(Hex(match))
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Step is one position of Replay.Walk.
+// Step is one position of a replay that Replay.Walk plays again.
 type Step struct {
-	*Game              // before Next; may be read until the next step
-	Faults []Fault     // since the previous step; at the last step all remaining faults
-	Next   *ReplayMove // nil at the last step
+	*Game              // the game before the move Next; may be read until the next step
+	Faults []Fault     // the faults since the previous step; at the last step all remaining ones
+	Next   *ReplayMove // the move that follows; nil at the last step
 	Move   rules.Move  // the move of Next
 }
 
-// Walk plays a replay again by the rules of v, the result of Resolve. It yields every position in order, from
-// the first to the one after the last move.
+// Walk plays a replay again by the rules of v, which Resolve returned. It yields every position in order, from
+// the first to the one after the last move. If a move is not legal, it yields an error and ends.
 //
-// If log is not nil, it has at each step the events that led to the position: those of the start, or those of
-// the previous move. The walk ends with an error if a move is not legal.
+// If log is not nil, Walk fills it at each step with the events that led to the position: those of the previous
+// move, or at the first position those of the start.
 func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	return func(yield func(Step, error) bool) {
 		again := newRerun(r, v, 0)
@@ -36,8 +36,8 @@ func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	}
 }
 
-// Verify plays a replay again by the rules and returns the differences. No difference means that the replay
-// is correct. It finds options or seats that the game does not have, malformed clocks, hashes and texts,
+// Verify plays a replay again by the rules of g and returns an error for each difference. If there is none, the
+// replay is correct. It finds options or seats that the game does not have, malformed clocks, hashes and texts,
 // seeds that do not match their commitment, illegal moves, forfeits and stand-in moves in the wrong place, an
 // adjudication that does not follow from the scores, and a wrong result. It stops at the first illegal move.
 func (r *Replay) Verify(g *rules.Game) []error {
@@ -63,14 +63,14 @@ func (r *Replay) Verify(g *rules.Game) []error {
 	return again.differences
 }
 
-// Traffic rebuilds the lines to and from a seat's bot in this game: the lines that it was sent, and those of
-// its answers that the replay has, infos and moves. They begin with the greeting and end with "bye", as if
-// this were the bot's only game; without "bye" if the bot forfeited. They are empty for a bot whose process
-// was not started.
+// Traffic rebuilds from a replay the lines between the referee and the bot in a seat. The bot's own lines are
+// only its moves and its info lines, since a replay has no others. The lines begin with the greeting and end with
+// "bye", as if this were the bot's only game; if the bot forfeited, there is no "bye". There are no lines if the
+// bot's process was not started.
 //
-// A replay does not tell whether a bot that failed by itself (exit, garbled, output, a limit of the sandbox)
-// did so before or after its turn was sent. Traffic always includes that "view" and "turn". The error is the
-// first difference between the replay and the rules.
+// A replay does not say whether a bot that failed by itself, such as by a crash or a limit of the sandbox, did so
+// before or after its turn was sent. Traffic always includes that turn. It returns an error for the first
+// difference between the replay and the rules of g.
 func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -109,11 +109,11 @@ func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	return traffic, nil
 }
 
-// rerun plays a replay again.
+// rerun is the state of playing a replay again, with the differences from the rules that were found.
 type rerun struct {
 	*Replay
 	game *Game
-	// pass receives the lines to and from the seats that listen.
+	// pass is called with the lines to the seats that listen, and with the lines from their bots.
 	pass        func(fromBot bool, lines []byte)
 	clocksValid bool
 	differences []error // found so far
@@ -127,7 +127,8 @@ func (r *rerun) addDifference(format string, args ...any) {
 	r.differences = append(r.differences, fmt.Errorf("replay: "+format, args...))
 }
 
-// steps plays the replay as far as possible, and yields each position with its faults.
+// steps plays the replay until its end or its first impossible move, which it yields as an error. It yields each
+// position with the faults that happened there.
 func (r *rerun) steps(yield func(Step, error) bool) {
 	came := 0 // number of faults that were played
 	for came < len(r.Faults) && r.Faults[came].Ply == 0 && r.Faults[came].IsBeforeGame() {
@@ -157,7 +158,8 @@ func (r *rerun) steps(yield func(Step, error) bool) {
 	yield(Step{Game: r.game, Faults: r.Faults[told:]}, nil)
 }
 
-// move returns move i, or an error if it is not possible.
+// move returns the move with index i. It returns an error if the game is over, another seat is to move, or the
+// move is illegal.
 func (r *rerun) move(i int) (rules.Move, error) {
 	rec := &r.Moves[i]
 	if turn := r.game.Turn(); turn == rules.Over {
@@ -172,7 +174,8 @@ func (r *rerun) move(i int) (rules.Move, error) {
 	return m, nil
 }
 
-// playMove makes move i, and checks who made it.
+// playMove makes the move m with index i. It records a difference if the wrong one of bot, opening and stand-in
+// made it.
 func (r *rerun) playMove(i int, m rules.Move) {
 	rec, g := &r.Moves[i], r.game
 	switch forfeited := g.HasForfeited(rec.Seat); {
@@ -196,7 +199,8 @@ func (r *rerun) playMove(i int, m rules.Move) {
 	g.make(m)
 }
 
-// checkGivenMove checks move i, which is marked as a move of the opening.
+// checkGivenMove records a difference if the move with index i, which is marked as part of the opening, cannot be
+// that.
 func (r *rerun) checkGivenMove(i int) {
 	switch rec := &r.Moves[i]; {
 	case r.Match.Opening == 0:
@@ -208,8 +212,8 @@ func (r *rerun) checkGivenMove(i int) {
 	}
 }
 
-// checkBotMove checks the time and the infos of move i, which a bot made. It passes on the lines of the turn
-// and of the answer.
+// checkBotMove checks the time and the info lines of the move with index i, which a bot made. If the seat
+// listens, it passes the lines of the turn and of the bot's answer to r.pass.
 func (r *rerun) checkBotMove(i int) {
 	rec, g := &r.Moves[i], r.game
 	if err := rec.checkTime(); err != nil {
@@ -233,7 +237,8 @@ func (r *rerun) checkBotMove(i int) {
 	}
 }
 
-// playFault plays fault i, or records why it cannot be at this place.
+// playFault makes the seat of the fault with index i forfeit. It records a difference if the fault cannot have
+// happened at this point of the game.
 func (r *rerun) playFault(i int) {
 	f, g := &r.Faults[i], r.game
 	switch ply := g.State.Ply(); {
@@ -271,7 +276,7 @@ func (r *rerun) playFault(i int) {
 	}
 }
 
-// maxVersion is the largest length of the version of a program.
+// maxVersion is the largest length of Replay.Program in characters.
 const maxVersion = 100
 
 var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
@@ -281,7 +286,7 @@ func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
-// checkClocks checks the clocks.
+// checkClocks records a difference for each clock that is not valid.
 func (r *rerun) checkClocks() {
 	before := len(r.differences)
 	if err := r.Clock.checkReplay(); err != nil {
@@ -298,9 +303,9 @@ func (r *rerun) checkClocks() {
 	r.clocksValid = len(r.differences) == before
 }
 
-// checkHead checks what was known before the game: the clocks, the form of the hashes, the rules of
-// adjudication, the place in the match and, if the seed of the match is revealed, everything that follows
-// from it.
+// checkHead checks the part of the replay that was known before the game: clocks, names, hashes, the adjudication
+// rules and the numbers of deal, rotation and opening. If the seed of the match is known, it also checks the
+// seeds and the commitment that follow from it.
 func (r *rerun) checkHead() {
 	r.checkClocks()
 	for i, s := range r.Seats {
@@ -346,7 +351,8 @@ func (r *rerun) checkHead() {
 	}
 }
 
-// checkResult checks how the game ended.
+// checkResult records a difference if the game is not over after the last move, or if its adjudication, ranks or
+// points differ from those that follow from the moves.
 func (r *rerun) checkResult() {
 	g := r.game
 	if !g.IsOver() {
@@ -364,10 +370,10 @@ func (r *rerun) checkResult() {
 	}
 }
 
-// Traffic is a block of lines to or from one bot.
+// Traffic is a block of protocol lines from the referee to one bot, or from the bot if FromBot is set.
 type Traffic struct {
 	Deal, Rotation, Seat int
 	FromBot              bool
 	Offset               time.Duration // since the start of the game
-	Lines                []byte        // each with its LF; in a callback valid until it returns
+	Lines                []byte        // each with its LF; in a callback valid only until it returns
 }

@@ -12,17 +12,17 @@ import (
 type GameResult struct {
 	Replay
 	Bots []int         // by seat, the index of the bot in the match
-	Logs [][]byte      // by seat, the bot's stderr and comments, at most match.MaxLog bytes and a note
+	Logs [][]byte      // by seat, the bot's stderr and comments, at most about match.MaxLog bytes
 	Took time.Duration // duration of the game
 }
 
-// PlayedGame is a game that was played before a match was resumed.
+// PlayedGame identifies a game that was played before a match was resumed, and the bots that had faults in it.
 type PlayedGame struct {
 	Deal, Rotation int
-	FaultyBots     []int // indices of bots, once for each fault
+	FaultyBots     []int // indices of the bots with faults, one entry for each fault
 }
 
-// PlayedGame returns what a resumed match needs to know about the game.
+// PlayedGame returns the summary of the game that a match needs when it is resumed.
 func (g *GameResult) PlayedGame() PlayedGame {
 	p := PlayedGame{Deal: g.Match.Deal, Rotation: g.Match.Rotation}
 	for _, f := range g.Faults {
@@ -31,13 +31,13 @@ func (g *GameResult) PlayedGame() PlayedGame {
 	return p
 }
 
-// Score sums up the games of one bot in a match.
+// Score is the sum of the results of one bot over the games of a match.
 type Score struct {
 	Name, Version, Hash string
 	rules.Record
-	Points float64 // in all its seats
+	Points float64 // sum over all its seats
 	Faults int
-	Credit time.Duration // of all its turns; see MoveTime
+	Credit time.Duration // sum over all its turns; see MoveTime
 }
 
 // GameFault is a fault of a bot, with the game in which it happened.
@@ -53,7 +53,7 @@ func (f GameFault) String() string {
 	return f.Phrase().String()
 }
 
-// Phrase describes the fault as String does, to be translated.
+// Phrase returns the description of String in a form that can be translated.
 func (f GameFault) Phrase() phrase.Text {
 	return phrase.New("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.TextIn(fault.Circumstances{}))
 }
@@ -69,7 +69,8 @@ type MatchTally struct {
 	AdjudicatedDraws, AdjudicatedResignations int
 }
 
-// NewTally returns a tally without games. bots are in the order of the match.
+// NewTally returns a tally without games. bots describes the bots of the match; GameResult.Bots refers to their
+// indices.
 func NewTally(v *rules.Variant, bots []ReplaySeat) *MatchTally {
 	t := &MatchTally{variant: v}
 	for _, b := range bots {
@@ -78,7 +79,7 @@ func NewTally(v *rules.Variant, bots []ReplaySeat) *MatchTally {
 	return t
 }
 
-// Add adds a finished game.
+// Add adds a finished game to the sums.
 func (t *MatchTally) Add(g *GameResult) {
 	t.Games++
 	t.Plies += len(g.Moves)

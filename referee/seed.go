@@ -31,13 +31,14 @@ func NewSeed() (seed rules.Seed) {
 	return seed
 }
 
-// DealSeed returns the seed of a deal. SPEC.md, "Seeds and deals", defines how it is derived.
+// DealSeed returns the seed of the deal with the given number. match is the seed of the match. SPEC.md, "Seeds
+// and deals", defines how it is derived.
 func DealSeed(match rules.Seed, deal int) rules.Seed {
 	return match.Derive(fmt.Sprintf("deal/%d", deal))
 }
 
-// BotSeed returns the seed for the randomness of one bot in one game. It has 53 bits, so that every language
-// can represent it as a number.
+// BotSeed returns the seed that the bot in a seat gets for its own random decisions in one game. match is the
+// seed of the match. The result has 53 bits, so that every language can represent it as a number.
 func BotSeed(match rules.Seed, deal, rotation, seat int) uint64 {
 	s := match.Derive(fmt.Sprintf("bot/%d/%d/%d", deal, rotation, seat))
 	return binary.BigEndian.Uint64(s[:]) >> 11

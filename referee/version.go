@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Version returns the version of timba's module, or "devel" if it is unknown. Replays and results contain it.
+// Version returns the version of timba that runs, or "devel" if it is unknown. Replays and results contain it.
 var Version = sync.OnceValue(func() string {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return versionIn(info)
@@ -13,7 +13,7 @@ var Version = sync.OnceValue(func() string {
 	return "devel"
 })
 
-// versionIn returns the version of timba's module in a program, whose main module may be another one.
+// versionIn returns the version of timba in a program. The program may be another module that depends on timba.
 func versionIn(info *debug.BuildInfo) string {
 	m := &info.Main
 	for _, d := range info.Deps {
