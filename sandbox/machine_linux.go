@@ -45,10 +45,10 @@ var quotaFiles = sync.OnceValue(func() (files []string) {
 	if err != nil {
 		return nil
 	}
-	for _, h := range []struct{ dir, file, unlimited string }{{unified, "cpu.max", "max"}, {v1["cpu"], "cpu.cfs_quota_us", "-1"}} {
+	for _, h := range []struct{ dir, file, noLimit string }{{unified, "cpu.max", "max"}, {v1["cpu"], "cpu.cfs_quota_us", "-1"}} {
 		for dir := h.dir; len(dir) > 1; dir = filepath.Dir(dir) {
 			limit, err := os.ReadFile(filepath.Join(dir, h.file))
-			if err == nil && !bytes.HasPrefix(limit, []byte(h.unlimited)) {
+			if err == nil && !bytes.HasPrefix(limit, []byte(h.noLimit)) {
 				files = append(files, filepath.Join(dir, "cpu.stat"))
 			}
 		}

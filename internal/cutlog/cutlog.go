@@ -11,15 +11,15 @@ import (
 // MaxNote is an upper bound for the length of the note that says how many bytes were left out.
 const MaxNote = 64
 
-// Log is a log that stores at most Limit bytes. It drops bytes from the middle of a longer log.
-type Log struct {
-	Limit      int
-	head, tail []byte
-	dropped    int // number of bytes between head and tail
+// Buffer is a log that stores at most Limit bytes. It drops bytes from the middle of a longer log.
+type Buffer struct {
+	Limit        int
+	head, tail   []byte
+	droppedBytes int // number of bytes between head and tail
 }
 
 // Write appends to the log. It never fails.
-func (l *Log) Write(p []byte) (int, error) {
+func (l *Buffer) Write(p []byte) (int, error) {
 	room := max(0, min(l.Limit/2-len(l.head), len(p)))
 	l.head = append(l.head, p[:room]...)
 	l.tail = append(l.tail, p[room:]...)
@@ -31,15 +31,15 @@ func (l *Log) Write(p []byte) (int, error) {
 }
 
 // dropTo shortens the tail to its last size bytes.
-func (l *Log) dropTo(size int) {
+func (l *Buffer) dropTo(size int) {
 	if over := len(l.tail) - size; over > 0 {
-		l.dropped += over
+		l.droppedBytes += over
 		l.tail = append(l.tail[:0], l.tail[over:]...)
 	}
 }
 
 // EndsLine reports whether the log is empty or its last byte is a line feed.
-func (l *Log) EndsLine() bool {
+func (l *Buffer) EndsLine() bool {
 	end := l.tail
 	if len(end) == 0 {
 		end = l.head
@@ -50,18 +50,18 @@ func (l *Log) EndsLine() bool {
 // Bytes returns the log. The caller does not change it. If bytes were dropped, a line in their place says how many; the lines before and
 // after it are complete, unless a line is longer than half of the limit. The result has at most Limit+MaxNote
 // bytes. It is nil if the log is empty.
-func (l *Log) Bytes() []byte {
+func (l *Buffer) Bytes() []byte {
 	l.dropTo(l.Limit - l.Limit/2)
-	if l.dropped == 0 {
+	if l.droppedBytes == 0 {
 		return append(slices.Clip(l.head), l.tail...)
 	}
-	return join(l.head, l.tail, l.dropped)
+	return join(l.head, l.tail, l.droppedBytes)
 }
 
 // Take returns Bytes and empties the log.
-func (l *Log) Take() []byte {
+func (l *Buffer) Take() []byte {
 	log := l.Bytes()
-	l.head, l.tail, l.dropped = nil, nil, 0
+	l.head, l.tail, l.droppedBytes = nil, nil, 0
 	return log
 }
 

@@ -11,7 +11,7 @@ import (
 
 // TestLogKeepsBothEnds: a long log keeps its first and last lines whole, whatever the writes were.
 func TestLogKeepsBothEnds(t *testing.T) {
-	l := Log{Limit: 1000}
+	l := Buffer{Limit: 1000}
 	for i := range 5000 {
 		fmt.Fprintf(&l, "line %d\n", i)
 	}
@@ -40,7 +40,7 @@ func TestLogIsCut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit := rapid.IntRange(0, 300).Draw(t, "limit")
 		parts := rapid.SliceOfN(rapid.SliceOfN(rapid.SampledFrom([]byte("ab\n")), 0, 100), 0, 20).Draw(t, "parts")
-		l := Log{Limit: limit}
+		l := Buffer{Limit: limit}
 		for _, p := range parts {
 			l.Write(p)
 		}

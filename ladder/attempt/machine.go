@@ -25,7 +25,7 @@ type WorkerInfo struct {
 	Cores        []int             `json:"cores"`                  // the cores to play on, one match at a time on each
 	Memory       int64             `json:"memory"`                 // in bytes, shared by all matches; 0 means no limit
 	Draining     bool              `json:"draining,omitempty"`     // it finishes its matches and accepts no others
-	Attempts     []RunningAttempt  `json:"playing,omitempty"`
+	Attempts     []ReportedAttempt `json:"playing,omitempty"`
 	Local        bool              `json:"-"` // it is the server's own process
 	SeenAt       time.Time         `json:"-"` // when its last heartbeat arrived
 	Refusal      phrase.Text       `json:"-"` // why it gets no jobs; empty if it gets some
@@ -60,8 +60,8 @@ func (m WorkerInfo) hasInterpreter(name string) bool {
 	return !interpreter.IsWellKnown(base) && !interpreter.IsWellKnown(base+"3") // machines report only the well-known ones
 }
 
-// RunningAttempt is an attempt that a machine is playing.
-type RunningAttempt struct {
+// ReportedAttempt is an attempt that a machine is playing.
+type ReportedAttempt struct {
 	Match   int64 `json:"match"`
 	Attempt int   `json:"attempt"`
 	Core    int   `json:"core"`

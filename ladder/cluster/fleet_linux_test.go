@@ -226,7 +226,7 @@ func TestSentAgain(t *testing.T) {
 	if say.Play == nil || say.Play.Match != j.Match || say.Play.Seed != j.Seed {
 		t.Errorf("it is told %+v", say)
 	}
-	a.sendHeartbeat(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} })
+	a.sendHeartbeat(l, func(b *heartbeat) { b.Attempts = []attempt.ReportedAttempt{{Match: 1, Attempt: 1}} })
 	longAgo()
 	a.expire(time.Now())
 	cancel()

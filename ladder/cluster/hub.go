@@ -48,12 +48,12 @@ type DispatcherOptions struct {
 // implements runner.Fleet.
 type Dispatcher struct {
 	DispatcherOptions
-	embedded *embeddedServer // nil if DispatcherOptions.URL is set
-	link     *Link
-	builds   *builds
-	metrics  *dispatcherMetrics
-	checks   *checkSlots
-	changes  chan struct{}
+	embeddedServer *embeddedServer // nil if DispatcherOptions.URL is set
+	link           *Link
+	builds         *builds
+	metrics        *dispatcherMetrics
+	checks         *checkSlots
+	changes        chan struct{}
 
 	ending  context.Context
 	end     context.CancelFunc
@@ -126,12 +126,12 @@ func (h *Dispatcher) connect(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	h.embedded, err = startEmbedded(keys, h.Listen, h.Certificate, h.Log)
+	h.embeddedServer, err = startEmbedded(keys, h.Listen, h.Certificate, h.Log)
 	if err != nil {
-		h.embedded = nil // it is not open
+		h.embeddedServer = nil // it is not open
 		return err
 	}
-	if h.link, err = h.embedded.link("server", serverPermissions(), h.Log); err == nil {
+	if h.link, err = h.embeddedServer.link("server", serverPermissions(), h.Log); err == nil {
 		h.registerWire()
 	}
 	return err
@@ -154,10 +154,10 @@ func checkServer(file string) error {
 // Address returns the address to which workers connect, as host:port. It is empty if they cannot connect, or
 // if the dispatcher uses an existing cluster.
 func (h *Dispatcher) Address() string {
-	if h.embedded == nil || h.Listen == "" {
+	if h.embeddedServer == nil || h.Listen == "" {
 		return ""
 	}
-	return h.embedded.Addr().String()
+	return h.embeddedServer.Addr().String()
 }
 
 // Close stops the dispatcher. Attempts go on: their machines retain the results for the next dispatcher.
@@ -169,9 +169,9 @@ func (h *Dispatcher) Close() {
 	if h.link != nil {
 		h.link.Close()
 	}
-	if h.embedded != nil && h.embedded.Server != nil {
-		h.embedded.Shutdown()
-		h.embedded.WaitForShutdown()
+	if h.embeddedServer != nil && h.embeddedServer.Server != nil {
+		h.embeddedServer.Shutdown()
+		h.embeddedServer.WaitForShutdown()
 	}
 }
 
@@ -212,10 +212,10 @@ func (h *Dispatcher) monitor() {
 		case <-h.ending.Done():
 			return
 		case <-list:
-			if h.embedded == nil {
+			if h.embeddedServer == nil {
 				continue
 			}
-			if err := h.embedded.reload(); err != nil {
+			if err := h.embeddedServer.reload(); err != nil {
 				h.Log.Warn("the list of workers cannot be read", "err", err)
 			}
 		case <-connected: // no heartbeat could arrive before

@@ -66,7 +66,7 @@ func (h *Dispatcher) reply(msg *nats.Msg, answer any) {
 // server's account respond refuses other subjects.
 func (h *Dispatcher) respond(msg *nats.Msg, data []byte) {
 	name := machineOf(msg.Subject)
-	if h.embedded == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
+	if h.embeddedServer == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
 		h.Log.Debug("a machine wants its answer elsewhere", "machine", name, "reply", msg.Reply)
 		return
 	}

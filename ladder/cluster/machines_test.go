@@ -26,7 +26,7 @@ func BenchmarkHeartbeat(b *testing.B) {
 					if _, err := a.awaitAttempt(says.Name, expectationOf(j), acknowledged); err != nil {
 						b.Fatal(err)
 					}
-					says.Attempts = append(says.Attempts, attempt.RunningAttempt{Match: j.Match, Attempt: 1})
+					says.Attempts = append(says.Attempts, attempt.ReportedAttempt{Match: j.Match, Attempt: 1})
 				}
 				all = append(all, says)
 			}

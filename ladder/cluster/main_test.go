@@ -82,8 +82,8 @@ func (a *arena) open(change func(*DispatcherOptions)) {
 	var err error
 	a.Dispatcher, err = OpenDispatcher(a.t.Context(), o)
 	a.must(err)
-	if a.embedded != nil {
-		a.keys = a.embedded.accounts.keys
+	if a.embeddedServer != nil {
+		a.keys = a.embeddedServer.accounts.keys
 	}
 	a.forwardTo(a.Address())
 	hub := a.Dispatcher

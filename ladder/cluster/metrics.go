@@ -43,7 +43,7 @@ func newDispatcherMetrics(to prometheus.Registerer) *dispatcherMetrics {
 // registerWire registers the bytes that NATS in this process exchanges with other machines. They exclude TLS,
 // the lines of the NATS protocol, and the messages of the server's own connection.
 func (h *Dispatcher) registerWire() {
-	if h.Registerer == nil || h.embedded == nil {
+	if h.Registerer == nil || h.embeddedServer == nil {
 		return
 	}
 	for direction, count := range map[string]func(all *natsserver.Varz, own nats.Statistics) float64{
@@ -58,7 +58,7 @@ func (h *Dispatcher) registerWire() {
 			Name: "timba_fleet_wire_bytes_total", Help: "Bytes of the messages from (in) and to (out) other machines.",
 			ConstLabels: prometheus.Labels{"direction": direction},
 		}, func() float64 {
-			all, err := h.embedded.Varz(nil)
+			all, err := h.embeddedServer.Varz(nil)
 			if err != nil {
 				return 0
 			}

@@ -47,7 +47,7 @@ func TestLeft(t *testing.T) {
 	a.attempts.adoptionEnd = time.Now()
 	a.mu.Unlock()
 	got := a.sendHeartbeat(l, func(b *heartbeat) {
-		b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}}
+		b.Attempts = []attempt.ReportedAttempt{{Match: 1, Attempt: 1}, {Match: 2, Attempt: 1}}
 	})
 	if want := []attemptKey{{2, 1}}; !slices.Equal(got.EndedAttempts, want) {
 		t.Errorf("over are %v, want %v", got.EndedAttempts, want)
@@ -78,7 +78,7 @@ func TestSlowBuild(t *testing.T) {
 	j := job(1, 1, greedy, a.bot(2, script("")))
 	out := a.startPlay(t.Context(), "lab-1", j)
 	<-building
-	a.sendHeartbeat(l, func(b *heartbeat) { b.Attempts = []attempt.RunningAttempt{{Match: 1, Attempt: 1}} }) // an attempt that it cannot know
+	a.sendHeartbeat(l, func(b *heartbeat) { b.Attempts = []attempt.ReportedAttempt{{Match: 1, Attempt: 1}} }) // an attempt that it cannot know
 	a.expireMachine("lab-1")
 	a.sendHeartbeat(l, nil)
 	close(built)

@@ -136,11 +136,11 @@ func (a *attemptSet) get(key attemptKey) *workerAttempt {
 }
 
 // list returns the attempts for a heartbeat.
-func (a *attemptSet) list() (list []attempt.RunningAttempt) {
+func (a *attemptSet) list() (list []attempt.ReportedAttempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for key, p := range a.table {
-		list = append(list, attempt.RunningAttempt{Match: key.Match, Attempt: key.Attempt, Core: p.core})
+		list = append(list, attempt.ReportedAttempt{Match: key.Match, Attempt: key.Attempt, Core: p.core})
 	}
 	return list
 }

@@ -23,7 +23,7 @@ type Fleet struct {
 
 	mu       sync.Mutex
 	machines []attempt.WorkerInfo
-	playing  map[attempt.RunningAttempt]*playedAttempt
+	playing  map[attempt.ReportedAttempt]*playedAttempt
 	changes  chan struct{}
 }
 
@@ -39,7 +39,7 @@ type playedAttempt struct {
 
 // NewFleet returns a fleet without machines.
 func NewFleet() *Fleet {
-	return &Fleet{playing: map[attempt.RunningAttempt]*playedAttempt{}, changes: make(chan struct{}, 1)}
+	return &Fleet{playing: map[attempt.ReportedAttempt]*playedAttempt{}, changes: make(chan struct{}, 1)}
 }
 
 // AddMachine adds a machine, or replaces the one of the same name.
@@ -81,7 +81,7 @@ func (f *Fleet) StoreResult(r attempt.Result) {
 	close(a.done)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.playing[attempt.RunningAttempt{Match: r.Match, Attempt: r.Attempt}] = a
+	f.playing[attempt.ReportedAttempt{Match: r.Match, Attempt: r.Attempt}] = a
 }
 
 // Machines and the methods after it implement runner.Fleet.
@@ -92,7 +92,7 @@ func (f *Fleet) Machines() []attempt.WorkerInfo {
 	for i := range out {
 		for key, a := range f.playing {
 			if a.machine == out[i].Name {
-				out[i].Attempts = append(slices.Clone(out[i].Attempts), attempt.RunningAttempt{Match: key.Match, Attempt: key.Attempt, Core: a.core})
+				out[i].Attempts = append(slices.Clone(out[i].Attempts), attempt.ReportedAttempt{Match: key.Match, Attempt: key.Attempt, Core: a.core})
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 	}
 	plays, cancel := context.WithCancel(context.Background())
 	a := &playedAttempt{machine: machine, core: j.Core, cancel: cancel, machineLost: make(chan struct{}), done: make(chan struct{})}
-	f.playing[attempt.RunningAttempt{Match: j.Match, Attempt: j.Attempt}] = a
+	f.playing[attempt.ReportedAttempt{Match: j.Match, Attempt: j.Attempt}] = a
 	f.mu.Unlock()
 	go func() {
 		defer close(a.done)
@@ -155,7 +155,7 @@ func deliver(e cluster.Expectation, r attempt.Result, machine string, keep func(
 
 func (f *Fleet) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
 	f.mu.Lock()
-	a := f.playing[attempt.RunningAttempt{Match: j.Match, Attempt: j.Attempt}]
+	a := f.playing[attempt.ReportedAttempt{Match: j.Match, Attempt: j.Attempt}]
 	f.mu.Unlock()
 	if a == nil || a.machine != machine {
 		return attempt.ErrLost
@@ -164,7 +164,7 @@ func (f *Fleet) Adopt(ctx context.Context, machine string, j attempt.Job, commit
 }
 
 func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expectation, keep func(attempt.Result) error) error {
-	key := attempt.RunningAttempt{Match: e.Match, Attempt: e.Attempt}
+	key := attempt.ReportedAttempt{Match: e.Match, Attempt: e.Attempt}
 	select {
 	case <-a.done:
 		f.forget(key)
@@ -186,7 +186,7 @@ func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expectatio
 	return ctx.Err()
 }
 
-func (f *Fleet) forget(key attempt.RunningAttempt) {
+func (f *Fleet) forget(key attempt.ReportedAttempt) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.playing, key)

@@ -90,7 +90,7 @@ func TestMachineJobs(t *testing.T) {
 	local, w := attempt.WorkerInfo{Name: attempt.Local, Local: true}, attempt.WorkerInfo{Name: "w", Cores: []int{0, 1, 2, 3, 4, 5, 6}}
 	p.sync([]attempt.WorkerInfo{local})
 	adopted := p.adopt("w", &ladder.Match{ID: 9, Attempts: []ladder.Attempt{{Number: 2}}}, now)
-	w.Attempts = []attempt.RunningAttempt{{Match: 9, Attempt: 2, Core: 3}}
+	w.Attempts = []attempt.ReportedAttempt{{Match: 9, Attempt: 2, Core: 3}}
 	p.sync([]attempt.WorkerInfo{w, local})
 	id := int64(10)
 	fill := func() (n int) {

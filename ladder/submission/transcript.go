@@ -14,13 +14,13 @@ const MaxLog = 64 << 10
 
 // transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain text.
 type transcript struct {
-	cutlog.Log
+	cutlog.Buffer
 	secrets []string // paths of the server that String removes
 }
 
 // newTranscript returns an empty log from which secrets are removed.
 func newTranscript(secrets ...string) *transcript {
-	return &transcript{Log: cutlog.Log{Limit: MaxLog}, secrets: secrets}
+	return &transcript{Buffer: cutlog.Buffer{Limit: MaxLog}, secrets: secrets}
 }
 
 // String returns the log, without its middle if it is too long.

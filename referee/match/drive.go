@@ -43,7 +43,7 @@ func Start(ctx context.Context, b Contestant, c referee.Clock, around func(BotCo
 func newProcess(ctx context.Context, b Contestant, c referee.Clock, around func(BotConn) BotConn, start startFunc) (*BotProcess, error) {
 	p := &BotProcess{monitor: fairclock.Open(cores.Any, new(fairclock.Players))}
 	t := &table{anyRemote: b.Serve != nil, reportBusy: func() {}, trace: func(int, bool, time.Time, []byte) {}}
-	p.seat = seat{Contestant: b, table: t, clock: c, log: cutlog.Log{Limit: MaxLog}}
+	p.seat = seat{Contestant: b, table: t, clock: c, log: cutlog.Buffer{Limit: MaxLog}}
 	t.start = func(b Contestant) (BotConn, error) {
 		made, err := start(ctx, b, p.monitor)
 		if err != nil {

@@ -216,7 +216,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			r = newRotation(ctx, m, g.rotation, monitor, busy)
 			playing[g.rotation] = r
 		}
-		result, err := r.play(g.deal, g.disqualified)
+		result, err := r.play(g.deal, g.disqualifiedBots)
 		if err == nil {
 			if err := s.finishGame(g, result); err != nil {
 				return err

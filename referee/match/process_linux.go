@@ -30,7 +30,7 @@ type process struct {
 	pidfd                 int
 	epoll                 int // for stdout, stderr, pidfd and stdin; 0 until needed
 	lines                 lineBuffer
-	log                   cutlog.Log
+	log                   cutlog.Buffer
 	deaf                  bool // the bot has closed its stdin
 	exited                bool
 	turn                  fairclock.TurnMeter
@@ -45,7 +45,7 @@ func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.b
 
 // startProcess starts a bot. The bot ends with the calling thread.
 func startProcess(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
-	p := &process{log: cutlog.Log{Limit: MaxLog}, ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
+	p := &process{log: cutlog.Buffer{Limit: MaxLog}, ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
 		p.Close(0)
 		return nil, err

@@ -35,7 +35,7 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	r := &rotation{match: m, ctx: ctx, number: number, table: t}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
-		r.seats = append(r.seats, &seat{Contestant: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot), log: cutlog.Log{Limit: MaxLog}})
+		r.seats = append(r.seats, &seat{Contestant: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot), log: cutlog.Buffer{Limit: MaxLog}})
 	}
 	return r
 }

@@ -36,11 +36,11 @@ type place struct{ deal, rotation int }
 // scheduledGame is a game that is assigned to a worker.
 type scheduledGame struct {
 	place
-	disqualified []bool    // by bot
-	failures     int       // number of failures of the referee
-	starvations  int       // number of times that the machine was too busy
-	void         bool      // the game waits to be played again
-	notBefore    time.Time // earliest time for that
+	disqualifiedBots []bool    // by bot
+	failures         int       // number of failures of the referee
+	starvations      int       // number of times that the machine was too busy
+	void             bool      // the game waits to be played again
+	notBefore        time.Time // earliest time for that
 }
 
 // maxTries is the number of tries after which a game in which the referee fails ends the match.
@@ -119,7 +119,7 @@ func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGam
 		deal := s.nextDeal(rotation)
 		if deal < s.match.endDeal() && (again == nil || deal < again.deal+maxAhead || again.notBefore.After(time.Now())) {
 			if out, ok := s.disqualifiedBots(deal); ok {
-				g := &scheduledGame{place: place{deal, rotation}, disqualified: out}
+				g := &scheduledGame{place: place{deal, rotation}, disqualifiedBots: out}
 				s.nextDeals[rotation] = deal + 1
 				s.openGames = append(s.openGames, g)
 				return g, nil

@@ -140,7 +140,7 @@ func TestLimitsAndFaultsThreeFaultsInAnyOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(want[fmt.Sprintf("%d/%d", g.deal, g.rotation)], g.disqualified); diff != "" {
+			if diff := cmp.Diff(want[fmt.Sprintf("%d/%d", g.deal, g.rotation)], g.disqualifiedBots); diff != "" {
 				t.Fatalf("deal %d, rotation %d: who is out (-want +got)\n%s", g.deal, g.rotation, diff)
 			}
 			l.game = g
@@ -184,8 +184,8 @@ func TestLimitsAndFaultsThreeFaultsAtTheSameTime(t *testing.T) {
 						if g == nil || err != nil {
 							return
 						}
-						if !slices.Equal(g.disqualified, want[fmt.Sprintf("%d/%d", g.deal, g.rotation)]) {
-							wrong <- fmt.Sprintf("deal %d, rotation %d: %v", g.deal, g.rotation, g.disqualified)
+						if !slices.Equal(g.disqualifiedBots, want[fmt.Sprintf("%d/%d", g.deal, g.rotation)]) {
+							wrong <- fmt.Sprintf("deal %d, rotation %d: %v", g.deal, g.rotation, g.disqualifiedBots)
 						}
 						s.finishGame(g, p.finish(m, g.deal, g.rotation))
 						games.Add(1)

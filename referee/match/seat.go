@@ -25,8 +25,8 @@ type seat struct {
 	place  int           // number of the seat in the game
 	clock  referee.Clock // of the bot
 
-	log  cutlog.Log // comments and stderr in this game
-	info []string   // info lines since the last move
+	log  cutlog.Buffer // comments and stderr in this game
+	info []string      // info lines since the last move
 }
 
 // table has what all seats of a rotation share.

@@ -71,7 +71,7 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	}
 	stop := context.AfterFunc(ctx, p.Kill)
 	defer stop()
-	out := cutlog.Log{Limit: maxBuildLog}
+	out := cutlog.Buffer{Limit: maxBuildLog}
 	read := make(chan struct{})
 	go func() {
 		defer close(read)

@@ -92,7 +92,7 @@ func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, t
 
 // appendSolved appends the result of a solver. The score is the margin at the end from the view of the seat
 // to move.
-func appendSolved(info []byte, s rules.State, found endgame.Result) []byte {
+func appendSolved(info []byte, s rules.State, found endgame.Solution) []byte {
 	margin := found.Margin
 	if s.Turn() != 0 {
 		margin = -margin

@@ -16,7 +16,7 @@ type turn struct {
 	*protocol.Turn
 	choices  choices
 	hand     []string
-	thoughts []thought // thoughts of the bots since the person's last turn
+	thoughts []moveInfo // thoughts of the bots since the person's last turn
 }
 
 // command is a word that a person can type instead of a move.

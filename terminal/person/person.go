@@ -62,15 +62,15 @@ type game struct {
 type bulletin struct {
 	mu       sync.Mutex
 	news     []string // events and faults
-	thoughts []thought
+	thoughts []moveInfo
 	infos    map[int][]string // by seat: info lines of a bot before its next move
 }
 
 // ownMove is a move of the person, and the view before it.
 type ownMove struct{ move, view string }
 
-// thought is an info line that a bot wrote about its move.
-type thought struct {
+// moveInfo is an info line that a bot wrote about its move.
+type moveInfo struct {
 	seat       int
 	move, info string
 }
@@ -147,7 +147,7 @@ func (p *Person) overhear(t referee.Traffic) {
 			p.infos[t.Seat] = append(p.infos[t.Seat], rest)
 		case verb == "move":
 			for _, info := range p.infos[t.Seat] {
-				p.thoughts = append(p.thoughts, thought{t.Seat, rest, info})
+				p.thoughts = append(p.thoughts, moveInfo{t.Seat, rest, info})
 			}
 			p.infos[t.Seat] = nil
 		}
@@ -155,7 +155,7 @@ func (p *Person) overhear(t referee.Traffic) {
 }
 
 // takeNews returns the news and thoughts since the last call.
-func (b *bulletin) takeNews() (news []string, thoughts []thought) {
+func (b *bulletin) takeNews() (news []string, thoughts []moveInfo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	news, thoughts = b.news, b.thoughts

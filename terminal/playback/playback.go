@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Position is a position of a replay, with the faults before the next move, and that move.
-type Position struct {
+// ReplayPosition is a position of a replay, with the faults before the next move, and that move.
+type ReplayPosition struct {
 	Ply    int
 	Turn   int                 // the seat to move, or rules.Over
 	Views  []string            // by seat
@@ -29,8 +29,8 @@ type SeatEvents struct {
 type Walk struct {
 	Replay  *referee.Replay
 	Variant *rules.Variant
-	Deal    SeatEvents // events before the first frame
-	Frames  []Position // one before each move, and one after the last
+	Deal    SeatEvents       // events before the first frame
+	Frames  []ReplayPosition // one before each move, and one after the last
 }
 
 // New rebuilds the positions of a replay. The error says where the replay and the rules differ.
@@ -53,9 +53,9 @@ func New(r *referee.Replay, g *rules.Game) (*Walk, error) {
 	return game, nil
 }
 
-func frameOf(step referee.Step, players int) Position {
+func frameOf(step referee.Step, players int) ReplayPosition {
 	s := step.State
-	fr := Position{Ply: s.Ply(), Turn: s.Turn(), Faults: step.Faults, Move: step.Next}
+	fr := ReplayPosition{Ply: s.Ply(), Turn: s.Turn(), Faults: step.Faults, Move: step.Next}
 	for seat := range players {
 		fr.Views = append(fr.Views, string(s.View(nil, seat)))
 	}

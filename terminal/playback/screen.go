@@ -122,7 +122,7 @@ func (s *Screen) faultText(f referee.Fault) string {
 }
 
 // thoughts shows the info lines of a move, unless another seat's view is shown.
-func (s *Screen) thoughts(fr *Position) {
+func (s *Screen) thoughts(fr *ReplayPosition) {
 	if fr.Move == nil || s.Seat >= 0 && fr.Move.Seat != s.Seat {
 		return
 	}
@@ -171,7 +171,7 @@ func Ranking(style draw.Style, r *referee.Replay) string {
 	return out.String()
 }
 
-func (s *Screen) plainFrame(fr *Position) {
+func (s *Screen) plainFrame(fr *ReplayPosition) {
 	for _, f := range fr.Faults {
 		fmt.Fprintf(s, "  %s\n", s.faultText(f))
 	}

@@ -45,7 +45,7 @@ type ClientOptions struct {
 	Stderr      io.Writer // of the processes; if nil, os.Stderr
 	SingleMatch bool      // leave after one match
 	// OnEvent, unless nil, is called with each event. Calls do not overlap.
-	OnEvent func(Event)
+	OnEvent func(ClientEvent)
 }
 
 // Connector connects a local program to a server as a remote bot.
@@ -64,8 +64,8 @@ type Connector struct {
 	lastReport    chan struct{}      // closed when OnEvent has returned from the last event; nil before the first
 }
 
-// Event is something that happens to a client. Exactly one of its fields is set, but Wait comes with Offline.
-type Event struct {
+// ClientEvent is something that happens to a client. Exactly one of its fields is set, but Wait comes with Offline.
+type ClientEvent struct {
 	Online  *Welcome
 	Offline error         // why the connection broke; the client connects again by itself
 	Wait    time.Duration // until the next attempt to connect
@@ -76,7 +76,7 @@ type Event struct {
 
 // report calls OnEvent with an event, after the calls for earlier events. It does not wait for the call:
 // OnEvent may take long, and may call Leave. The caller holds the lock.
-func (c *Connector) report(s Event) {
+func (c *Connector) report(s ClientEvent) {
 	if c.OnEvent == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (c *Connector) Run(ctx context.Context) error {
 			pause = max(pause, minWait*4)
 		}
 		c.mu.Lock()
-		c.report(Event{Offline: err, Wait: pause})
+		c.report(ClientEvent{Offline: err, Wait: pause})
 		c.mu.Unlock()
 		select {
 		case <-time.After(pause):
@@ -182,7 +182,7 @@ func (c *Connector) startLeaving() {
 	if c.link != nil {
 		go c.link.send(frame{Leave: true})
 	}
-	c.report(Event{Leaving: true})
+	c.report(ClientEvent{Leaving: true})
 	c.stopIfIdle()
 }
 
@@ -327,7 +327,7 @@ func (c *Connector) newHello() *hello {
 func (c *Connector) resume(l *link, w *Welcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.report(Event{Online: w})
+	c.report(ClientEvent{Online: w})
 	l.limiter = rate.NewLimiter(rate.Limit(w.Frames), int(w.Frames))
 	c.link = l
 	for id, p := range c.programs {
@@ -352,7 +352,7 @@ func (c *Connector) startProgram(l *link, o *Opening) {
 	}
 	if !c.activeMatches[o.Match] {
 		c.activeMatches[o.Match] = true
-		c.report(Event{Playing: o})
+		c.report(ClientEvent{Playing: o})
 	}
 	if c.SingleMatch && !c.leaving {
 		c.leaving = true
@@ -382,7 +382,7 @@ func (c *Connector) recordResult(r *Result) {
 		return
 	}
 	delete(c.activeMatches, r.Match)
-	c.report(Event{Result: r})
+	c.report(ClientEvent{Result: r})
 	c.stopIfIdle()
 }
 
@@ -409,7 +409,7 @@ func (c *Connector) endPrograms() {
 }
 
 // Text describes an event for people, "" if there is nothing to say.
-func (s Event) Text() string {
+func (s ClientEvent) Text() string {
 	switch {
 	case s.Online != nil:
 		return fmt.Sprintf("online as %s@%d: margin %d ms more for the wire, %d s to come back after a break", s.Online.Bot, s.Online.Version, s.Online.Allowance, s.Online.Comeback)

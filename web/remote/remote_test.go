@@ -91,7 +91,7 @@ func TestLeavesWhileMatched(t *testing.T) {
 			return match != 0
 		})
 		f.Leave()
-		f.await(t, "leaving", func(s remote.Event) bool { return s.Leaving })
+		f.await(t, "leaving", func(s remote.ClientEvent) bool { return s.Leaving })
 		time.Sleep(5 * time.Second)
 		select {
 		case err := <-f.ended:
@@ -187,7 +187,7 @@ func TestLost(t *testing.T) {
 		g.open()
 		p.cut(false)
 		f.await(t, "online again", online)
-		f.await(t, "another result", func(s remote.Event) bool { return s.Result != nil && s.Result.Match != match })
+		f.await(t, "another result", func(s remote.ClientEvent) bool { return s.Result != nil && s.Result.Match != match })
 		f.Leave()
 		<-f.ended
 		w.verify(t)

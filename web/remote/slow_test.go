@@ -19,7 +19,7 @@ func TestSlowTell(t *testing.T) {
 		c := w.client(w.token, "far")
 		c.Stderr = io.Discard
 		goOn, told, left := make(chan struct{}), 0, false
-		c.OnEvent = func(s remote.Event) {
+		c.OnEvent = func(s remote.ClientEvent) {
 			if told++; told == 1 {
 				<-goOn
 				c.Leave()
@@ -94,7 +94,7 @@ func TestReserve(t *testing.T) {
 			t.Fatal("it is not reserved again")
 		}
 		f.Leave()
-		f.await(t, "leaving", func(s remote.Event) bool { return s.Leaving })
+		f.await(t, "leaving", func(s remote.ClientEvent) bool { return s.Leaving })
 		bubble.Settle()
 		if len(f.ended) > 0 {
 			t.Fatal("it has left while it is reserved")

@@ -239,14 +239,14 @@ func (w *world) verify(t *testing.T) {
 type far struct {
 	*remote.Connector
 	ended  chan error
-	states chan remote.Event
+	states chan remote.ClientEvent
 	cancel context.CancelFunc
 }
 
 func start(t *testing.T, c *remote.Connector) *far {
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &far{c, make(chan error, 1), make(chan remote.Event, 10000), cancel}
-	c.OnEvent = func(s remote.Event) { f.states <- s }
+	f := &far{c, make(chan error, 1), make(chan remote.ClientEvent, 10000), cancel}
+	c.OnEvent = func(s remote.ClientEvent) { f.states <- s }
 	c.Stderr = io.Discard
 	done := make(chan struct{})
 	go func() {
@@ -261,7 +261,7 @@ func start(t *testing.T, c *remote.Connector) *far {
 }
 
 // await returns the next wanted event.
-func (f *far) await(t *testing.T, what string, wanted func(remote.Event) bool) remote.Event {
+func (f *far) await(t *testing.T, what string, wanted func(remote.ClientEvent) bool) remote.ClientEvent {
 	t.Helper()
 	for {
 		select {
@@ -275,9 +275,9 @@ func (f *far) await(t *testing.T, what string, wanted func(remote.Event) bool) r
 	}
 }
 
-func online(s remote.Event) bool  { return s.Online != nil }
-func playing(s remote.Event) bool { return s.Playing != nil }
-func over(s remote.Event) bool    { return s.Result != nil }
+func online(s remote.ClientEvent) bool  { return s.Online != nil }
+func playing(s remote.ClientEvent) bool { return s.Playing != nil }
+func over(s remote.ClientEvent) bool    { return s.Result != nil }
 
 // network is a network between a client and the server that can break.
 type network struct {

@@ -210,7 +210,7 @@ func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()
 				return protocol.Answer{Move: []byte(t.Moves.Strings()[0])}
 			})
 		},
-		OnEvent: func(s remote.Event) {
+		OnEvent: func(s remote.ClientEvent) {
 			if s.Online != nil {
 				once.Do(func() { close(online) })
 			}

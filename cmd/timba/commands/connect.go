@@ -66,7 +66,7 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	r := &remote.Connector{ClientOptions: remote.ClientOptions{
 		ServerAddress: remote.ServerAddress{URL: c.URL, Token: c.Token, Agent: c.Agent}, Bot: f.bot, Label: f.label, Games: f.games, NewVersion: f.newVersion, SingleMatch: f.singleMatch,
 		Command: args, Stderr: cmd.ErrOrStderr(),
-		OnEvent: func(s remote.Event) {
+		OnEvent: func(s remote.ClientEvent) {
 			if text := s.Text(); text != "" {
 				fmt.Fprintf(w, "%s  %s\n", time.Now().Format(time.TimeOnly), text)
 			}

@@ -37,8 +37,8 @@ const (
 	clockInterval = 256 // nodes between two readings of the clock
 )
 
-// Result is the result of Solver.Solve.
-type Result struct {
+// Solution is the result of Solver.Solve.
+type Solution struct {
 	Move   rules.Move
 	Margin int32 // margin at the end of the game if both sides play perfectly
 	Nodes  uint64
@@ -77,7 +77,7 @@ func (s *Solver[S, G]) Margin(g G) int32 {
 }
 
 // Solve returns a best move in a position that is not over. It selects among equally good moves by r.
-func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
+func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Solution {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.states[0] = *g
 	sign := int32(1 - 2*g.Turn())
@@ -94,7 +94,7 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
 		}
 		v := sign * s.search(1, low, high)
 		if s.meter.IsSpent() {
-			return Result{Move: m, Nodes: s.meter.Nodes()}
+			return Solution{Move: m, Nodes: s.meter.Nodes()}
 		}
 		if v > top {
 			top, ties = v, 0
@@ -105,7 +105,7 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Result {
 			s.best = append(append(s.best[:0], m), s.line[1][:s.length[1]]...)
 		}
 	}
-	return Result{Move: s.best[0], Margin: sign * top, Nodes: s.meter.Nodes(), Exact: true, Line: s.best}
+	return Solution{Move: s.best[0], Margin: sign * top, Nodes: s.meter.Nodes(), Exact: true, Line: s.best}
 }
 
 // search returns the margin at the end of the game from the position of a ply. It is exact if it lies between
