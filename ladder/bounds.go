@@ -9,8 +9,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// MaxMatchTime returns the longest time that the moves of a match can take: every deal in every rotation, with
-// all plies that the rules allow and all the time of the clock.
+// MaxMatchTime returns the longest time that the moves of a match of the given number of bots and deals can
+// take. It assumes that every deal is played in every rotation, with all plies that the rules allow and all
+// the time of the clock. The start-up of bots is not included.
 func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
@@ -19,7 +20,8 @@ func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Durat
 	return math.MaxInt64
 }
 
-// CheckMatchTime returns an error if a match may take longer than limit. The error says what to change.
+// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error says which smaller values
+// would do.
 func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit time.Duration) error {
 	longest := MaxMatchTime(v, c, bots, deals)
 	if longest <= limit {
@@ -37,8 +39,9 @@ func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit ti
 		longest.Round(time.Second), limit, deals, bots, plies, c)
 }
 
-// maxLimitOption returns the largest value of the game's option "limit" with which one deal takes no longer than
-// limit. It returns 0 if the game has no such option or the clock has no time per move.
+// maxLimitOption returns the largest value of the game's option "limit", the number of plies, with which one
+// deal takes no longer than the given limit. It returns 0 if the game has no such option or the clock has no
+// time per move.
 func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
@@ -52,14 +55,15 @@ func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Dura
 // and have no limit; one that searches uses about this much.
 const HouseMemory = 96 << 20
 
-// MemoryBudget is the memory that the programs of a competition may use.
+// MemoryBudget is the memory that the bots of a competition may use.
 type MemoryBudget struct {
 	Total int64 // bytes for all of them together; 0 means no limit
 	Bot   int64 // bytes for one bot; 0 means as much as a house bot
 }
 
-// RotationMemory returns the memory, in bytes, that the bots of one rotation can use together. houseOrRemote says
-// for each slot whether a house bot or a remote bot plays there; these count with HouseMemory.
+// RotationMemory returns the memory, in bytes, that the bots in one game of variant v can use together.
+// houseOrRemote says for each slot of the match whether a house bot or a remote bot plays there; each of these
+// counts with HouseMemory.
 func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (sum int64) {
 	for seat := range v.Players {
 		if houseOrRemote[rules.BotAt(seat, 0, len(houseOrRemote))] || r.Bot == 0 {
@@ -71,9 +75,9 @@ func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (su
 	return sum
 }
 
-// ParallelRotations returns how many rotations of a match are played at the same time and the bytes of memory
-// that they need. It is the number that fits into an equal share of the budget for each of the workers, but at
-// least one. A single rotation that needs more waits until there is enough memory.
+// ParallelRotations returns how many rotations of a match are played at the same time, and the bytes of memory
+// that they need. An equal part of r.Total for each of the workers must suffice for them, but it is at least
+// one rotation. For houseOrRemote see RotationMemory.
 func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, workers int) (rotations int, memory int64) {
 	one := r.RotationMemory(v, houseOrRemote)
 	rotations = len(houseOrRemote)
@@ -83,8 +87,8 @@ func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, 
 	return rotations, int64(rotations) * one
 }
 
-// Check returns an error if one rotation of a match needs more memory than the total. The error message begins
-// with what.
+// Check returns an error if one game of variant v needs more memory than r.Total. The error message begins
+// with what, such as "match". For houseOrRemote see RotationMemory.
 func (r MemoryBudget) Check(what string, v *rules.Variant, houseOrRemote []bool) error {
 	need := r.RotationMemory(v, houseOrRemote)
 	if r.Total == 0 || need <= r.Total {

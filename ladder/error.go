@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// ErrorCode is the kind of an error that the user can do something about.
+// ErrorCode is the kind of an Error.
 type ErrorCode string
 
 const (
@@ -21,7 +21,8 @@ const (
 	Unavailable  ErrorCode = "unavailable"  // the server cannot do it now, for example because the disk is full
 )
 
-// Error is an error for users. Text names the subject and the wrong value; Hint says what to try.
+// Error is an error that is shown to users because they can do something about it. Text names the subject and
+// the wrong value; Hint says what to try.
 type Error struct {
 	Code ErrorCode
 	Text phrase.Text
@@ -31,8 +32,8 @@ type Error struct {
 	Retry time.Duration
 }
 
-// Errorf returns an error for users. hint is used literally; call Try for a hint with values. A %w verb sets
-// the cause.
+// Errorf returns an error for users, with a text formatted as by fmt.Errorf; the error for a %w verb is the
+// cause. hint is used literally; call Try for a hint with values.
 func Errorf(code ErrorCode, hint, format string, args ...any) *Error {
 	err := phrase.Errorf(format, args...)
 	return &Error{Code: code, Text: phrase.FromError(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}
@@ -65,7 +66,7 @@ func CodeOf(err error) ErrorCode {
 	return ""
 }
 
-// Clip shortens a text that is to be quoted in an error to 80 bytes.
+// Clip returns the beginning of a text, of at most 80 bytes, to be quoted in an error.
 func Clip(text string) string {
 	if len(text) > 80 {
 		return text[:80] + "..."

@@ -33,7 +33,8 @@ const (
 	ScopeAll    Scope = "all"    // to manage tokens and, for an admin, to administer the competition
 )
 
-// Token is an access token of a person. Its text is shown once; the store has only its SHA-256.
+// Token is an access token of a person. Its text is shown only once, when it is made; the store has only its
+// SHA-256.
 type Token struct {
 	ID        int64
 	Label     string
@@ -115,7 +116,7 @@ type Needs struct {
 	Interpreters []string `json:"interpreters,omitempty"` // keys of Machine.Interpreters
 }
 
-// Equal reports whether n and o list the same needs.
+// Equal reports whether n and o list the same needs in the same order.
 func (n Needs) Equal(o Needs) bool {
 	return n.Arch == o.Arch && slices.Equal(n.Interpreters, o.Interpreters)
 }
@@ -131,8 +132,8 @@ func (v Version) Plays(game string) bool {
 	return len(v.Games) == 0 || slices.Contains(v.Games, game)
 }
 
-// CheckTablePlay returns an error unless the version can play the named game at a table with people. Remote
-// versions cannot: they play only matches.
+// CheckTablePlay returns an error unless the version can play the named game against people on the site.
+// Remote versions cannot: they play only matches.
 func (v Version) CheckTablePlay(game string) error {
 	switch {
 	case !v.Plays(game):
@@ -199,8 +200,8 @@ func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// HouseOrRemote reports for each slot whether a house bot or a remote version plays there. Neither needs the
-// memory that is reserved for an uploaded bot.
+// HouseOrRemote reports for each slot whether a house bot or a remote version plays there, for which no memory
+// of an uploaded bot is reserved.
 func (m Match) HouseOrRemote() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
@@ -232,14 +233,14 @@ type Attempt struct {
 	Reason     phrase.Text // why it was interrupted; empty if it was not
 }
 
-// FinishedGame is the result of one finished game of a match. The store encodes the games of a match as JSON.
+// FinishedGame is the result of one game of a match. The store encodes the games of a match as JSON.
 type FinishedGame struct {
 	ID       int64         `json:"-"`
 	MatchID  int64         `json:"-"`
-	Deal     int           `json:"d"`
-	Rotation int           `json:"r"`
-	Plies    int           `json:"p"`
-	Took     time.Duration `json:"t"`
+	Deal     int           `json:"d"` // from 0
+	Rotation int           `json:"r"` // from 0
+	Plies    int           `json:"p"` // moves of all seats
+	Took     time.Duration `json:"t"` // duration of the game
 	Seats    []GameSeat    `json:"s"`
 	// Lost means that a seat forfeited because its connection was lost.
 	Lost bool `json:"o,omitempty"`
@@ -251,10 +252,10 @@ type FinishedGame struct {
 type GameSeat struct {
 	Seat   int     `json:"n"`
 	Slot   int     `json:"b"` // index into Match.Versions
-	Rank   int     `json:"k"`
+	Rank   int     `json:"k"` // from 1; equal for seats that share a rank
 	Points float64 `json:"p"`
 	Fault  string  `json:"f,omitempty"` // code of its first fault; empty if it had none
-	Faults int     `json:"c,omitempty"`
+	Faults int     `json:"c,omitempty"` // number of its faults
 }
 
 // Change describes how a finished match changed the rating of one version.
@@ -269,9 +270,9 @@ type Change struct {
 	K             float64 // K factor of the Elo formula that was used
 	Score         float64 // mean score of its side over deals and opponents, from 0 to 1
 	ExpectedScore float64 // predicted by the ratings before the match
-	// Uncertainty is the uncertainty of the rating after the match. See rating.Formula.
+	// Uncertainty is the uncertainty of the rating after the match, which decides how far the next match moves it.
 	Uncertainty float64
-	Deals       int // number of deals that counted
+	Deals       int // number of deals that counted, because they repeat no earlier games
 }
 
 // Standing is one row of a ladder's table: a version with its rating and its results.
@@ -298,7 +299,8 @@ type Standing struct {
 	LastMatchAt time.Time
 }
 
-// Rating returns the number by which standings are ordered: Fit or, before the first fit, Elo.
+// Rating returns the number by which standings are ordered: the maximum-likelihood rating Fit or, before it is
+// known, Elo.
 func (s Standing) Rating() float64 {
 	if s.Fit != nil {
 		return *s.Fit
@@ -306,7 +308,7 @@ func (s Standing) Rating() float64 {
 	return s.Elo
 }
 
-// Place returns the rank to display, or 0 if the version is not ranked or has not played yet.
+// Place returns the rank to show in a table, or 0 if the version is not active or has not played yet.
 func (s Standing) Place() int {
 	if s.Matches == 0 {
 		return 0
@@ -318,8 +320,8 @@ func (s Standing) Place() int {
 func (s Standing) IsAnchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
 
 // IsProvisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The
-// rating of the anchor is fixed, so the anchor counts as provisional during its first 40 matches, about as long
-// as others. Tables list provisional versions below the others.
+// anchor, whose rating is fixed, is provisional during its first 40 matches, about as long as others. Tables
+// list provisional versions below the others.
 func (s Standing) IsProvisional() bool {
 	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.IsAnchor() && s.Matches < 40
 }
@@ -376,7 +378,7 @@ const (
 	MessageDropped    MessageKind = "dropped"
 )
 
-// Text returns the message as a translatable text.
+// Text returns what the message says, as a translatable text.
 func (m Message) Text() phrase.Text {
 	switch m.Kind {
 	case MessageFailed:

@@ -6,17 +6,16 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// Anchor is the name of the house bot to which all ratings are relative. Its Elo is rating.Current.Anchor and
-// never changes.
+// Anchor is the name of the house bot to which all ratings are relative. Its Elo is fixed.
 const Anchor = "@random"
 
 // EnoughMatches is the number of matches after which the rating of a version hardly changes any more.
 const EnoughMatches = 100
 
-// UnratedShare is the percentage of the machines' time that unrated matches get while rated matches wait.
+// UnratedShare is the percentage of the machines' time that unrated matches get while rated matches wait, too.
 const UnratedShare = 15
 
-// Limits limits what a bot, an upload or a person may use.
+// Limits are the limits for what a bot, an upload or a person may use.
 type Limits struct {
 	Memory         size.Bytes    // of a bot
 	Upload         size.Bytes    // of an uploaded archive
@@ -24,10 +23,10 @@ type Limits struct {
 	Versions       int           // per person and day
 	UnratedMatches int           `toml:"unrated"` // unfinished unrated matches per person
 	Time           time.Duration // longest time that an unrated match may take by its rules
-	Requests       int           // per person and minute, with all tokens together; an address without a token has half
+	Requests       int           // per person and minute, with all tokens together; half of it per address without a token
 }
 
-// RemoteLimits limits remote bots, which run on the machines of their owners.
+// RemoteLimits are the limits for remote bots, which run on the machines of their owners.
 type RemoteLimits struct {
 	Allowance time.Duration // added to the margin of the clock for network delays
 	Comeback  time.Duration // total time that a program may be disconnected during one match
@@ -35,10 +34,10 @@ type RemoteLimits struct {
 	Total     int           // connected bots in total; 0 forbids remote bots
 }
 
-// Storage says how long documents of matches stay in the database before they are moved to files, and how much
-// disk space files and builds may use.
+// Storage says how long the replays and logs of matches stay in the database before they are moved to archive
+// files, and how much disk space these files and the built bots may use.
 type Storage struct {
-	Days int        // number of days that documents stay in the database; 0 means forever
-	Size size.Bytes // of all those files together; 0 means no limit
-	Room size.Bytes // of all builds of bots together, above which unneeded builds are removed; 0 means no limit
+	Days int        // that replays and logs stay in the database; 0 means forever
+	Size size.Bytes // of all archive files together; 0 means no limit
+	Room size.Bytes // of all built bots together, above which unneeded ones are removed; 0 means no limit
 }

@@ -12,10 +12,10 @@ type MachineState string
 // The states of machines.
 const (
 	MachineReady     MachineState = "ready"
-	MachinePaused    MachineState = "paused"   // gets none for a while after a failure
-	MachineDraining  MachineState = "draining" // finishes its matches, gets no more and disconnects
-	MachineRefused   MachineState = "refused"
-	MachineSuspended MachineState = "suspended" // gets none because it returned an impossible result
+	MachinePaused    MachineState = "paused"    // gets no matches for a while after a failure
+	MachineDraining  MachineState = "draining"  // finishes its matches, gets no more and disconnects
+	MachineRefused   MachineState = "refused"   // gets no matches because it does not meet the server's requirements
+	MachineSuspended MachineState = "suspended" // gets no matches after an impossible or overdue result, until a restart
 	MachineAway      MachineState = "away"      // has credentials but is not connected
 )
 

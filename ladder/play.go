@@ -19,14 +19,14 @@ const (
 )
 
 // BreakReason says why the server ended a game of people without a result. It is one of the constants below;
-// after BrokenByBot follow a colon and the name of the bot.
+// BrokenByBot is followed by a colon and the name of the bot.
 type BreakReason string
 
 // The values of BreakReason.
 const (
 	BrokenByStop    BreakReason = "stop"    // the server stopped
 	BrokenByBlock   BreakReason = "block"   // the person was blocked
-	BrokenByNobody  BreakReason = "nobody"  // nobody came to the table
+	BrokenByNobody  BreakReason = "nobody"  // no person connected to the game
 	BrokenByAbsence BreakReason = "absent"  // one of several people was absent after sitting down
 	BrokenByWait    BreakReason = "wait"    // the table waited too long for people
 	BrokenByCancel  BreakReason = "cancel"  // the person who opened the table canceled it
@@ -34,14 +34,14 @@ const (
 	BrokenByFailure BreakReason = "failure" // the server failed
 )
 
-// Cause splits b into one of the constants and, for BrokenByBot, the name of the bot.
+// Cause returns the constant of which b consists and, for BrokenByBot, the name of the bot.
 func (b BreakReason) Cause() (cause BreakReason, bot string) {
 	head, bot, _ := strings.Cut(string(b), ":")
 	return BreakReason(head), bot
 }
 
-// Play is a game on the site with at least one person; bots may have the other seats. It never changes ratings
-// of bots. It changes the ratings of the people if IsRated is true.
+// Play is a game on the site in which at least one person plays; bots may have the other seats. It never
+// changes ratings of bots, and it changes ratings of people only if IsRated is true.
 type Play struct {
 	ID          string // random text that cannot be guessed
 	Game        string
@@ -86,8 +86,9 @@ func (p Play) Bots() []PlaySeat {
 	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID == 0 })
 }
 
-// Records returns the results of a finished game by seat, as records of one game: one for each person, and one
-// for each bot whose team has no person. A bot with several seats has one record. ranks are the ranks by seat.
+// Records returns the results of a finished game of variant v as records of one game, by seat: one for each
+// person, and one for each bot whose team has no person. A bot with several seats has one record. ranks are
+// the ranks by seat.
 func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	records := map[int]rules.Record{}
 	bots := make([]int, v.Players) // ID of the bot by seat; 0 for a person and for bots on a person's team
@@ -110,8 +111,8 @@ func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	return records
 }
 
-// IsRated reports whether the game changes the ratings of its people when it finishes: every seat has a person
-// with an account.
+// IsRated reports whether the game, of variant v, changes ratings when it finishes, which it does if every
+// seat has a person with an account.
 func (p Play) IsRated(v *rules.Variant) bool {
 	return len(p.Seats) == v.Players && !slices.ContainsFunc(p.Seats, func(s PlaySeat) bool { return s.PersonID == 0 })
 }
@@ -170,7 +171,7 @@ func (p PlayAgainstBot) Result() string { return PlayResult(p.Record) }
 
 // PlayLimits limits the games of people.
 type PlayLimits struct {
-	Games  int           // at the same time; 0 forbids games of people
+	Games  int           // games at the same time; 0 forbids games of people
 	Day    int           // games per 24 hours for each person and for each address without an account
 	Guests bool          // whether people without an account may play
 	Think  time.Duration // time of a bot for a move

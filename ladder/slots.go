@@ -30,8 +30,8 @@ func (l Ladder) Variant() (*rules.Variant, error) {
 	return g.Resolve(l.Options)
 }
 
-// Sides returns the side of each slot. Slots of one side are partners in every rotation; slots of different
-// sides are opponents.
+// Sides returns the side of each slot. Slots with the same side play together in every rotation; others are
+// opponents.
 func (l Ladder) Sides() ([]int, error) {
 	v, err := l.Variant()
 	if err != nil {
@@ -40,8 +40,9 @@ func (l Ladder) Sides() ([]int, error) {
 	return SlotSides(v, l.Bots)
 }
 
-// SlotSides returns the side for which each of the slots of a match plays in rotation 0. It returns an error if
-// a bot would play against itself or if the partners of a slot change with the rotation.
+// SlotSides returns, for each of the given number of slots of a match, the side for which it plays in rotation
+// 0. It returns an error if a bot would play against itself, or if the slots that play together change with
+// the rotation.
 func SlotSides(v *rules.Variant, slots int) ([]int, error) {
 	players := v.Players
 	if slots < 2 || slots > players {

@@ -12,12 +12,13 @@ import (
 // would not suffice: NATS sends an answer to any subject that the requester names, with the rights of the account. In
 // the account of a worker no other client can receive this answer.
 
-// requestSubjects returns the subjects on which a worker sends requests; name is "*" for all workers.
+// requestSubjects returns the NATS subjects on which the worker called name sends requests. The name "*"
+// stands for all workers.
 func requestSubjects(name string) []string {
 	return []string{machinesSubject(name), filesSubject(name), resultsSubject(name)}
 }
 
-// workerPermissions returns the permissions of a worker in its account.
+// workerPermissions returns the NATS permissions of the worker called name.
 func workerPermissions(name string) jwt.UserPermissionLimits {
 	var p jwt.UserPermissionLimits
 	p.Limits = jwt.Limits{
@@ -36,8 +37,8 @@ func serverPermissions() (p jwt.UserPermissionLimits) {
 	return p
 }
 
-// serverAccount returns the account of the server. Only accounts that the same operator has signed can import
-// its exports.
+// serverAccount returns the NATS account of the server. It exports the subjects for workers; only accounts
+// that the same operator has signed can import them.
 func (k *Keys) serverAccount() *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(k.publicKey)
 	c.Name = "timba"
@@ -48,7 +49,7 @@ func (k *Keys) serverAccount() *jwt.AccountClaims {
 	return c
 }
 
-// workerAccount returns the account of a worker. After w was removed the account has no valid users.
+// workerAccount returns the NATS account of a worker. If w was removed, the account has no valid users.
 func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(w.Account)
 	c.Name = w.Name
@@ -66,10 +67,10 @@ func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	return c
 }
 
-// NewGuestCredential makes a credential for a worker in an existing NATS cluster. creds is the content of the
-// server's credentials file; the worker gets a user in the same account. seed is the key of that account, or
-// a key that may sign for it. It returns the content of the worker's file, which is not stored, and the
-// public key of the user, with which the tools of the cluster can revoke it.
+// NewGuestCredential makes a credential for a worker called name in an existing NATS cluster. creds is the
+// content of the server's credentials file; the worker becomes a user of the same account. seed is the key of
+// that account, or a key that may sign for it. text is the content of the worker's credentials file, which is
+// not stored. public is the public key of the user, with which the tools of the cluster can revoke it.
 func NewGuestCredential(creds, seed []byte, name string) (text []byte, public string, err error) {
 	if err := checkName(name); err != nil {
 		return nil, "", err

@@ -6,7 +6,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// attemptState says how far an attempt is on its way to a result.
+// attemptState says how far an attempt is on its way from the dispatcher to a stored result.
 type attemptState int
 
 const (
@@ -17,9 +17,9 @@ const (
 	lost                             // no heartbeat has named it for AckTime
 )
 
-// awaitedAttempt is an attempt whose result the dispatcher waits for. It is over after its result was stored or
-// refused, or after the attempt was cancelled or lost; later results are then refused. A detached attempt is
-// left to the next server instead.
+// awaitedAttempt is an attempt whose result the dispatcher waits for. It is over after its result was stored
+// or refused, or after it was cancelled or lost; a later result is refused. An attempt for which this server
+// stops waiting is left to the next server instead.
 type awaitedAttempt struct {
 	attemptKey
 	machine     string
@@ -31,24 +31,24 @@ type awaitedAttempt struct {
 	namedAt     time.Time // when a heartbeat last named it, or when it was sent
 	upload      upload
 	lastPart    *nats.Msg     // last part of the result; the answer to it says that the machine may forget the result
-	result      chan Delivery // has a buffer for one
+	result      chan Delivery // gets the result when it is complete
 	loss        chan struct{} // closed when the attempt is lost
 }
 
-// lose marks an attempt as lost. The caller holds the lock of the dispatcher.
+// lose marks an attempt as lost. The caller must hold the lock of the dispatcher.
 func (a *awaitedAttempt) lose() {
 	a.state = lost
 	close(a.loss)
 }
 
-// awaitedAttempts has the attempts whose results a dispatcher waits for, and remembers others whose results may
-// still come. The lock of the dispatcher guards it.
+// awaitedAttempts has the attempts whose results a dispatcher waits for. It also knows which other results may
+// still arrive. The lock of the dispatcher guards it.
 type awaitedAttempts struct {
 	all       map[attemptKey]*awaitedAttempt
 	byMachine map[string]map[attemptKey]*awaitedAttempt // the attempts of all, by machine
 	// adoptionEnd is the time after which this server adopts no more attempts of an earlier server.
 	adoptionEnd      time.Time
-	detachedAttempts map[attemptKey]bool // left to the next server
+	detachedAttempts map[attemptKey]bool // attempts that are left to the next server
 	endedAttempts    map[attemptKey]bool // ended before adoptionEnd
 }
 
@@ -67,7 +67,8 @@ func (s *awaitedAttempts) add(a *awaitedAttempt) {
 	s.byMachine[a.machine][a.attemptKey] = a
 }
 
-// remove removes an attempt, which is over or, otherwise, detached.
+// remove removes an attempt. If over is false, the attempt is left to the next server; its result may still
+// arrive.
 func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	delete(s.all, a.attemptKey)
 	attempts := s.byMachine[a.machine]
@@ -84,12 +85,14 @@ func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	}
 }
 
-// mayCome reports whether this server or the next one may still wait for an attempt that is not in s.all.
+// mayCome reports whether this server may still adopt the attempt, which is not in s.all, or whether the next
+// server may wait for its result.
 func (s *awaitedAttempts) mayCome(key attemptKey) bool {
 	return s.detachedAttempts[key] || time.Now().Before(s.adoptionEnd) && !s.endedAttempts[key]
 }
 
-// uploadSize returns the total size, in bytes, of the results that a machine is sending or that wait to be stored.
+// uploadSize returns the total size, in bytes, of the results of a machine that are arriving or wait to be
+// stored.
 func (s *awaitedAttempts) uploadSize(machine string) (bytes int) {
 	for _, a := range s.byMachine[machine] {
 		bytes += a.upload.Size

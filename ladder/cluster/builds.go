@@ -16,11 +16,11 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// builds has the built files of bots on the server, packed for other machines. Each bot is one file, named by
+// builds has the built files of bots on the server, packed for other machines: one file for each bot, named by
 // the hash of its files.
 type builds struct {
 	*trees.Store
-	trees sync.Map // hash of the built files by Bot.Hash, computed once in a run
+	trees sync.Map // trees.Hash of the built files, by the hash of the version; computed once in each run
 }
 
 // build identifies the packed files of a bot.
@@ -29,15 +29,14 @@ type build struct {
 	Size int64  `json:"size"` // of the packed files, in bytes
 }
 
-// openBuilds opens the builds in dir. Files that an earlier server has packed stay for the machines that
-// fetch them.
+// openBuilds opens the packed files in dir. Files from earlier runs remain for the machines that fetch them.
 func openBuilds(dir string, log *slog.Logger) (*builds, error) {
 	s, err := openStore(dir, MaxBotBytes, trees.HashPacked, log)
 	return &builds{Store: s}, err
 }
 
-// ensurePacked packs a bot unless it is packed already, and protects it from removal until ctx ends. built
-// returns the directory with its files.
+// ensurePacked packs the bot with the given hash if that has not been done, and protects the packed file from
+// removal until ctx ends. It calls built for the directory with the built files of the bot.
 func (b *builds) ensurePacked(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
 	dir, err := built(ctx)
 	if err == nil {
@@ -70,6 +69,8 @@ func (b *builds) tree(hash, dir string) (string, error) {
 	if tree, ok := b.trees.Load(hash); ok {
 		return tree.(string), nil
 	}
+	// tree returns the trees.Hash of the built files in dir. It caches the value for the bot with the given
+	// hash.
 	tree, err := trees.Hash(dir)
 	if err == nil {
 		b.trees.Store(hash, tree)
@@ -85,14 +86,15 @@ func packInto(path, dir string) error {
 	return errors.Join(trees.Pack(f, dir), f.Close())
 }
 
-// doubt makes ensurePacked check the packed files of a bot again, because a machine could not use them.
+// doubt makes ensurePacked check the packed files of the bot with the given hash again, because a machine may
+// not have been able to use them.
 func (b *builds) doubt(hash string) {
 	if tree, ok := b.trees.LoadAndDelete(hash); ok {
 		b.Recheck(tree.(string))
 	}
 }
 
-// read returns up to PartSize bytes of packed files, from offset.
+// read returns a part of the packed file for tree, a trees.Hash: up to PartSize bytes from offset.
 func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	if !datadir.IsHash(tree) {
 		return nil, fmt.Errorf("%q is not a hash of files", tree)
@@ -110,8 +112,9 @@ func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	return part[:n], err
 }
 
-// handleFile handles the request of a machine for a part of a bot's packed files. The answer is empty if
-// there is no such part. Each machine gets one part at a time: another request meanwhile gets no answer.
+// handleFile answers the request of a machine for a part of a bot's packed files. The answer is empty if there
+// is no such part. While the server reads a part for a machine, it does not answer other requests of that
+// machine.
 func (h *Dispatcher) handleFile(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var p filePart

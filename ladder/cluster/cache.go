@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// openStore opens a directory with the built files of bots, each under the hash of its files. It checks the
-// files of an earlier run before they are used.
+// openStore opens a directory of files or directories that are named by their hashes and have at most maxBytes
+// together. hash computes the hash at a path. What earlier runs left there is checked before it is used.
 func openStore(dir string, maxBytes int64, hash func(path string) (string, error), log *slog.Logger) (*trees.Store, error) {
 	s := trees.NewStore(dir, trees.Options{Limits: trees.Limits{Bytes: maxBytes}, IsKey: datadir.IsHash, Hash: hash, Log: log})
 	if _, err := s.Evict(s.Limits, nil); err != nil {
@@ -23,8 +23,8 @@ func openStore(dir string, maxBytes int64, hash func(path string) (string, error
 
 var errNoBot = errors.New("the server does not have it")
 
-// reader returns a reader of the packed files of a bot, which calls part for each part. After an error
-// reading can go on where it stopped.
+// reader returns a reader of the packed files of a bot. It calls part for each part that it needs. After an
+// error the reader can be used again and continues where it stopped.
 func (b build) reader(part func(filePart) ([]byte, error)) io.Reader {
 	return bufio.NewReaderSize(io.NewSectionReader(packedBot{b.Tree, part}, 0, b.Size), PartSize)
 }

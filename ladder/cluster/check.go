@@ -24,26 +24,28 @@ import (
 // Workers are not trusted: the server replays the games of a result by the rules before it stores them. A worker can
 // still lie about faults and legal moves, because no other machine saw the answers of the bots.
 
-// Expectation has the job of an attempt and the commitment, against which the server checks the result.
+// Expectation is what the result of an attempt must fit to: its job, and the commitment, which is the hash of
+// its seed.
 type Expectation struct {
 	attempt.Job
-	Commitment referee.Hex // checked instead of the seed, which a later server does not know
+	Commitment referee.Hex // checked instead of the seed, which a restarted server does not know
 }
 
-// maxText limits the bytes of a text from a machine that are stored and shown.
+// maxText limits the bytes of a text from a machine that is stored and shown to people.
 const maxText = 300
 
 func newContradiction(format string, args ...any) error {
 	return &attempt.Contradiction{Text: printableText(fmt.Sprintf(format, args...))}
 }
 
-// printableText returns a text that can be shown to people: it shortens text and removes what is not printable.
+// printableText returns a text from a machine so that it can be shown to people: at most maxText bytes, with
+// everything escaped that is not printable.
 func printableText(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
-// Check decodes the games and replays each by the rules. If one cannot belong to the attempt, the error is an
-// *attempt.Contradiction; any other error is a failure of this machine.
+// Check decodes the games of a result and plays each again by the rules. If a game cannot belong to the
+// attempt, the error is an *attempt.Contradiction; any other error is a failure of this machine.
 func (d *Delivery) Check(e Expectation) (err error) {
 	if f := d.Failure; f != nil {
 		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Entrant) bool { return b.Version == f.Version }) {
@@ -71,8 +73,8 @@ func (d *Delivery) Check(e Expectation) (err error) {
 	return nil
 }
 
-// unpack decodes the games and appends those that c accepts. It returns an error at the first other one, and
-// after end.
+// unpack decodes the games into d.Games and checks each with c. It returns an error at the first game that c
+// refuses, and when the time end has passed.
 func (d *Delivery) unpack(c *checker, end time.Time) error {
 	// The decoder buffers one window.
 	z, err := zstd.NewReader(bytes.NewReader(d.packedGames),
@@ -118,11 +120,11 @@ func (d *Delivery) unpack(c *checker, end time.Time) error {
 	return newContradiction("its games do not end after game %d: %v", len(d.Games)-1, err)
 }
 
-// maxPadding limits how many times longer than its canonical JSON the text of a game may be. Spaces, unknown
-// fields and repeated fields would take as long to read as games, and leave no trace.
+// maxPadding limits how many times longer the JSON of a game may be than the program would write it. Otherwise
+// spaces, unknown fields and repeated fields could take as much time to read as many games.
 const maxPadding = 2
 
-// checkPadding returns an error if the text of a game, which has n bytes, is too long for its content.
+// checkPadding returns an error if the n bytes of JSON from which g was decoded are too long for its content.
 func checkPadding(g *referee.GameResult, n int64) error {
 	text, err := json.Marshal(g)
 	if err != nil {
@@ -134,16 +136,18 @@ func checkPadding(g *referee.GameResult, n int64) error {
 	return nil
 }
 
-// gameReader reads the games of a result within limits. It fills each buffer completely, because json.Decoder
-// scans all spaces again after each read, and one read of zstd may return a single byte.
+// gameReader reads the JSON of the games of a result within limits of size and time. It fills each buffer
+// completely, because json.Decoder scans all spaces again after each read, and one read of zstd may return a
+// single byte.
 type gameReader struct {
 	source io.Reader
-	game   int // bytes that may be read for the next game
-	all    int // bytes that may be read for all games
-	end    time.Time
+	game   int       // bytes that may still be read for the next game
+	all    int       // bytes that may still be read for all games
+	end    time.Time // after which reading fails
 }
 
-// Read fills p as far as the limits allow. The next call returns an error that names the limit.
+// Read fills p as far as the limits allow. If a limit is reached, the next call returns an error that names
+// it.
 func (r *gameReader) Read(p []byte) (n int, err error) {
 	room := min(len(p), r.game, r.all)
 	if room == 0 {
@@ -162,14 +166,14 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// boundedGame decodes a game with a limit for the number of faults, which need some hundred times more memory
-// than text.
+// boundedGame decodes a game with a limit for the number of its faults, which in memory take some hundred
+// times the space of their JSON.
 type boundedGame struct {
 	*referee.GameResult
 	Faults *boundedFaults `json:"faults"`
 }
 
-// boundedFaults is a list of faults that fails to decode if it has more than rules.MaxSeats.
+// boundedFaults is a list of faults. Decoding fails if it has more than rules.MaxSeats.
 type boundedFaults []referee.Fault
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -191,7 +195,7 @@ func (f *boundedFaults) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checker checks the games of one attempt.
+// checker checks the games of one attempt, one after another.
 type checker struct {
 	Expectation
 	variant      *rules.Variant
@@ -205,11 +209,11 @@ func newChecker(e Expectation) (*checker, error) {
 	return &checker{Expectation: e, variant: v, clock: e.Clock.InReplay(), checkedGames: map[referee.ReplayMatch]bool{}}, err
 }
 
-// maxFault limits the bytes of the text of a fault.
+// maxFault limits the text of a fault, in bytes.
 const maxFault = 16 << 10
 
-// maxGameBytes returns an upper bound for the JSON of one game, in bytes. JSON may write a byte of a bot's
-// info as six, and a game has at most two logs of each bot.
+// maxGameBytes returns an upper bound for the JSON of one game, in bytes. JSON can need six bytes for one byte
+// of a bot's info, and a game has at most two logs of each bot.
 func (c *checker) maxGameBytes() int {
 	const head, move = 64 << 10, 256
 	bound := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)
@@ -221,7 +225,7 @@ func (c *checker) maxGameBytes() int {
 	return bound
 }
 
-// checkGame checks one game and replays it.
+// checkGame checks one game and plays it again by the rules.
 func (c *checker) checkGame(g *referee.GameResult) error {
 	err := c.checkHead(g)
 	if err == nil {
@@ -307,7 +311,7 @@ func (c *checker) checkSeats(g *referee.GameResult) error {
 	return nil
 }
 
-// checkInfo returns an error if a game has more info than a worker sends for a seat, or for the match.
+// checkInfo returns an error if a game has more info than a worker sends for a seat or for a whole match.
 func (c *checker) checkInfo(g *referee.GameResult) error {
 	sizes := make([]int, len(g.Seats))
 	for _, m := range g.Moves {

@@ -17,25 +17,27 @@ import (
 	"github.com/nats-io/nkeys"
 )
 
-// embeddedServer is a NATS server in this process.
+// embeddedServer is a NATS server in this process, to which workers and the dispatcher connect.
 type embeddedServer struct {
 	*natsserver.Server
 	accounts accounts
 	listInfo os.FileInfo // of the list of workers when reload last read it
 }
 
-// accounts resolves NATS accounts for the server: its own account, and those in the list of workers.
+// accounts finds NATS accounts for the embedded server: that of the timba server, and those in the list of
+// workers.
 type accounts struct {
 	natsserver.MemAccResolver
 	keys     *Keys
-	operator nkeys.KeyPair // signs all accounts; new in each run, because workers are identified by account
+	operator nkeys.KeyPair // signs all accounts; new in each run, because the list of workers decides which are valid
 }
 
-// readyTime is how long the embedded server may take to start, and to answer a connection within this process.
+// readyTime is how long the embedded server may take to start, and a connection from within this process to
+// open.
 const readyTime = time.Minute
 
-// startEmbedded starts a NATS server. listen is the address for workers; if it is empty, only this process
-// can connect.
+// startEmbedded starts a NATS server in this process. listen is the address for workers; if it is empty, only
+// this process can connect. If certificate is nil, the one in keys is used.
 func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log *slog.Logger) (*embeddedServer, error) {
 	e := &embeddedServer{}
 	e.accounts.keys = keys
@@ -84,7 +86,8 @@ func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*
 	return o, e.trust(o)
 }
 
-// trust makes the server trust a new operator and the accounts that the operator signs.
+// trust sets the options so that the NATS server accepts the accounts that a new operator key signs: that of
+// the timba server and those of the workers.
 func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	operator, err := nkeys.CreateOperator()
 	if err != nil {
@@ -126,8 +129,8 @@ func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	return nil
 }
 
-// Fetch implements natsserver.AccountResolver. The server calls it for an account that it does not know. It
-// finds workers that were added to the list after the start.
+// Fetch implements natsserver.AccountResolver. NATS calls it for an account that it does not know. Fetch finds
+// workers that were added to the list after the start.
 func (a *accounts) Fetch(account string) (token string, err error) {
 	if token, err = a.MemAccResolver.Fetch(account); err == nil {
 		return token, nil
@@ -144,7 +147,7 @@ func (a *accounts) Fetch(account string) (token string, err error) {
 	return "", natsserver.ErrMissingAccount
 }
 
-// reload closes the connections of removed workers if the list has changed.
+// reload reads the list of workers if its file has changed, and closes the connections of removed workers.
 func (e *embeddedServer) reload() error {
 	now, err := os.Stat(e.accounts.keys.listPath())
 	if err != nil || e.listInfo != nil && os.SameFile(now, e.listInfo) && now.ModTime().Equal(e.listInfo.ModTime()) {
@@ -166,7 +169,8 @@ func (e *embeddedServer) reload() error {
 	return nil
 }
 
-// link connects to the server from within this process.
+// link connects to the embedded server from within this process, as a new user called name of the server's
+// account.
 func (e *embeddedServer) link(name string, permissions jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
 	u, err := newUser(e.accounts.keys.account, name, permissions)
 	if err != nil {

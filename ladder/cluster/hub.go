@@ -27,8 +27,8 @@ type DispatcherOptions struct {
 	// Listen is the address on which the NATS server in this process accepts workers. If it is empty, no
 	// worker can connect. Port 0 means any free port.
 	Listen string
-	// Certificate is the TLS certificate for Listen. If it is nil, the server makes one, which workers know
-	// from their credentials.
+	// Certificate is the TLS certificate for Listen. If it is nil, the server makes one, which is part of the
+	// credentials of workers.
 	Certificate *tls.Certificate
 	// URL is the address of an existing NATS cluster to use instead of a server in this process. Creds is the
 	// file with the credentials for it.
@@ -45,7 +45,7 @@ type DispatcherOptions struct {
 }
 
 // Dispatcher is the server's side of the cluster: it sends jobs to machines and waits for their results. It
-// implements runner.Fleet.
+// implements runner.Fleet. Its methods are safe for concurrent use.
 type Dispatcher struct {
 	DispatcherOptions
 	embeddedServer *embeddedServer // nil if DispatcherOptions.URL is set
@@ -64,8 +64,8 @@ type Dispatcher struct {
 	attempts awaitedAttempts
 }
 
-// OpenDispatcher returns a Dispatcher with a NATS server in this process or, if o.URL is set, with a
-// connection to that cluster. The caller must call Close.
+// OpenDispatcher returns a Dispatcher that runs a NATS server in this process or, if o.URL is set, uses the
+// NATS cluster there. The caller must call Close.
 func OpenDispatcher(ctx context.Context, o DispatcherOptions) (*Dispatcher, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -137,8 +137,8 @@ func (h *Dispatcher) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// checkServer returns an error if the file has the credentials of a worker. It ignores a file that it cannot
-// read, for which Dial returns an error.
+// checkServer returns an error if file has the credentials of a worker instead of a server. A file that cannot
+// be read is no error here, because Dial reports it.
 func checkServer(file string) error {
 	creds, err := os.ReadFile(file)
 	if err != nil {
@@ -151,8 +151,8 @@ func checkServer(file string) error {
 	return nil
 }
 
-// Address returns the address to which workers connect, as host:port. It is empty if they cannot connect, or
-// if the dispatcher uses an existing cluster.
+// Address returns the address to which workers connect, as host:port. It is empty if no worker can connect, or
+// if the dispatcher uses an existing NATS cluster.
 func (h *Dispatcher) Address() string {
 	if h.embeddedServer == nil || h.Listen == "" {
 		return ""
@@ -160,7 +160,7 @@ func (h *Dispatcher) Address() string {
 	return h.embeddedServer.Addr().String()
 }
 
-// Close stops the dispatcher. Attempts go on: their machines retain the results for the next dispatcher.
+// Close stops the dispatcher. Attempts go on: their machines store the results for the next dispatcher.
 func (h *Dispatcher) Close() {
 	h.mu.Lock() // handleFile reads nothing more
 	h.end()
@@ -191,7 +191,7 @@ func (h *Dispatcher) Machines() []attempt.WorkerInfo {
 	return list
 }
 
-// Changes returns a channel that receives after machines came, left or changed.
+// Changes returns a channel that receives a value after machines have connected, disconnected or changed.
 func (h *Dispatcher) Changes() <-chan struct{} { return h.changes }
 
 func (h *Dispatcher) notifyChanged() {
@@ -201,7 +201,8 @@ func (h *Dispatcher) notifyChanged() {
 	}
 }
 
-// monitor finds lost attempts, machines that are gone and removed workers, and checks the connection to NATS.
+// monitor runs until Close. It finds lost attempts and machines, disconnects removed workers, and watches the
+// connection to NATS.
 func (h *Dispatcher) monitor() {
 	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)
 	connected := h.link.StatusChanged(nats.CONNECTED)
@@ -237,7 +238,7 @@ func (h *Dispatcher) monitor() {
 // timba admin worker changes the file in another process, which has no connection to the dispatcher.
 const listEvery = 500 * time.Millisecond
 
-// Err returns why no job can be sent, or nil.
+// Err returns an error if NATS cannot be reached, so that no job can be sent.
 func (h *Dispatcher) Err() error {
 	if status := h.link.Status(); status != nats.CONNECTED {
 		return fmt.Errorf("nats: the server cannot be reached (%s)", status)
@@ -245,7 +246,8 @@ func (h *Dispatcher) Err() error {
 	return nil
 }
 
-// checkConnection reports whether NATS can be reached. It logs a change; before is the previous return value.
+// checkConnection reports whether NATS can be reached. It logs when that has changed since the last call,
+// which returned before.
 func (h *Dispatcher) checkConnection(before bool) (reachable bool) {
 	err := h.Err()
 	switch {

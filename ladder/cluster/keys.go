@@ -55,7 +55,7 @@ func OpenKeys(dir string) (*Keys, error) {
 	return k, err
 }
 
-// lock waits for the lock of the directory, so that no other process changes the files until unlock.
+// lock waits until no other process has the lock of the directory, and takes it until unlock is called.
 func (k *Keys) lock() (unlock func() error, err error) {
 	l := flock.New(filepath.Join(k.dir, "lock"), flock.SetPermissions(0o600))
 	if err := l.Lock(); err != nil {
@@ -64,7 +64,7 @@ func (k *Keys) lock() (unlock func() error, err error) {
 	return l.Close, nil
 }
 
-// openSeed reads the key of an account from a file, or makes the file.
+// openSeed reads the key of a NATS account from the file path, or makes a key and the file.
 func openSeed(path string) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,7 +113,8 @@ func (k *Keys) Workers() ([]Credential, error) {
 	return list, nil
 }
 
-// updateList replaces the list of workers by what edit returns for it.
+// updateList replaces the list of workers by what edit returns for the present one. If edit returns an error,
+// nothing changes.
 func (k *Keys) updateList(edit func([]Credential) ([]Credential, error)) error {
 	unlock, err := k.lock()
 	if err != nil {
@@ -139,7 +140,8 @@ func validIndex(list []Credential, name string) int {
 	return slices.IndexFunc(list, func(c Credential) bool { return c.Name == name && c.RemovedAt.IsZero() })
 }
 
-// Add makes a credential for a worker and returns the content of its file, which the server does not store.
+// Add makes a credential for a worker called name. It returns the content of the credentials file, which the
+// server does not store. It fails if a valid credential for that name exists.
 func (k *Keys) Add(name string) (creds []byte, err error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -169,7 +171,7 @@ func (k *Keys) Add(name string) (creds []byte, err error) {
 	return append(creds, certificatePEM(k.certificate.Certificate[0])...), err
 }
 
-// Remove makes the credential of a worker invalid forever.
+// Remove makes the valid credential of the worker called name invalid forever. The name can be used again.
 func (k *Keys) Remove(name string) error {
 	return k.updateList(func(list []Credential) ([]Credential, error) {
 		i := validIndex(list, name)
@@ -187,7 +189,8 @@ type user struct {
 	seed        []byte
 }
 
-// newUser makes a user with permissions in an account. change can edit its claims.
+// newUser makes a NATS user called name, with the given permissions, in an account. The functions in change
+// can edit its claims before they are signed.
 func newUser(account nkeys.KeyPair, name string, permissions jwt.UserPermissionLimits, change ...func(*jwt.UserClaims)) (u user, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -211,8 +214,8 @@ func newUser(account nkeys.KeyPair, name string, permissions jwt.UserPermissionL
 	return u, nil
 }
 
-// ReadAddTimes returns when each worker with valid credentials was added, by name. dir is the directory of
-// the keys, in which it changes nothing.
+// ReadAddTimes returns, by name, when each worker with a valid credential was added. It reads the list of
+// workers in dir and changes nothing.
 func ReadAddTimes(dir string) (map[string]time.Time, error) {
 	list, err := (&Keys{dir: dir}).Workers()
 	if err != nil {

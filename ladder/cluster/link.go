@@ -14,10 +14,10 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// Link is a connection to NATS. It reconnects by itself until it is closed.
+// Link is a connection to NATS. After an interruption it reconnects by itself, until it is closed.
 type Link struct {
 	*nats.Conn
-	Name string // name of the NATS user: of a machine, or any name of a server
+	Name string // name of the NATS user, which for a worker is the name of the machine
 	url  string
 	log  *slog.Logger
 
@@ -36,7 +36,8 @@ const (
 	stateRefused // NATS refuses the credentials; the client tries again
 )
 
-// Dial connects to NATS with the credentials in file. If no server answers, it tries again until ctx ends.
+// Dial connects to NATS at url with the credentials in file. If no server answers, it tries again until ctx
+// ends.
 func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error) {
 	creds, err := os.ReadFile(file)
 	if err != nil {
@@ -61,7 +62,8 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 	return l, nil
 }
 
-// readCreds parses the JWT and the key in a file of credentials. file is its name, for errors.
+// readCreds parses a file of NATS credentials, whose content is creds. claims are those of the user, and auth
+// makes a connection use the credentials. Errors name file.
 func readCreds(file string, creds []byte) (claims *jwt.UserClaims, auth nats.Option, err error) {
 	bad := func(error) (*jwt.UserClaims, nats.Option, error) {
 		return nil, nil, fmt.Errorf("credentials: %q is not a file of credentials: timba admin worker add prints one", file)
@@ -89,8 +91,8 @@ func readCreds(file string, creds []byte) (claims *jwt.UserClaims, auth nats.Opt
 const (
 	reconnectWait = time.Second
 	pingEvery     = 5 * time.Second // two unanswered pings end the connection
-	// dialTime is the timeout for a connection. When a server starts, all workers connect at once, and those
-	// that give up early and try again delay all.
+	// dialTime is the timeout for opening a connection. It is long because all workers connect at once when a
+	// server starts, and connections that are given up and tried again would delay all others.
 	dialTime = 10 * time.Second
 )
 
@@ -98,7 +100,7 @@ func newLink(url, name string, log *slog.Logger) *Link {
 	return &Link{Name: name, url: url, log: log, stateChange: make(chan struct{})}
 }
 
-// connect connects as name. The given options override the defaults of all links.
+// connect opens a link called name. The given options are applied after those that all links have.
 func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
 	l = newLink(url, name, log)
 	options = append([]nats.Option{
@@ -127,14 +129,14 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 	return l, err
 }
 
-// current returns the state, and a channel that is closed when the state changes.
+// current returns the state of the link, and a channel that is closed when the state changes.
 func (l *Link) current() (linkState, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.state, l.stateChange
 }
 
-// await waits until the link is in the wanted state. It returns an error if ctx ends first.
+// await waits until the link is in the wanted state. It returns an error if ctx ends before.
 func (l *Link) await(ctx context.Context, wanted linkState) error {
 	for {
 		state, changed := l.current()
@@ -149,7 +151,7 @@ func (l *Link) await(ctx context.Context, wanted linkState) error {
 	}
 }
 
-// enter changes the state if the current one is in from. It reports whether it was.
+// enter sets the state if the present one is in from, and reports whether it did.
 func (l *Link) enter(state linkState, from ...linkState) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -185,7 +187,8 @@ var refusals = []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthR
 var errRefused = errors.New("NATS refuses the credentials: they were removed, or are of another server: stop this program, " +
 	"or start it again with new ones; timba admin worker add on the server makes those of a worker")
 
-// handleRefused reports whether err means that NATS refuses the credentials. If so, it enters stateRefused.
+// handleRefused reports whether err means that NATS refuses the credentials. If so, the link enters
+// stateRefused.
 func (l *Link) handleRefused(err error) bool {
 	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
 		return false
@@ -196,7 +199,8 @@ func (l *Link) handleRefused(err error) bool {
 	return true
 }
 
-// ask sends a request and returns the answer. It fails after PartTime, and when the connection is lost.
+// ask sends a request on a subject and returns the answer. It fails if there is no answer within PartTime, and
+// when the connection is lost.
 func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	state, changed := l.current()
 	switch state {
@@ -235,7 +239,8 @@ func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, er
 	}
 }
 
-// wait waits for the first connection. Until then the client calls no handler if NATS refuses the credentials.
+// wait waits for the first connection. It looks for refused credentials itself, because the NATS client does
+// not call its handlers before that.
 func (l *Link) wait(ctx context.Context) error {
 	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED, nats.RECONNECTING); ; {
 		if err := l.LastError(); err != nil {

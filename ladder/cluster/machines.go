@@ -21,16 +21,16 @@ import (
 // machine is what the dispatcher knows about a machine.
 type machine struct {
 	attempt.WorkerInfo
-	session         string        // empty until the first heartbeat
-	earlierSessions []string      // the newest last
+	session         string        // ID of the run of the worker; empty until the first heartbeat
+	earlierSessions []string      // IDs of earlier runs, the newest last
 	limit           *rate.Limiter // of heartbeats
-	reading         bool          // a part of a bot's files is being read for it
+	reading         bool          // whether a part of a bot's files is being read for the machine
 }
 
 // maxEarlierSessions limits how many earlier sessions of a machine are remembered.
 const maxEarlierSessions = 8
 
-// handleHeartbeat handles the heartbeat of a machine and answers it.
+// handleHeartbeat updates the state of a machine by its heartbeat and answers it.
 func (h *Dispatcher) handleHeartbeat(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var b heartbeat
@@ -43,7 +43,7 @@ func (h *Dispatcher) handleHeartbeat(msg *nats.Msg) {
 	}
 }
 
-// isPrintable reports whether the texts in m can be shown to people.
+// isPrintable reports whether the texts that m has about itself can be shown to people.
 func isPrintable(m attempt.WorkerInfo) bool {
 	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
 	for name, version := range m.Interpreters {
@@ -61,9 +61,9 @@ func (h *Dispatcher) reply(msg *nats.Msg, answer any) {
 	h.respond(msg, data)
 }
 
-// respond answers a message of a machine. NATS sends an answer with the rights of its sender, to any subject
-// that the machine asks for. In an account of its own a machine can name only its own subjects; in the
-// server's account respond refuses other subjects.
+// respond answers a message of a machine. An answer goes to the subject that the message names and has the
+// permissions of this server. A machine with a NATS account of its own can name only subjects of that account;
+// for a user of the server's account, respond refuses subjects of others.
 func (h *Dispatcher) respond(msg *nats.Msg, data []byte) {
 	name := machineOf(msg.Subject)
 	if h.embeddedServer == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
@@ -75,8 +75,8 @@ func (h *Dispatcher) respond(msg *nats.Msg, data []byte) {
 	}
 }
 
-// machine returns the machine called name, which it adds if necessary. It returns nil if name is invalid. The
-// caller holds h.mu.
+// machine returns the machine called name, which it adds if necessary. It returns nil if the name is not
+// valid. The caller must hold h.mu.
 func (h *Dispatcher) machine(name string) *machine {
 	m := h.machines[name]
 	if m == nil && checkName(name) == nil {
@@ -87,9 +87,8 @@ func (h *Dispatcher) machine(name string) *machine {
 	return m
 }
 
-// recordHeartbeat updates the machine of a heartbeat and returns the answer. ok is false if the machine sends
-// more than MaxHeartbeats, which get no answer. Unreadable heartbeats do not count, because another user may
-// have sent them.
+// recordHeartbeat updates the machine that sent b and returns the answer. If the machine sends more than
+// MaxHeartbeats, ok is false and it gets no answer.
 func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +127,7 @@ func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatRep
 	return a, true
 }
 
-// refusal returns why a machine gets no jobs. It is empty if the machine gets some.
+// refusal returns why a machine gets no jobs, or an empty text if it gets some.
 func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
@@ -141,19 +140,20 @@ func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	return why
 }
 
-// meetsLevel reports whether the level of a machine's sandbox is at least the one that bots need.
+// meetsLevel reports whether level, the sandbox level of a machine, is at least the required one.
 func meetsLevel(level string, required sandbox.Level) bool {
 	parsed, err := sandbox.ParseLevel(level)
 	return err == nil && parsed >= required
 }
 
-// sameMachine reports whether two descriptions differ at most in SeenAt and the running attempts.
+// sameMachine reports whether a and b are equal except for SeenAt and the running attempts.
 func sameMachine(a, b attempt.WorkerInfo) bool {
 	a.SeenAt, b.SeenAt, a.Attempts, b.Attempts = time.Time{}, time.Time{}, nil, nil
 	return reflect.DeepEqual(a, b)
 }
 
-// acknowledge marks the attempts in the heartbeat of m as alive, and returns those that are over.
+// acknowledge records that the attempts in the heartbeat m are still running, and returns those of them that
+// are over. The caller must hold h.mu.
 func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	for _, p := range m.Attempts {
 		key := attemptKey{p.Match, p.Attempt}
@@ -172,18 +172,19 @@ func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	return over
 }
 
-// settleTime is how long the last results of a machine may still be in transit.
+// settleTime is how long the last results of a machine may be under way after its worker has ended.
 const settleTime = 2 * time.Second
 
-// expireSoon gives the attempts of a machine settleTime until they are lost, unless the machine names them
-// again. The caller holds h.mu.
+// expireSoon makes the attempts of the machine called name lost after settleTime, unless a heartbeat names
+// them before. The caller must hold h.mu.
 func (h *Dispatcher) expireSoon(name string) {
 	for _, a := range h.attempts.byMachine[name] {
 		a.namedAt = time.Now().Add(settleTime - h.AckTime)
 	}
 }
 
-// renewTimes counts all machines as seen now, and all attempts as named now.
+// renewTimes sets the time of the last sign of all machines and attempts to now, so that nothing is lost
+// because this process could not receive heartbeats.
 func (h *Dispatcher) renewTimes() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -196,8 +197,8 @@ func (h *Dispatcher) renewTimes() {
 	}
 }
 
-// expire removes the machines that are gone, ends the attempts that their machines do not name any more, and
-// sends jobs again that no heartbeat has named yet.
+// expire removes machines without a heartbeat for AckTime, marks attempts as lost that no heartbeat has named
+// for that time, and sends jobs again that no heartbeat has named yet.
 func (h *Dispatcher) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -17,12 +17,13 @@ type dispatcherMetrics struct {
 
 // The outcomes of a message with a result.
 const (
-	gotWanted     = "wanted"  // accepted
-	gotOld        = "old"     // of an attempt that is over
-	gotForeign    = "foreign" // of a match that the machine was not given
-	gotUnreadable = "unreadable"
-	gotAgain      = ""     // sent again; not counted
-	gotPart       = "part" // an incomplete result; not counted
+	// The outcomes of a message with a part of a result.
+	gotWanted     = "wanted"     // the result is complete and accepted
+	gotOld        = "old"        // its attempt is over
+	gotForeign    = "foreign"    // the machine was not given its attempt
+	gotUnreadable = "unreadable" // it cannot be decoded
+	gotAgain      = ""           // no answer now, so that the machine sends it again; not counted
+	gotPart       = "part"       // the result is still incomplete; not counted
 )
 
 func newDispatcherMetrics(to prometheus.Registerer) *dispatcherMetrics {
@@ -40,8 +41,9 @@ func newDispatcherMetrics(to prometheus.Registerer) *dispatcherMetrics {
 	return m
 }
 
-// registerWire registers the bytes that NATS in this process exchanges with other machines. They exclude TLS,
-// the lines of the NATS protocol, and the messages of the server's own connection.
+// registerWire registers metrics of the bytes that the NATS server in this process exchanges with other
+// machines. They do not include TLS, the lines of the NATS protocol, and the messages of the server's own
+// connection.
 func (h *Dispatcher) registerWire() {
 	if h.Registerer == nil || h.embeddedServer == nil {
 		return

@@ -16,14 +16,14 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// packedResult is a compressed result to send to the server.
+// packedResult is the compressed result of an attempt, to be sent to the server.
 type packedResult struct {
 	attemptKey
 	data []byte
 }
 
-// outbox stores results on the disk until the server has them. A worker that was killed sends them when it
-// runs again.
+// outbox stores results on the disk until the server has stored them. If the worker is killed, its next run
+// sends them.
 type outbox struct {
 	dir           string
 	unsentResults []packedResult // left by an earlier run
@@ -77,8 +77,8 @@ func (o outbox) remove(a attemptKey) error {
 	return nil
 }
 
-// deliver sends a result in parts until the server answers that it may be forgotten. It stops if the attempt
-// is over. If the worker stops first, the result stays on the disk.
+// deliver sends a result in parts until the server answers that it has stored or refused the result, or until
+// the attempt is over; then it deletes the result. If the worker stops first, the result stays on the disk.
 func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	defer w.attempts.remove(p.attemptKey)
 	w.metrics.waiting.Inc()
@@ -111,7 +111,7 @@ func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	}
 }
 
-// handIn sends the part of a packed result at p.Offset.
+// handIn sends the part of a packed result that begins at p.Offset, and returns the server's answer.
 func (w *Worker) handIn(ctx context.Context, p resultPart, packed []byte) (r receipt, err error) {
 	message, err := json.Marshal(p)
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// compressor returns the shared encoder, which is safe for concurrent use.
+// compressor returns an encoder that all goroutines share.
 var compressor = sync.OnceValue(func() *zstd.Encoder {
 	w, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	return w
 })
 
-// Pack encodes a result in at most limit bytes: a line with everything except the games, and the compressed
-// games. If they are too large, it removes the logs, then the info of moves. If they still are, the result
-// becomes a Failure.
+// Pack encodes a result in at most limit bytes: a line of JSON without the games, and then the compressed
+// games. If they are too large, it removes first the logs, then the info of moves. If that is not enough, it
+// encodes a Failure instead of the games.
 func Pack(r attempt.Result, limit int) ([]byte, error) {
 	games := r.Games
 	r.Games = nil
@@ -59,14 +59,14 @@ func Pack(r attempt.Result, limit int) ([]byte, error) {
 	}
 }
 
-// Delivery is a result that a machine has sent. Check fills in its games.
+// Delivery is a result that a machine has sent. Its games are decoded by Check.
 type Delivery struct {
 	attempt.Result
 	packedGames []byte // compressed
 }
 
-// Unpack decodes the first line of a packed result and checks it. The data may be forged. Delivery.Check
-// decodes the games.
+// Unpack decodes and checks the first line of a result that Pack has encoded. The data may be forged. The
+// games are decoded by Delivery.Check.
 func Unpack(data []byte) (d Delivery, err error) {
 	head, games, ok := bytes.Cut(data[:min(len(data), MaxPacked)], []byte("\n"))
 	if !ok || len(head) > MaxHead {

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Play implements runner.Fleet.
+// Play sends job j to a machine, waits for the result and calls accept with it; see runner.Fleet.
 func (h *Dispatcher) Play(ctx context.Context, machine string, j attempt.Job, accept func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, referee.Commitment(rules.Seed(j.Seed))}, preparing)
 	if err != nil {
@@ -25,7 +25,7 @@ func (h *Dispatcher) Play(ctx context.Context, machine string, j attempt.Job, ac
 	return h.awaitResult(ctx, a, accept)
 }
 
-// Adopt implements runner.Fleet.
+// Adopt waits for the result of a job that an earlier server has sent to a machine; see runner.Fleet.
 func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, accept func(attempt.Result) error) error {
 	a, err := h.awaitAttempt(machine, Expectation{j, commitment}, acknowledged)
 	if err != nil {
@@ -34,7 +34,8 @@ func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, c
 	return h.awaitResult(ctx, a, accept)
 }
 
-// awaitAttempt makes the dispatcher expect the result of an attempt.
+// awaitAttempt makes the dispatcher expect the result of an attempt from a machine. s is the first state of
+// the attempt.
 func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState) (*awaitedAttempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -51,12 +52,14 @@ func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState)
 	return a, nil
 }
 
-// accepts reports whether r is a result of this attempt. Only the machine that was given the job knows its seed.
+// accepts reports whether r is a result of this attempt. Its seed proves that, because only the machine that
+// was given the job knows it.
 func (a *awaitedAttempt) accepts(r attempt.Result) bool {
 	return a.machine == r.Machine && a.expectation.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }
 
-// newOrder returns the order that is sent to the machine. It packs the bots.
+// newOrder returns the message with job j for the machine of a. It packs the built files of the bots, which
+// the machine fetches.
 func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.Job) (order, error) {
 	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
 	for _, b := range j.Bots {
@@ -80,7 +83,7 @@ func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.
 	return o, nil
 }
 
-// sendJob sends a job to its machine. the dispatcher sends it again until a heartbeat names the attempt.
+// sendJob sends a job to its machine. Until a heartbeat names the attempt, the dispatcher sends it again.
 func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
 	o, err := h.newOrder(ctx, a, j)
 	if err != nil {
@@ -103,7 +106,8 @@ func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.J
 	return nil
 }
 
-// awaitResult waits for the result of an attempt and calls accept with it.
+// awaitResult waits for the result of an attempt and calls accept with it. The errors are those of
+// runner.Fleet.Play.
 func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
@@ -135,7 +139,8 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept 
 	return h.endAttempt(a, ctx.Err(), accept)
 }
 
-// endAttempt ends an attempt with err. If its games have arrived meanwhile, it accepts them instead.
+// endAttempt ends an attempt with err, which it returns. If its games have arrived in the meantime, it accepts
+// them instead.
 func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
@@ -148,8 +153,8 @@ func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attemp
 	return err
 }
 
-// acceptDelivery checks a result and calls accept with it. The machine may forget the result after accept has
-// succeeded, or if the result cannot belong to the attempt.
+// acceptDelivery checks a result and calls accept with it. If accept fails, the result is left to the next
+// server; otherwise the machine is told to delete it.
 func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)
@@ -169,7 +174,7 @@ func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(a
 	return err
 }
 
-// withdraw tells the machine that an attempt is over.
+// withdraw asks the machine to end an attempt, and sends its job no more.
 func (h *Dispatcher) withdraw(a *awaitedAttempt) {
 	h.mu.Lock()
 	a.job = nil
@@ -183,8 +188,8 @@ func (h *Dispatcher) withdraw(a *awaitedAttempt) {
 	}
 }
 
-// forgetAttempt stops waiting for an attempt. If over is true, the machine may forget the result and a later
-// one is refused. Otherwise the attempt is left to the next server.
+// forgetAttempt stops waiting for the result of an attempt. If over is true, the machine may delete the
+// result, and a later one is refused. Otherwise the attempt is left to the next server.
 func (h *Dispatcher) forgetAttempt(a *awaitedAttempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -27,12 +27,12 @@ const (
 	MaxMessage = 1 << 20
 	// MaxPending is how many unread bytes NATS buffers for a connection before it closes the connection.
 	MaxPending = 16 << 20
-	// PartSize is the size of the parts, in bytes, in which results and the files of bots are sent. A small
-	// part delays the heartbeats of the connection less.
+	// PartSize is the size of the parts, in bytes, in which results and the files of bots are sent. Parts are
+	// small because they delay the heartbeats on the same connection.
 	PartSize = 128 << 10
 	// MaxPacked is the largest size of a compressed result, in bytes.
 	MaxPacked = 8 << 20
-	// MaxUploads limits the bytes of incomplete and unstored results that the server holds for one machine.
+	// MaxUploads limits the results of one machine, in bytes, that the server has in memory before it stores them.
 	MaxUploads = 2 * MaxPacked
 	// MaxResult is the largest size of an uncompressed result, in bytes. The games of most matches have far less.
 	MaxResult = 128 << 20
@@ -69,7 +69,7 @@ const (
 	AckTime = 15 * time.Second
 	// ResultRetention is how long a worker retains a result for the server.
 	ResultRetention = 7 * 24 * time.Hour
-	// PartTime is how long a request for a part, and its answer, may take.
+	// PartTime is how long a request may take until its answer has arrived.
 	PartTime = 30 * time.Second
 	// CheckTime is how long the check of a result may take, plus checkGameTime for each game of the match. A
 	// machine whose result takes longer is suspended, so the limit is many times what a check takes on a busy
@@ -123,21 +123,21 @@ type command struct {
 	End  *attemptKey `json:"end,omitempty"`  // the attempt to end
 }
 
-// order is a job with what a machine needs in addition to play it.
+// order is a job with the additional data that a machine needs to play it.
 type order struct {
 	attempt.Job
 	Machine string           `json:"machine"` // the only machine that may play it
 	Sandbox *match.Sandbox   `json:"sandbox,omitempty"`
-	Builds  map[string]build `json:"builds,omitempty"` // by Bot.Hash
+	Builds  map[string]build `json:"builds,omitempty"` // files that it may have to fetch, by attempt.Entrant.Hash
 }
 
-// filePart is the request of a machine for a part of a bot's packed files.
+// filePart is a machine's request for a part of a bot's packed files.
 type filePart struct {
-	Tree   string `json:"tree"`
-	Offset int64  `json:"offset"`
+	Tree   string `json:"tree"`   // build.Tree of the bot
+	Offset int64  `json:"offset"` // of the part, in bytes
 }
 
-// resultPart is the line before a part of a packed result.
+// resultPart is the first line of a message with a part of a packed result.
 type resultPart struct {
 	attemptKey
 	Sum    string `json:"sum"`    // SHA-256 of the whole result, in hexadecimal
@@ -145,11 +145,11 @@ type resultPart struct {
 	Offset int    `json:"offset"` // of the part, in bytes
 }
 
-// receipt is the server's answer to a part of a result.
+// receipt is the server's answer to a message with a part of a result.
 type receipt struct {
-	Next   int  `json:"next"`             // offset of the part that it wants
-	Full   bool `json:"full,omitempty"`   // it holds too many unstored bytes of this machine: send again later
-	Forget bool `json:"forget,omitempty"` // the result is stored or refused
+	Next   int  `json:"next"`             // offset of the part to send next
+	Full   bool `json:"full,omitempty"`   // too many results of this machine wait to be stored: send the part again later
+	Forget bool `json:"forget,omitempty"` // the result is stored or refused, and the machine may delete it
 }
 
 // attemptKey identifies an attempt.
@@ -160,16 +160,16 @@ type attemptKey struct {
 
 func (a attemptKey) String() string { return fmt.Sprintf("%d-%d", a.Match, a.Attempt) }
 
-// heartbeat is what a machine sends every few seconds, and when it changes.
+// heartbeat is the message that a machine sends every HeartbeatTime, and soon after its attempts change.
 type heartbeat struct {
 	attempt.WorkerInfo
-	Session string `json:"session"` // random ID of this run of the worker
-	Leaving bool   `json:"leaving,omitempty"`
+	Session string `json:"session"`           // random ID of this run of the worker
+	Leaving bool   `json:"leaving,omitempty"` // whether the worker ends
 }
 
 // heartbeatReply is the server's answer to a heartbeat.
 type heartbeatReply struct {
 	Refusal       string       `json:"refused,omitempty"` // why the machine gets no jobs
-	End           bool         `json:"end,omitempty"`     // it will never get any, so the worker exits
-	EndedAttempts []attemptKey `json:"over,omitempty"`    // attempts in the heartbeat that are over
+	End           bool         `json:"end,omitempty"`     // whether it will never get any, so that the worker exits
+	EndedAttempts []attemptKey `json:"over,omitempty"`    // attempts in the heartbeat whose results are not wanted any more
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// handleResult handles a message with a part of a result. The answer to the last part tells the machine to
-// forget the result, after it was stored or refused. The machine sends a part again that gets no answer.
+// handleResult handles a message with a part of a result. A message that gets no answer is sent again by the
+// machine. The last part is answered after the result was stored or refused, which tells the machine to delete
+// it.
 func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	h.metrics.bytes.Add(float64(len(msg.Data)))
@@ -35,8 +36,9 @@ func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	h.metrics.results.WithLabelValues(outcome).Inc()
 }
 
-// addPart adds a part to the result of an attempt. It gives a complete result to the goroutine that waits for
-// it. It returns the outcome, and the answer to an incomplete result.
+// addPart adds data to the result that the machine called name is sending. msg is the message with the data,
+// for a later answer. It passes a complete result to the goroutine that waits for it. It returns the outcome
+// and, if the result is incomplete, the answer.
 func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -81,7 +83,7 @@ func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.M
 	return outcome, answer, err
 }
 
-// upload is the part of a result that has arrived.
+// upload is the beginning of a result, as far as it has arrived.
 type upload struct {
 	Sum  string // SHA-256 of the whole result, in hexadecimal
 	Size int    // of the whole result, in bytes

@@ -2,25 +2,26 @@ package cluster
 
 import "sync"
 
-// checkSlots limits how many results are checked at the same time, because a check needs much memory. The
-// results of one machine have at most half of the slots, and at least one.
+// checkSlots limits how many results are checked at the same time, because a check needs much memory. Results
+// of one machine have at most half of the slots, so that no machine can block the others.
 type checkSlots struct {
 	all chan struct{} // has an element for each running check
 	mu  sync.Mutex
-	// machines has the machines with checks that run or wait.
+	// machines has, by name, the machines whose results are being checked or wait for a check.
 	machines map[string]*machineSlots
 }
 
 type machineSlots struct {
 	slots chan struct{} // has an element for each running check of the machine
-	users int           // checks that run or wait
+	users int           // results of the machine that are being checked or wait
 }
 
 func newCheckSlots(n int) *checkSlots {
 	return &checkSlots{all: make(chan struct{}, n), machines: map[string]*machineSlots{}}
 }
 
-// acquire waits for a slot for a result of machine. The caller must call release after the check.
+// acquire waits until a result of the given machine may be checked. The caller must call release after the
+// check.
 func (s *checkSlots) acquire(machine string) (release func()) {
 	s.mu.Lock()
 	m := s.machines[machine]

@@ -25,7 +25,8 @@ const certificateName = "timba"
 // certificateYears is how long a certificate is valid.
 const certificateYears = 20
 
-// openCertificate reads the server's own certificate and its key from a file, or makes the file.
+// openCertificate reads the server's own certificate and its key from the file path. If the file does not
+// exist, it makes them and the file.
 func openCertificate(path string) (c tls.Certificate, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,9 +70,9 @@ func certificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// clientTLS returns the TLS configuration of a worker. It accepts the certificate in the credentials, and for
-// the name that the worker dials also a certificate that is signed by an authority in the credentials or of
-// this machine.
+// clientTLS returns the TLS configuration of a worker. It accepts a server with the certificate that is part
+// of creds. For the host name to which the worker connects, it also accepts a certificate that is signed by an
+// authority in creds or by one that this machine trusts.
 func clientTLS(creds []byte) *tls.Config {
 	pinned := x509.NewCertPool()
 	pinned.AppendCertsFromPEM(certificatesIn(creds))
@@ -99,8 +100,7 @@ func clientTLS(creds []byte) *tls.Config {
 	}
 }
 
-// certificatesIn returns the PEM blocks of certificates at the end of a file of credentials. It is nil if
-// there are none.
+// certificatesIn returns the certificates (PEM) at the end of a file of credentials, or nil if there are none.
 func certificatesIn(creds []byte) []byte {
 	i := bytes.Index(creds, []byte("-----BEGIN CERTIFICATE-----"))
 	if i < 0 {

@@ -42,7 +42,7 @@ type WorkerOptions struct {
 	Log        *slog.Logger          // if it is nil, nothing is logged
 }
 
-// Worker plays the attempts that a server sends to it.
+// Worker plays the attempts that a server sends to this machine.
 type Worker struct {
 	WorkerOptions
 	server     serverLine
@@ -51,14 +51,14 @@ type Worker struct {
 	outbox     outbox
 	metrics    *workerMetrics
 	journal    attempt.Journal
-	cores      map[int]chan struct{} // by core; has a buffer for each match on it
+	cores      map[int]chan struct{} // by core; its capacity is the number of matches at the same time
 	attempts   attemptSet
 	drainStart chan struct{} // closed by drain
 	drain      func()        // closes drainStart, once
 }
 
-// serverLine is a worker's connection to its server. It limits the bytes of bots and results in transit,
-// because they delay the heartbeats.
+// serverLine is the connection of a worker to its server. It limits the bytes of bots and results that are in
+// transit at the same time, because they delay heartbeats.
 type serverLine struct {
 	*Link
 	results *semaphore.Weighted // bytes of results on their way to the server
@@ -69,17 +69,18 @@ func newServerLine(l *Link) serverLine {
 	return serverLine{l, semaphore.NewWeighted(PartSize), semaphore.NewWeighted(PartSize)}
 }
 
-// handIn sends a part of a result and returns the answer. part is its size.
+// handIn sends a message with a part of a result, of part bytes, and returns the answer.
 func (s serverLine) handIn(ctx context.Context, part int, message []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
 
-// fetch requests a part of a bot and returns it.
+// fetch sends the request for a part of a bot's files and returns the part.
 func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }
 
-// sendBounded sends a request after it has acquired bytes from bound, and returns the answer.
+// sendBounded sends data as a request on a subject and returns the answer. Meanwhile it holds the given number
+// of bytes of bound.
 func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
 	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
 		return nil, err
@@ -88,15 +89,15 @@ func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, 
 	return s.ask(ctx, subject, data)
 }
 
-// heartbeats has what a worker needs to send heartbeats.
+// heartbeats has the data of a worker's heartbeats.
 type heartbeats struct {
 	machine     attempt.WorkerInfo
 	session     string
-	early       chan struct{} // has an element if the next heartbeat is to be sent at once
-	lastRefusal string        // why the server last gave no jobs; only the goroutine that sends heartbeats uses it
+	early       chan struct{} // has an element if the next heartbeat must be sent at once
+	lastRefusal string        // the Refusal in the last answer; only the goroutine that sends heartbeats uses it
 }
 
-// attemptSet has the attempts of a worker, from the command of the server until the result is sent.
+// attemptSet has the attempts of a worker, each from the command to play it until its result is sent.
 type attemptSet struct {
 	mu     sync.Mutex
 	table  map[attemptKey]*workerAttempt
@@ -106,8 +107,8 @@ type attemptSet struct {
 
 type workerAttempt struct {
 	core   int
-	over   context.CancelCauseFunc // ends everything, including the delivery of the result
-	cancel context.CancelCauseFunc // ends the play alone
+	over   context.CancelCauseFunc // stops the games and the delivery of the result
+	cancel context.CancelCauseFunc // stops only the games, so that a result without games is delivered
 }
 
 // add adds an attempt. It returns false if the set has the attempt already or is closed.
@@ -135,7 +136,7 @@ func (a *attemptSet) get(key attemptKey) *workerAttempt {
 	return a.table[key]
 }
 
-// list returns the attempts for a heartbeat.
+// list returns the attempts as they are part of a heartbeat.
 func (a *attemptSet) list() (list []attempt.ReportedAttempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -145,7 +146,7 @@ func (a *attemptSet) list() (list []attempt.ReportedAttempt) {
 	return list
 }
 
-// close makes the set refuse new attempts. It returns a context that ends when the set is empty.
+// close makes add refuse new attempts. It returns a context that ends when the set is empty.
 func (a *attemptSet) close() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,11 +161,13 @@ func (a *attemptSet) close() context.Context {
 
 // These are the causes for which a worker ends an attempt.
 var (
+	// These are the causes with which a worker cancels the context of an attempt.
 	errCancelled = errors.New("the server cancelled the match")
 	errOver      = errors.New("the attempt is over")
 )
 
-// NewWorker returns a Worker named after the user of link. It opens the directory of o.
+// NewWorker returns a Worker whose machine has the name of the NATS user of link. It opens the directory
+// o.Dir.
 func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -198,11 +201,12 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	return w, err
 }
 
-// Temp returns the directory of temporary files. NewWorker empties it, because an earlier worker may have
-// been killed.
+// Temp returns the directory for temporary files. NewWorker empties it, because a worker that was killed may
+// have left some.
 func (o WorkerOptions) Temp() string { return filepath.Join(o.Dir, "tmp") }
 
-// Drain makes Run finish the attempts that the worker has, send their results and return.
+// Drain makes Run accept no more attempts and return after those that the worker has are finished and their
+// results are sent.
 func (w *Worker) Drain() {
 	w.drain()
 	w.notify()
@@ -217,8 +221,8 @@ func (w *Worker) isDraining() bool {
 	}
 }
 
-// Run plays attempts until ctx ends. After Drain it returns when all results are sent, or when NATS refuses
-// the credentials. An attempt that ctx interrupts is played again elsewhere. An error says why the server
+// Run plays attempts until ctx ends, which interrupts them; the server has them played again. After Drain, Run
+// returns when all results are sent or when NATS refuses the credentials. The error says why the server
 // refuses the worker.
 func (w *Worker) Run(ctx context.Context) error {
 	running, end := context.WithCancelCause(ctx)
@@ -267,7 +271,7 @@ func (w *Worker) sayGoodbye(ctx context.Context) {
 	}
 }
 
-// notify makes the next heartbeat be sent at once.
+// notify makes the worker send its next heartbeat at once.
 func (w *Worker) notify() {
 	select {
 	case w.heartbeats.early <- struct{}{}:
@@ -275,7 +279,8 @@ func (w *Worker) notify() {
 	}
 }
 
-// sendHeartbeats sends heartbeats until ctx ends. It calls end if the server refuses the worker forever.
+// sendHeartbeats sends heartbeats until ctx ends. If the server answers that it will never give the worker
+// jobs, it calls end with the reason.
 func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc) {
 	for {
 		limited, cancel := context.WithTimeout(ctx, HeartbeatTime)
@@ -334,7 +339,8 @@ func (w *Worker) handleReply(a heartbeatReply) {
 	}
 }
 
-// handleCommand handles a command of the server. It plays an attempt under ctx, in a goroutine.
+// handleCommand handles a command of the server: it ends an attempt, or plays one in a goroutine until ctx
+// ends.
 func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 	var c command
 	err := json.Unmarshal(msg.Data, &c)

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// playOrder plays an attempt until playCtx ends, and sends the result. If ctx ends first, because the attempt
-// is over or the worker stops, it sends no result.
+// playOrder plays an attempt until playCtx ends, and sends the result. If ctx ends before that, because the
+// attempt is over or the worker stops, no result is sent.
 func (w *Worker) playOrder(ctx, playCtx context.Context, o order) {
 	key := attemptKey{o.Match, o.Attempt}
 	r := w.playOnCore(playCtx, o)
@@ -57,7 +57,7 @@ func (w *Worker) countResult(r attempt.Result) {
 	w.metrics.starvedGames.Add(float64(r.StarvedGames))
 }
 
-// playOnCore plays an attempt as soon as its core is free.
+// playOnCore waits until the core of an attempt is free and plays the attempt on it.
 func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	if !slices.Contains(w.Cores, o.Core) {
 		return attempt.FailedResult(o.Job, fmt.Errorf("%s does not play on core %d", w.server.Name, o.Core))
@@ -78,8 +78,8 @@ func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	})
 }
 
-// program returns the bot of a slot, which it fetches from the server unless it is a house bot. The files of
-// the bot stay in the cache until ctx ends.
+// program returns the bot in a slot of o, ready to be started. Unless it is a house bot, program fetches its
+// files from the server if they are not in the cache. They stay in the cache until ctx ends.
 func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Contestant, err error) {
 	b := o.Bots[slot]
 	if b.House != "" {
@@ -122,7 +122,8 @@ func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Cont
 // fetchTime is how long a worker tries to fetch a part of a bot.
 const fetchTime = 3 * time.Minute
 
-// fetchPart fetches a part of the packed files of a bot. It tries again while the server does not answer.
+// fetchPart requests a part of the packed files of a bot. It repeats the request for up to fetchTime while the
+// server does not answer.
 func (w *Worker) fetchPart(ctx context.Context, p filePart) ([]byte, error) {
 	data, err := json.Marshal(p)
 	if err != nil {

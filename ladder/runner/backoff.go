@@ -9,29 +9,32 @@ import (
 // After a failure a thing is not tried again for minBackoff, and for twice as long after each further failure,
 // up to maxBackoff.
 const (
+	// A thing that failed is not tried again for minBackoff, and for twice as long after each further failure,
+	// up to maxBackoff. A thing is a version, a match, a ladder, a machine or the server.
 	minBackoff = time.Second
 	maxBackoff = time.Minute
 
-	backoffMemory = time.Hour
+	backoffMemory = time.Hour // after this time without a failure, earlier failures do not count
 )
 
-// backoff counts the failures of one thing and says when it may be tried again. Its zero value has no failures.
+// backoff counts the failures of one thing and says when it may be tried again. The zero value stands for a
+// thing without failures.
 type backoff struct {
 	failures int // since the last success
 	until    time.Time
 }
 
-// recordFailure counts a failure and returns the end of the backoff.
+// recordFailure counts a failure and returns the time before which the thing must not be tried again.
 func (b *backoff) recordFailure(now time.Time) time.Time {
 	b.until = now.Add(min(minBackoff<<min(b.failures, 16), maxBackoff))
 	b.failures++
 	return b.until
 }
 
-// isBackingOff reports whether the backoff has not ended yet.
+// isBackingOff reports whether the thing must not be tried yet.
 func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) }
 
-// backoffs has the backoff of each thing that failed. The key names the thing; see versionName.
+// backoffs has a backoff for each thing that failed. The keys come from versionName and similar functions.
 type backoffs map[string]*backoff
 
 // recordFailure counts a failure of a thing. It forgets the things whose backoff ended more than backoffMemory ago.
@@ -50,7 +53,8 @@ func (b backoffs) isBackingOff(name string, now time.Time) bool {
 	return b[name] != nil && b[name].isBackingOff(now)
 }
 
-// nextEnd returns when the first of the current backoffs ends, or zero if there is none.
+// nextEnd returns the earliest time at which one of the things may be tried again, or zero if no thing has to
+// wait.
 func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	for _, e := range b {
 		if e.isBackingOff(now) {
@@ -72,7 +76,7 @@ func versionName(id int64) string   { return fmt.Sprintf("version %d", id) }
 func matchName(id int64) string     { return fmt.Sprintf("match %d", id) }
 func ladderName(name string) string { return "ladder " + name }
 
-// versionOnMachine returns the key for a version that failed on another machine and nowhere else.
+// versionOnMachine returns the key for a version that is not tried again on the given machine.
 func versionOnMachine(id int64, machine string) string {
 	return fmt.Sprintf("version %d on %s", id, machine)
 }

@@ -15,7 +15,7 @@ import (
 // maxKnownVersions limits the size of the cache of versions, at some 500 bytes each. A full cache is cleared.
 const maxKnownVersions = 100_000
 
-// catalog knows what versions need, and decides which machine can play a version now.
+// catalog knows what versions need from a machine, and decides which machine can play a version now.
 type catalog struct {
 	store          Store
 	programs       Programs
@@ -25,24 +25,25 @@ type catalog struct {
 	backoffs       backoffs
 	versions       map[int64]knownVersion // a cache
 	reportedAt     time.Time              // when reportUnplayable last ran
-	pendingReports map[int64]phrase.Text  // needs that no machine met then, by version, if the owner is not told yet
+	pendingReports map[int64]phrase.Text  // by version, needs that no machine met then and that the owner does not know of yet
 }
 
-// knownVersion is a version and whether its build exists. Without a build this machine has to build the
-// version again before another machine can play it; its needs are then those of the last build.
+// knownVersion is a version and whether its built files exist. If they do not, the machine of this process has
+// to build the version again before another machine can play it; until then Needs is what the last build found
+// out.
 type knownVersion struct {
 	ladder.Version
 	hasBuild bool
 }
 
-// classOf returns the class of a machine: machines of one class can play the same versions.
+// classOf returns a text that is equal for machines that can play the same versions.
 func classOf(m attempt.WorkerInfo) string {
 	// fmt prints maps sorted by their keys.
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
-// version returns a version, from the cache as long as its build exists. The cached state of the version may
-// be old.
+// version returns a version, from the cache unless its built files have been made or removed since. The state
+// of a cached version may be old.
 func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {
@@ -87,7 +88,8 @@ func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v knownVe
 	return phrase.Join("; ", slices.CompactFunc(lacks, phrase.Text.Equal)...)
 }
 
-// canPlay reports whether the machine of core can play a version now.
+// canPlay reports whether the machine of core can play the version with the given ID now. remote says whether
+// it is a remote version.
 func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool) bool {
 	if len(c.backoffs) > 0 && (c.backoffs.isBackingOff(versionName(id), core.now) || c.backoffs.isBackingOff(versionOnMachine(id, core.Name), core.now)) {
 		return false
@@ -102,12 +104,12 @@ func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool)
 	return c.missingNeeds(core.machine, v).IsZero()
 }
 
-// roomOf returns the memory that the matches on the machine of core share.
+// roomOf returns the memory of the machine of core, for all its matches together.
 func (c *catalog) roomOf(core Core) ladder.MemoryBudget {
 	return ladder.MemoryBudget{Total: core.Memory, Bot: c.limits.Room.Bot}
 }
 
-// job returns m as a job for the machine of core.
+// job returns a job that plays m on the machine of core, with the memory that it needs.
 func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJob, error) {
 	j := &matchJob{match: m}
 	v, err := m.Variant()
@@ -134,11 +136,12 @@ func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJo
 	return j, nil
 }
 
-// reportDelay is how long no machine could play a version before its owner is told. A worker may be restarting.
+// reportDelay is how long no machine must have been able to play a version before its owner gets a message. It
+// is longer than the restart of a worker.
 const reportDelay = time.Minute
 
-// reportUnplayable records for owners, and logs, which versions no machine has been able to play for
-// reportDelay, and which of them can be played again.
+// reportUnplayable stores and logs which versions no machine has been able to play for reportDelay, and which
+// of them can be played again. Their owners get a message.
 func (r *Runner) reportUnplayable(ctx context.Context) {
 	c, now := r.catalog, r.Now()
 	if now.Sub(c.reportedAt) < reportDelay {

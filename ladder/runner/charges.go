@@ -9,22 +9,22 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// charges counts the core time that matches take: of requested matches against their share of the time, and
-// of the matches of each ladder.
+// charges records the time on cores that matches take. It limits requested matches to a part of the time, and
+// shows which ladder has had the least.
 type charges struct {
 	placement *placement
-	share     float64       // of the time, for requested matches; 1 means no limit
-	balance   time.Duration // how much longer requested matches may play; negative if they had more than their share
+	share     float64       // the part of the time that requested matches get; 1 means no limit
+	balance   time.Duration // how much longer requested matches may play; negative if they had more than their part
 	costs     costs
 }
 
-// maxBalance is the largest balance that builds up while nobody requests a match.
+// maxBalance limits the balance of charges, which grows while nobody requests a match.
 const maxBalance = 5 * time.Second
 
-// charge is what an assignment counts for.
+// charge says how the time of an assignment is counted.
 type charge struct {
 	spare   bool    // a requested match that plays because there was nothing else to do; it does not reduce the balance
-	seconds float64 // charged to its ladder until its real duration is known
+	seconds float64 // added to the costs of its ladder until its real duration is known
 }
 
 func newCharges(p *placement) *charges {
@@ -34,13 +34,15 @@ func newCharges(p *placement) *charges {
 	}
 }
 
-// add charges for an assignment that starts.
+// add counts an assignment that starts. spare is true for a requested match that plays only because there was
+// nothing else to do.
 func (c *charges) add(a *assignment, spare bool) {
 	c.costs.fade(a.start)
 	a.charge = charge{spare, c.costs.add(ladderOf(a.job))}
 }
 
-// settle replaces the charge for an assignment with the time that it took, which is 0 if it did not start.
+// settle counts the real time of an assignment that has ended. took is the duration of its job, which is 0 if
+// it did not start.
 func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	switch held := now.Sub(a.start); {
 	case requesterOf(a.job) == 0 && c.share < 1:
@@ -52,13 +54,13 @@ func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	c.costs.correct(ladderOf(a.job), a.seconds, took)
 }
 
-// isShareUsed reports whether requested matches have had their share of the time.
+// isShareUsed reports whether requested matches have had their part of the time.
 func (c *charges) isShareUsed(now time.Time) bool {
 	return c.share < 1 && c.balance < c.openTime(now)
 }
 
-// openTime returns how long the running requested matches have played in total. The balance does not include
-// it yet.
+// openTime returns how long the requested matches that are still running have played in total. The balance
+// does not include this time yet.
 func (c *charges) openTime(now time.Time) (sum time.Duration) {
 	for _, a := range c.placement.local().assignments {
 		if requesterOf(a.job) != 0 && !a.spare {
@@ -68,25 +70,26 @@ func (c *charges) openTime(now time.Time) (sum time.Duration) {
 	return sum
 }
 
-// costHalf is the half-life of the costs of ladders.
+// costHalf is the half-life of costs: after this time, the core time of a match counts half.
 const costHalf = 10 * time.Minute
 
-// costs has the recent costs of ladders. A match counts from its start with the duration of the ladder's last
-// match, so that several cores do not all choose the same ladder.
+// costs has the core time that each ladder has used recently. A match that starts counts with the duration of
+// the ladder's last match, so that several cores do not all choose the same ladder.
 type costs struct {
 	fadedAt     time.Time
-	coreSeconds map[string]float64 // by ladder, fading with time
+	coreSeconds map[string]float64 // by ladder; halved every costHalf
 	lastSeconds map[string]float64 // duration of a ladder's last match
 }
 
-// order returns the ladders sorted by cost, the lowest first. Ladders with the same cost stay in their order.
+// order returns the ladders sorted by their costs, the lowest first. Ladders with the same costs stay in their
+// order.
 func (c *costs) order(ladders []ladder.Ladder) []ladder.Ladder {
 	return slices.SortedStableFunc(slices.Values(ladders), func(a, b ladder.Ladder) int {
 		return cmp.Compare(c.coreSeconds[a.Name], c.coreSeconds[b.Name])
 	})
 }
 
-// fade reduces the costs by the time since the last call.
+// fade reduces all costs by the effect of the time that has passed since its last call.
 func (c *costs) fade(now time.Time) {
 	if passed := now.Sub(c.fadedAt); !c.fadedAt.IsZero() && passed > 0 {
 		f := math.Exp2(-float64(passed) / float64(costHalf))
@@ -97,7 +100,8 @@ func (c *costs) fade(now time.Time) {
 	c.fadedAt = now
 }
 
-// add charges a ladder for a match that starts, and returns the seconds. It charges nothing if name is empty.
+// add adds the expected duration of a match that starts to the costs of the ladder called name, and returns
+// that duration. If name is empty, it does nothing.
 func (c *costs) add(name string) (seconds float64) {
 	if name == "" {
 		return 0
@@ -110,7 +114,8 @@ func (c *costs) add(name string) (seconds float64) {
 	return seconds
 }
 
-// correct replaces the seconds that add has charged with the duration of the match, which is 0 if it did not start.
+// correct replaces the seconds that add has returned for a match by took, its real duration, which is 0 if it
+// did not start.
 func (c *costs) correct(name string, seconds float64, took time.Duration) {
 	if name == "" {
 		return

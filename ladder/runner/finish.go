@@ -37,7 +37,8 @@ func (r *Runner) storeMatch(ctx context.Context, p *play) error {
 	}
 }
 
-// countFinished counts and logs a stored match, and requests a new fit of its ladder.
+// countFinished counts and logs a match whose games are stored, and requests that the ratings of its ladder
+// are fitted again.
 func (r *Runner) countFinished(p *play) {
 	m := p.match
 	label := ladderLabel(m.Ladder)
@@ -58,11 +59,12 @@ func (r *Runner) countFinished(p *play) {
 	}
 }
 
-// serverStopped is the reason of an attempt that ended because its server stopped.
+// serverStopped is the public reason of an attempt that ended because its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
-// interruptMatch makes a match wait again after an attempt without a result, or drops it after too many
-// attempts. It also suspends the machine or pauses the server if the cause demands that.
+// interruptMatch records an attempt without a result, after which the match waits again or, after too many
+// failures, is dropped. why is the error of the attempt. Depending on it, interruptMatch also suspends the
+// machine or pauses the server.
 func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)
 	r.metrics.brokenAttempts.WithLabelValues(v.label).Inc()
@@ -95,15 +97,15 @@ func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	}
 }
 
-// verdict says why an attempt has no result, and what follows from that.
+// verdict is the decision about an attempt without a result: why it failed, and what follows from that.
 type verdict struct {
 	label      string      // value of the label in the metrics
 	reason     phrase.Text // shown to people
-	counts     bool        // counts against the match, which is dropped after some attempts
-	blamed     bool        // the machine could not play it
+	counts     bool        // whether it counts as a failure of the match, which is dropped after several
+	blamed     bool        // whether the machine could not play it and pauses
 	suspension phrase.Text // why the machine is suspended; empty if it is not
-	pause      bool        // the server cannot play
-	backoffs   []string    // names of the things that get a backoff
+	pause      bool        // whether the server cannot play and pauses
+	backoffs   []string    // keys of the things that get a backoff; see backoffs
 }
 
 // verdict decides whether the server, the machine, a version or the match itself made the attempt fail. cause
@@ -156,7 +158,7 @@ func (p *play) verdict(cause, why error) verdict {
 }
 
 // failedBefore reports whether the machine failed at an earlier attempt at the same match. Only its first
-// failure counts.
+// failure counts as a failure of the match.
 func (p *play) failedBefore() bool {
 	return slices.ContainsFunc(p.match.Attempts, func(a ladder.Attempt) bool {
 		return a.Number < p.attempt.Number && a.Machine == p.attempt.Machine && !a.Reason.IsZero()

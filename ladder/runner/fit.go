@@ -20,8 +20,8 @@ import (
 const (
 	// fitInterval is the shortest time between the starts of two fits of a ladder.
 	fitInterval = 5 * time.Second
-	// fitRestFactor times the duration of the last fit is how long a ladder waits for its next one. A fit of
-	// many versions takes minutes.
+	// After a fit, a ladder waits fitRestFactor times its duration for the next one. A fit of many versions
+	// takes minutes.
 	fitRestFactor = 10
 )
 
@@ -35,8 +35,8 @@ type fitter struct {
 	requests map[string]chan struct{} // by ladder; holds an element if matches are missing from its fit
 }
 
-// newFitter returns a fitter that first fits all ladders, because the previous run of the server may have
-// left matches that are in no fit.
+// newFitter returns a fitter that first fits the ratings of all ladders, because the previous run of the
+// server may have ended before it fitted the last matches. seconds observes the durations of fits.
 func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
 	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), requests: map[string]chan struct{}{}}
 	for _, l := range ladders {
@@ -46,7 +46,7 @@ func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.Histogra
 	return f
 }
 
-// requestFit makes f fit a ladder that has a new match.
+// requestFit makes f fit the ratings of the ladder called name, which has a new match, as soon as possible.
 func (f *fitter) requestFit(name string) {
 	select {
 	case f.requests[name] <- struct{}{}:
@@ -62,7 +62,7 @@ func (f *fitter) run(ctx context.Context) {
 	ended.Wait()
 }
 
-// fitRepeatedly fits one ladder at each request, until ctx ends.
+// fitRepeatedly fits the ratings of one ladder after each request, until ctx ends.
 func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	for {
 		select {
@@ -85,8 +85,8 @@ func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	}
 }
 
-// fit computes and stores the ratings of a ladder from all of its matches, relative to the anchor. The order
-// of the matches does not matter.
+// fit computes and stores the ratings of a ladder from all of its matches, relative to the anchor, the bot
+// whose rating is fixed. The order of the matches does not matter.
 func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	results, err := f.fitInput(ctx, l)
 	if err != nil || results.isEmpty() {
@@ -114,7 +114,8 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	return nil
 }
 
-// fitInput has the matches of a ladder for a fit. The results name a version by its index in versions.
+// fitInput has the results on a ladder from which ratings are fitted. pairs and bouts refer to versions by
+// their index in versions, which has the IDs.
 type fitInput struct {
 	versions []int64
 	pairs    []stats.Pair // results by pair of versions, if no teams play
@@ -123,7 +124,7 @@ type fitInput struct {
 
 func (r fitInput) isEmpty() bool { return len(r.pairs)+len(r.bouts) == 0 }
 
-// maxBouts limits how many matches of teams a fit reads.
+// maxBouts limits how many matches are read to fit the ratings of a ladder on which teams play.
 const maxBouts = 100_000
 
 func (f *fitter) fitInput(ctx context.Context, l ladder.Ladder) (out fitInput, err error) {
@@ -139,7 +140,8 @@ func (f *fitter) fitInput(ctx context.Context, l ladder.Ladder) (out fitInput, e
 	return out, err
 }
 
-// estimateWithContext calls estimate in a thread with low priority. It returns early if ctx ends.
+// estimateWithContext does what estimate does, in a thread with low priority. It returns early with an error
+// if ctx ends.
 func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	type result struct {
 		estimates map[int64]stats.Estimate
@@ -160,8 +162,8 @@ func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]boo
 	}
 }
 
-// estimate returns the fitted rating of each version. anchors has the versions of the anchor: they count as
-// one bot with a fixed rating.
+// estimate returns the fitted rating of each version. anchors has true for the versions of the anchor, the bot
+// with the fixed rating; they count as one bot.
 func (r fitInput) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1

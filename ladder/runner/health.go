@@ -15,8 +15,8 @@ type health struct {
 	mu           sync.Mutex
 	failingSince time.Time // first failure of the current series; zero while the server plays
 	pauseEnd     time.Time // when the server tries again
-	backoff      backoff
-	stopped      bool // the server is stopping
+	backoff      backoff   // for the length of the next pause
+	stopped      bool      // the server is stopping
 }
 
 // Health returns an error while no matches are played, and nil otherwise. Its text is public: it does not
@@ -34,7 +34,7 @@ func (r *Runner) Health() error {
 	return nil
 }
 
-// pausedUntil returns when the server tries to play again. It is zero while the server plays, and when it is
+// pausedUntil returns when the server tries to play again, if it pauses. It is zero if the server plays or is
 // stopping.
 func (h *health) pausedUntil() time.Time {
 	h.mu.Lock()
@@ -45,8 +45,8 @@ func (h *health) pausedUntil() time.Time {
 	return h.pauseEnd
 }
 
-// recordFailure pauses the server, for longer each time until a success. It returns the end of the pause, and
-// whether this is the first failure of a series.
+// recordFailure starts a pause of the server, which is longer after each failure without a success between
+// them. It returns the end of the pause, and whether this is the first failure since the server last played.
 func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,14 +59,14 @@ func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 	return h.pauseEnd, first
 }
 
-// clearPause ends a pause. The next one is longer unless a success comes first.
+// clearPause ends the pause. If another failure comes before a success, the next pause is longer.
 func (h *health) clearPause() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.failingSince, h.pauseEnd = time.Time{}, time.Time{}
 }
 
-// recordSuccess forgets earlier failures.
+// recordSuccess makes the next pause short again.
 func (h *health) recordSuccess() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +80,8 @@ func (h *health) stop() {
 	h.stopped = true
 }
 
-// pause pauses the server after a failure, which it logs and publishes. It returns the end of the pause.
+// pause pauses the server after the failure err, which it logs and publishes as an event. It returns the end
+// of the pause.
 func (r *Runner) pause(err error) time.Time {
 	now := r.Now()
 	until, first := r.health.recordFailure(now)
@@ -92,7 +93,8 @@ func (r *Runner) pause(err error) time.Time {
 	return until
 }
 
-// resume checks the server after a pause, and lets it play again if the check succeeds.
+// resume checks the machine of the server after a pause. If it can play, the pause ends; otherwise it is
+// prolonged.
 func (r *Runner) resume(ctx context.Context) {
 	if err := r.Host.Check(ctx); err != nil {
 		if ctx.Err() == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// A version spoils a match if it has so many faults that the referee no longer starts it (referee.MaxFaults),
-// or faults in at least half of the games. It is suspended
+// A version spoils a match if it has so many faults that the referee no longer starts it (referee.MaxFaults), or
+// if it has faults in at least half of the games. It is suspended
 //
 //   - if it did not start in its last two matches;
 //   - if it spoiled its last three matches;
@@ -18,24 +18,24 @@ const (
 	suspendUnstarted = 2
 	suspendInARow    = 3
 	suspendOfLast    = 5
-	historyMatches   = 10 // how many matches are considered
+	historyMatches   = 10 // number of last matches that are considered
 )
 
-// matchFaults is an entry of a fault history: the faults of one version in one match.
+// matchFaults sums up the faults of one version in one match.
 type matchFaults struct {
 	games       int
 	faultyGames int // games with a fault of the version
 	faults      int
-	unstarted   bool // in its first fault the bot did not start
+	unstarted   bool // whether its first fault was that the bot did not start
 }
 
-// isSpoiled reports whether the version has spoiled the match.
+// isSpoiled reports whether the version has had so many faults that it spoiled the match.
 func (m matchFaults) isSpoiled() bool {
 	return m.faults >= referee.MaxFaults || m.faultyGames > 0 && 2*m.faultyGames >= m.games
 }
 
-// add adds a game. code is the version's first fault in it, or empty; faults is the number of its faults.
-// Games must be added in the order of deals.
+// add adds a game of the match. code is the code of the version's first fault in it, or empty; faults is the
+// number of its faults. Games must be added in the order of deals.
 func (m *matchFaults) add(code string, faults int) {
 	m.games++
 	if code == "" {
@@ -48,7 +48,7 @@ func (m *matchFaults) add(code string, faults int) {
 	m.faults += max(1, faults)
 }
 
-// suspendReason returns why a version with this fault history is suspended, or an empty text. The last match
+// suspendReason returns why a version with this history must be suspended, or an empty text. The last match
 // comes first.
 func suspendReason(history []matchFaults) (why phrase.Text) {
 	count := func(n int, bad func(matchFaults) bool) (sum int) {

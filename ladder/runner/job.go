@@ -13,14 +13,14 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Job is something to do on a core: a match, the stages of a submission, or a *TryoutJob.
+// Job is work for one core: a match, the stages of a submission, or a *TryoutJob.
 type Job interface {
 	// owner returns the person whose submission or try-out the job is, and 0 for a match.
 	owner() int64
 	// memory returns the memory, in bytes, that the job needs on its machine.
 	memory() int64
-	// isCancelled reports whether nobody wants the job any more. It returns false if that cannot be read; the
-	// job then ends by itself.
+	// isCancelled reports whether the job was cancelled. It returns false if the store cannot be read; the job
+	// then continues until its end.
 	isCancelled(context.Context, Store) bool
 }
 
@@ -34,10 +34,10 @@ type TryoutJob struct {
 func (t *TryoutJob) owner() int64  { return t.Owner }
 func (t *TryoutJob) memory() int64 { return t.Memory }
 
-// isCancelled returns false. Run itself ends when a try-out is cancelled.
+// isCancelled returns false, because Run itself ends when a try-out is cancelled.
 func (t *TryoutJob) isCancelled(context.Context, Store) bool { return false }
 
-// submission is a job that takes a version through its stages.
+// submission is a job that takes an uploaded version through its stages.
 type submission struct {
 	ladder.Version
 	need int64 // memory in bytes
@@ -55,19 +55,19 @@ func (s *submission) isCancelled(ctx context.Context, from Store) bool {
 // matchJob is a job that plays one match on one machine.
 type matchJob struct {
 	match     *ladder.Match
-	rotations int         // that are played in parallel
+	rotations int         // number of rotations that are played at the same time
 	need      int64       // memory in bytes
 	fresh     *freshMatch // nil if the match was already stored when it was chosen
 }
 
-// freshMatch has what a matchJob needs in addition while its match is chosen but not stored.
+// freshMatch has additional data of a matchJob whose match was chosen for a ladder but is not stored yet.
 type freshMatch struct {
 	entry      store.NewMatch
 	versions   []ladder.Version // by slot
 	onlyHouses bool             // all versions are house bots with enough matches
 	chosenAt   time.Time
 	pool       *matchmaking.Pool
-	poolNumber int64 // temporary number of the match in pool, below 0
+	poolNumber int64 // negative number under which pool has the match until it is stored
 }
 
 func (m *matchJob) owner() int64  { return 0 }
@@ -94,7 +94,7 @@ func ladderOf(j Job) string {
 	return ""
 }
 
-// assignment is a job that has a core of a machine.
+// assignment is a job to which a core of a machine is assigned.
 type assignment struct {
 	job     Job
 	machine *machine
@@ -109,12 +109,12 @@ type assignment struct {
 type outcome struct {
 	*assignment
 	took      time.Duration // 0 if the job did not start
-	successes []string      // names of the things whose backoff is reset
-	failures  []string      // names of the things that get a backoff
-	blamed    bool          // the machine could not play the job
+	successes []string      // keys of the things whose backoff is reset; see backoffs
+	failures  []string      // keys of the things that get a backoff
+	blamed    bool          // whether the machine could not play the job
 }
 
-// play is an attempt at a match, from its start in the store to its result.
+// play is an attempt at a match that is being played.
 type play struct {
 	outcome
 	*matchJob
@@ -125,7 +125,7 @@ type play struct {
 	games    []*referee.GameResult
 }
 
-// work does a job on its core and returns its outcome.
+// work does a job on its core until it ends, and returns its outcome.
 func (r *Runner) work(ctx context.Context, a *assignment) outcome {
 	if a.play != nil {
 		r.playAttempt(ctx, a.play)

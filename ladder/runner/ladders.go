@@ -15,14 +15,11 @@ import (
 
 // ladders is a Source of new matches of the ladders.
 //
-//   - The ladder with the lowest recent cost comes first. Ladders on which only house bots play come
-//     last.
-//   - If all versions of a ladder have had enough matches, its matches start Limits.Pause apart. Matches
-//     in which only house
-//
-// bots play start Limits.Idle apart.
-//   - A match is stored when it starts, together with others. Until then its pool has it under a negative
-//     number.
+//   - The ladder that has used the least core time recently comes first. Ladders on which only house bots
+//     play come last.
+//   - If all versions of a ladder have had enough matches (ladder.EnoughMatches), its matches start
+//     Limits.Pause apart. Matches in which only house bots play start Limits.Idle apart.
+//   - A match is stored when it starts. Until then the ladder's pool has it under a negative number.
 type ladders struct {
 	store          Store
 	list           []ladder.Ladder
@@ -32,7 +29,7 @@ type ladders struct {
 	variants       map[string]*rules.Variant // by ladder
 	lastStart      map[string]time.Time      // by ladder, when its last match got a core
 	lastHouseStart map[string]time.Time      // the same for its last match in which only house bots play
-	poolNumber     int64                     // number of the last match in its pool
+	poolNumber     int64                     // number that the last chosen match got in its pool, below 0
 }
 
 // newLadders returns the source of the ladders in list. It returns an error if one of them cannot be played.
@@ -87,8 +84,8 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 	return nil, nil
 }
 
-// nextMatch returns a match of a ladder. It returns nil if too few of its versions can play, or if the ladder
-// pauses.
+// nextMatch returns a job that plays a new match of ladder x. It returns nil if too few versions can play, as
+// canPlay says, or if the ladder pauses.
 func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Candidate) bool) (Job, error) {
 	choice := matchmaking.Constraints{CanPlay: canPlay}
 	if c.now.Before(l.lastHouseStart[x.Name].Add(l.catalog.limits.Idle)) {
@@ -115,10 +112,11 @@ func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPla
 	}
 }
 
-// isKnownHouse reports whether a player is a house bot that has enough matches.
+// isKnownHouse reports whether p is a house bot with at least ladder.EnoughMatches matches.
 func isKnownHouse(p *matchmaking.Candidate) bool { return p.House && p.Matches >= ladder.EnoughMatches }
 
-// newMatch returns a job for a match that is not stored yet. slots has the version of each slot.
+// newMatch returns a job for a match of ladder x that is not stored yet. slots has the version ID of each
+// slot.
 func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matchmaking.Pool, slots []int64) (Job, error) {
 	l.poolNumber--
 	m := &ladder.Match{
@@ -161,7 +159,7 @@ func (l *ladders) isPaused(name string, pool *matchmaking.Pool, canPlay func(*ma
 		!pool.Contains(func(p *matchmaking.Candidate) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
 
-// pauseEnd returns when the first pause of a ladder ends, or zero if none pauses.
+// pauseEnd returns when the first pause of a ladder ends, or zero if no ladder pauses.
 func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
 	limits := l.catalog.limits
 	if limits.Pause == 0 && limits.Idle == 0 {

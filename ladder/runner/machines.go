@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// syncMachines updates the connected machines, and logs which have come and left.
+// syncMachines updates the list of connected machines, and logs which machines have connected and
+// disconnected.
 func (r *Runner) syncMachines() {
 	come, left := r.placement.sync(append(r.Fleet.Machines(), r.Local))
 	for _, m := range come {
@@ -31,7 +32,7 @@ func (r *Runner) countMachines() {
 	r.metrics.workers.Set(float64(cores))
 }
 
-// suspendMachine gives m no more jobs until the server restarts.
+// suspendMachine makes m get no jobs until the server restarts. why is public.
 func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.placement.updateMachine(m, func(m *machine) {
 		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
@@ -42,9 +43,9 @@ func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.Wake()
 }
 
-// Machines returns the connected machines and those that have credentials but are not connected, the server's
-// own machine first and the others by name. added has the time at which each machine was given credentials,
-// by name. Machines may be called from any goroutine.
+// Machines returns the connected machines and those that have credentials but are not connected, sorted by
+// name after the server's own machine. added has, by machine name, the time at which credentials were given.
+// It may be called from any goroutine.
 func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 	local, now := r.Local, r.Now()
 	local.SeenAt, local.Interpreters = now, r.Host.Interpreters()

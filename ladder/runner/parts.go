@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Store has the services of a store.Store that the runner uses. All are required.
+// Store has the services of a store.Store that the runner uses. All fields are required.
 type Store struct {
 	Matches  Matches
 	Versions Versions

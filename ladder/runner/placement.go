@@ -18,18 +18,14 @@ import (
 
 // placement has the machines and the job on each of their cores.
 //
-//   - A machine has at most one job on each core. A machine other than this one starts with a few jobs,
-//     may have one more
-//
-// for each match that it has played, and only one after a failure.
+//   - A machine has at most one job on each core. A machine other than this one starts with a few jobs and
+//     may have one more for each match that it has played; after a failure it has only one.
 //   - The jobs of a machine never need more memory than it has. If the next job does not fit yet, the
-//     machine gets no other
-//
-// job before it, so that small jobs cannot delay a large one forever.
+//     machine gets no other job before it, so that small jobs cannot delay a large one forever.
 //   - A machine is known by its name. Its jobs, failures and counts outlast its connection.
 //
-// Only the goroutine of Run changes machines and assignments, holding mu. Others hold mu to read them and to
-// count what machines do.
+// Only the goroutine of Run changes machines and assignments, holding mu. Other goroutines hold mu to read them
+// and to change the counts of a machine.
 type placement struct {
 	mu       sync.Mutex
 	machines []*machine            // the connected ones: this machine first, the others by name
@@ -44,7 +40,7 @@ type machine struct {
 	assignments        []*assignment
 	awaitedMemory      int64       // bytes that must be free before it gets another job
 	matchesPlayed      int         // since it was connected
-	backoff                        // after it failed
+	backoff                        // after it failed to play
 	suspension         phrase.Text // why it gets no jobs until the server restarts; empty if it is not suspended
 	record
 }
@@ -61,7 +57,7 @@ func newPlacement() *placement {
 
 func (p *placement) local() *machine { return p.machines[0] }
 
-// machineNamed returns the machine called name. It adds a machine that is not known.
+// machineNamed returns the machine called name, which it adds if it is not known.
 func (p *placement) machineNamed(name string) *machine {
 	m := p.byName[name]
 	if m == nil {
@@ -78,8 +74,8 @@ func (p *placement) updateMachine(m *machine, updateMachine func(*machine)) {
 	updateMachine(m)
 }
 
-// sync updates p to the connected machines now, which include this one. It returns the machines that have
-// come and those that have left. The jobs of a machine that has left end by themselves.
+// sync sets the connected machines, including this one. It returns the machines that have connected and those
+// that have disconnected since the last call. The jobs of a disconnected machine end by themselves.
 func (p *placement) sync(now []attempt.WorkerInfo) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -123,8 +119,8 @@ func compareMachines(a, b attempt.WorkerInfo) int {
 	return 1
 }
 
-// freeCores yields the cores on which a job can start. It yields another core of the same machine as long as
-// each core gets a job.
+// freeCores yields a core of each machine on which a job can start. After a core got a job, it yields another
+// core of the same machine; otherwise it goes on with the next machine.
 func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	return func(yield func(Core) bool) {
 		for _, m := range p.machines {
@@ -145,7 +141,7 @@ func (p *placement) hasFreeCore(m *machine, now time.Time) bool {
 	return m.state(now) == ladder.MachineReady && len(m.assignments) < m.maxJobs() && m.hasMemory(m.awaitedMemory) && len(m.idleCores()) > 0
 }
 
-// firstMatches is how many jobs another machine gets at first, however many cores it reports.
+// firstMatches is how many jobs a machine other than this one has at first, however many cores it reports.
 const firstMatches = 4
 
 // maxJobs returns how many jobs a machine may have at the same time.
@@ -169,7 +165,7 @@ func (m *machine) idleCores() []int {
 	return idle
 }
 
-// hasMemory reports whether m has that much memory beside the memory of its jobs.
+// hasMemory reports whether m has the given memory, in bytes, beside the memory of its jobs.
 func (m *machine) hasMemory(memory int64) bool {
 	for _, a := range m.assignments {
 		memory += a.job.memory()
@@ -177,8 +173,8 @@ func (m *machine) hasMemory(memory int64) bool {
 	return m.Memory == 0 || memory <= m.Memory
 }
 
-// assign gives j a core and its memory. If the memory is not free yet, it returns nil, and the machine waits
-// for it.
+// assign gives j the core c and its memory. If the memory is not free yet, it returns nil, and the machine
+// gets no other job until it is.
 func (p *placement) assign(c Core, j Job) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -195,10 +191,10 @@ func (p *placement) assign(c Core, j Job) *assignment {
 	return a
 }
 
-// unknownCore stands for the core of an adopted match that its machine has not reported yet.
+// unknownCore is the core of an adopted match until its machine reports the real one.
 const unknownCore = -2
 
-// adopt adds a match that an earlier server has sent to the machine called name.
+// adopt adds an assignment for a match that an earlier server has sent to the machine called name.
 func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -210,10 +206,11 @@ func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignme
 	return a
 }
 
-// isAdopted reports whether an earlier server started the match.
+// isAdopted reports whether an earlier server started the attempt.
 func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
 
-// recordAttempt sets the attempt of an assignment after the start of its match was stored.
+// recordAttempt sets the attempt of an assignment after its start was stored as b. seed is the seed of the
+// attempt.
 func (p *placement) recordAttempt(a *assignment, job *matchJob, seed rules.Seed, b store.StartedMatch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -253,7 +250,7 @@ func (p *placement) busyOwners() (people []int64) {
 	return people
 }
 
-// clearAwaitedMemory lets all machines choose their next job again instead of waiting for memory.
+// clearAwaitedMemory makes machines that wait for memory choose their next job again.
 func (p *placement) clearAwaitedMemory() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -270,8 +267,8 @@ func (p *placement) recordSuccess(m *machine) {
 	})
 }
 
-// recordFailure makes a machine pause because it could not play a match. Several matches that fail together
-// count once.
+// recordFailure makes a machine pause because it could not play a match. Matches that fail during the pause do
+// not count again.
 func (p *placement) recordFailure(m *machine, now time.Time) {
 	p.updateMachine(m, func(m *machine) {
 		if !m.isBackingOff(now) {
@@ -280,7 +277,7 @@ func (p *placement) recordFailure(m *machine, now time.Time) {
 	})
 }
 
-// pauseEnd returns when the first pause of a machine ends, or zero if none pauses.
+// pauseEnd returns when the first pause of a machine ends, or zero if no machine pauses.
 func (p *placement) pauseEnd(now time.Time) (first time.Time) {
 	for _, m := range p.machines {
 		if m.isBackingOff(now) {
@@ -304,7 +301,7 @@ func (p *placement) countStates(now time.Time) (states map[ladder.MachineState]i
 	return states, cores
 }
 
-// classes returns one machine of each class among those that get jobs; see classOf.
+// classes returns one machine of each class (see classOf) among those that get jobs, by class.
 func (p *placement) classes() map[string]*machine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -323,7 +320,7 @@ func (p *placement) isSuspended(m *machine) bool {
 	return !m.suspension.IsZero()
 }
 
-// getsJobs reports whether a machine can get jobs, now or after its pause.
+// getsJobs reports whether a machine gets jobs, now or after a pause.
 func (m *machine) getsJobs() bool {
 	return m.connected && m.suspension.IsZero() && m.Refusal.IsZero() && !m.Draining
 }
@@ -374,7 +371,7 @@ func (m *machine) describe(now, added time.Time) ladder.Machine {
 	return out
 }
 
-// minuteCounts counts events of the last 60 minutes, by the minute.
+// minuteCounts counts the events of the last 60 minutes. The key is the minute since 1970.
 type minuteCounts map[int64]int
 
 func (h minuteCounts) add(now time.Time) {

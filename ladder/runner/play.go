@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// serverError is a failure of the server's own machine.
+// serverError is an error that the server's own machine causes, such as a full disk.
 type serverError struct{ error }
 
 // workerFailure is a failure that another machine reports. Only that machine is blamed for it.
@@ -21,14 +21,16 @@ type workerFailure struct{ *attempt.Failure }
 
 // These are the causes for which the runner ends a job early.
 var (
+	// These are the causes with which the runner cancels the context of a job.
 	errOverTime  = errors.New("it is over its time")
 	errCancelled = errors.New("it is cancelled")
 	errOverdue   = errors.New("its machine has it for too long")
 	errSuspended = errors.New("its machine is suspended")
 )
 
-// startJobs stores the starts of matches in one transaction and starts all jobs of list. It releases a match
-// whose start cannot be stored.
+// startJobs starts the jobs in list. It first stores the starts of matches in one transaction; a match whose
+// start cannot be stored is released. Matches on this machine run until the context playing ends, other jobs
+// on it until ctx ends.
 func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	var starts []store.MatchStart
 	var matches []*assignment
@@ -61,13 +63,13 @@ func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 		if a.machine.Local {
 			r.startJob(playing, a)
 		} else {
-			r.startJob(context.WithoutCancel(ctx), a) // see detach
+			r.startJob(context.WithoutCancel(ctx), a) // see detachAttempts
 		}
 	}
 }
 
-// adoptAttempts waits for the results of attempts that an earlier server has sent to other machines. It ends
-// the attempts that the earlier server itself was playing.
+// adoptAttempts makes the runner wait for the results of attempts that an earlier server has sent to other
+// machines. The attempts that the earlier server itself was playing end without a result.
 func (r *Runner) adoptAttempts(ctx context.Context) error {
 	running, err := r.Store.Matches.ListRunning(ctx)
 	if err != nil {
@@ -92,7 +94,8 @@ func (r *Runner) adoptAttempts(ctx context.Context) error {
 	return nil
 }
 
-// playAttempt plays an attempt on its machine, until it ends or is interrupted.
+// playAttempt plays an attempt on its machine until it ends, and then stores its result or why it has none. An
+// attempt that is left to the next server stays as it is.
 func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	if !p.adopted {
 		r.Log.Debug("match begins", "match", p.match.ID, "ladder", p.match.Ladder, "attempt", p.attempt.Number,
@@ -104,7 +107,8 @@ func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	}
 }
 
-// dispatch sends an attempt to its machine, waits for the result and stores it.
+// dispatch sends an attempt to its machine, waits for the result and stores it. It returns why the attempt has
+// no stored result.
 func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	for _, id := range p.match.Versions[len(p.versions):] {
 		v, err := r.Store.Versions.Find(ctx, id)
@@ -147,8 +151,9 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	return err
 }
 
-// longestAttempt returns how long a machine may have an attempt: three times the longest that all of its games
-// and program starts can take, and ten minutes. The time since the start of an adopted attempt is subtracted.
+// longestAttempt returns how much longer an attempt may take on its machine. That is three times the longest
+// that all of its games and program starts can take, and ten minutes. From it the age of an adopted attempt is
+// subtracted.
 func (r *Runner) longestAttempt(p *play) time.Duration {
 	const longest, shortest = 30 * 24 * time.Hour, 10 * time.Minute
 	m := p.match
@@ -165,8 +170,8 @@ func (r *Runner) longestAttempt(p *play) time.Duration {
 	return max(limit, shortest)
 }
 
-// acceptResult counts what a result says and stores its games. It returns why the attempt has no games, or an
-// error of the store.
+// acceptResult stores the games of a result and counts its void games. The error says why the attempt has no
+// games or why they cannot be stored.
 func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Result) error {
 	if r.placement.isSuspended(p.machine) { // the result may have come after the server asked for the end
 		return errSuspended
@@ -201,7 +206,8 @@ func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Resul
 // isLocal reports whether this process plays the attempt.
 func (p *play) isLocal() bool { return p.attempt.Machine == attempt.Local }
 
-// settleAttempt handles the end of an attempt: err is nil if its games are stored.
+// settleAttempt records the end of an attempt. If err is nil, its games are stored; otherwise err says why it
+// has no result.
 func (r *Runner) settleAttempt(ctx context.Context, p *play, err error) {
 	m := p.match
 	switch {

@@ -50,8 +50,8 @@ type Options struct {
 // Limits are the limits of memory and time for matches. A zero duration means no limit or no pause, except
 // for Grace.
 type Limits struct {
-	// Room is the memory that matches share. A match whose bots do not fit beside the running ones waits, and
-	// everything after it waits too.
+	// Room is the memory for all matches together. A match that needs more than is free waits, and so does
+	// every job after it.
 	Room ladder.MemoryBudget
 	// BuildMemory is the memory, in bytes, that the stages of a submission or a build before a match can use.
 	BuildMemory int64
@@ -88,7 +88,7 @@ type Runner struct {
 	backoffs backoffs // of ladders, matches and versions that failed
 }
 
-// New checks o, fills in the defaults and returns a Runner.
+// New returns a Runner with the options o, or an error if o is not valid.
 func New(o Options) (*Runner, error) {
 	if o.Store.Matches == nil || o.Programs == nil {
 		return nil, errors.New("runner: Store and Programs are required")
@@ -142,8 +142,9 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run plays until ctx ends. After that it starts no more jobs, leaves attempts on other machines to the next
-// server, and waits for the jobs on this machine. It interrupts them after Limits.Grace. Run must be called once.
+// Run plays until ctx ends. Then it starts no more jobs, leaves attempts on other machines to the next server,
+// and waits for the jobs on this machine, which it interrupts after Limits.Grace. Run must be called only
+// once.
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
@@ -198,7 +199,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// detachAttempts leaves the attempts on other machines to the next server.
+// detachAttempts makes the runner stop waiting for attempts on other machines. They go on, and the next server
+// waits for their results.
 func (r *Runner) detachAttempts(list []*assignment) {
 	for _, a := range list {
 		if a.play != nil && !a.machine.Local {
@@ -207,11 +209,11 @@ func (r *Runner) detachAttempts(list []*assignment) {
 	}
 }
 
-// maxBatch limits how many jobs are started together.
+// maxBatch limits how many jobs are chosen before they are started, with one transaction for all.
 const maxBatch = 100
 
 // fillCores gives jobs to free cores until there are no more jobs or no more cores. Matches on this machine
-// run under playing, which ends Limits.Grace after ctx.
+// run until the context playing ends, which is Limits.Grace after the end of ctx.
 func (r *Runner) fillCores(ctx, playing context.Context) {
 	if until := r.health.pausedUntil(); !until.IsZero() {
 		if r.Now().Before(until) {
@@ -230,7 +232,7 @@ func (r *Runner) fillCores(ctx, playing context.Context) {
 	}
 }
 
-// chooseJobs assigns up to maxBatch jobs to free cores.
+// chooseJobs assigns jobs to free cores, at most maxBatch, without starting them.
 func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	for core := range r.placement.freeCores(r.Now()) {
 		a, err := r.chooseJob(ctx, core)
@@ -250,8 +252,8 @@ func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	return list
 }
 
-// chooseJob assigns the next job to core. It returns nil if there is none, if the job was dropped, if the
-// machine first has to free memory for the job, or if a remote version has just left.
+// chooseJob assigns the next job to core. It returns nil if there is no job, if the job was dropped, if memory
+// for it is not free yet, or if a remote version has just disconnected.
 func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) {
 	c, err := r.sources.nextChoice(ctx, core)
 	if c == nil || err != nil {
@@ -274,7 +276,8 @@ func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) 
 	return a, nil
 }
 
-// releaseJob releases the core, the memory and the remote versions of a job. took is 0 if the job did not start.
+// releaseJob frees the core and the memory of a job and the remote versions that it has reserved. took is its
+// duration, or 0 if it did not start.
 func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.placement.release(a)
 	if m, ok := a.job.(*matchJob); ok && !a.isAdopted() {
@@ -283,8 +286,8 @@ func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.charges.settle(a, took, r.Now())
 }
 
-// reserveRemotes reserves the remote versions of m. It returns false, and reserves none, if one of them has
-// just left.
+// reserveRemotes reserves the remote versions that play in m. If one of them has just disconnected, it
+// reserves none and returns false.
 func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	for slot, v := range m.Versions {
 		if m.Remote[slot] && !r.Remotes.Reserve(v) {
@@ -295,7 +298,7 @@ func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	return true
 }
 
-// releaseRemotes ends the reservations of the remote versions in the first slots of m.
+// releaseRemotes ends the reservations of the remote versions in the given number of first slots of m.
 func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	for slot, v := range m.Versions[:slots] {
 		if m.Remote[slot] {
@@ -313,7 +316,7 @@ func (r *Runner) startJob(ctx context.Context, a *assignment) {
 	go func() { r.outcomes <- r.work(ctx, a) }()
 }
 
-// finishJob records the outcome of a job and releases what the job had.
+// finishJob records the outcome of a job and frees its core and memory.
 func (r *Runner) finishJob(ctx context.Context, o outcome) {
 	o.assignment.end(nil)
 	r.releaseJob(o.assignment, o.took)
@@ -338,8 +341,8 @@ func (r *Runner) finishJob(ctx context.Context, o outcome) {
 	}
 }
 
-// timer returns a channel that fires when the first pause or backoff ends, and nil if there is none. now is
-// the time before the runner last looked for jobs, so that a pause that has ended since then counts.
+// timer returns a channel that fires when the first pause or backoff ends, or nil if there is none. now is the
+// time before the runner last looked for jobs, so that a pause that has ended since then counts.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(earliest(r.backoffs.nextEnd(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
 	if report := r.catalog.nextReportTime(); report.After(now) {
@@ -354,8 +357,8 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }
 
-// endUnwantedJobs ends cancelled matches, the submissions of blocked people, and the jobs of suspended
-// machines. It also makes the machines that wait for memory choose their next job again.
+// endUnwantedJobs ends cancelled matches and submissions, and the jobs of suspended machines. It also makes
+// machines that wait for memory choose their next job again.
 func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	list := r.placement.allAssignments()
 	for _, a := range list {
@@ -382,7 +385,7 @@ func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	r.placement.clearAwaitedMemory()
 }
 
-// cancelMatch drops a match for reason. It returns false if that cannot be stored.
+// cancelMatch drops a match for the given reason. It returns false if that cannot be stored.
 func (r *Runner) cancelMatch(ctx context.Context, m *ladder.Match, reason phrase.Text) bool {
 	err := r.Store.Matches.Cancel(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime

@@ -11,11 +11,12 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Source has jobs for free cores. The runner calls only one source at a time.
+// Source chooses jobs of one kind for free cores. The runner calls only one source at a time.
 type Source interface {
-	// Next returns a job for a core, or nil if the source has none. The job is not taken before RecordStart.
+	// Next returns a job for a core, or nil if the source has none. Until RecordStart is called for the job, it
+	// may be returned again.
 	Next(context.Context, Core) (Job, error)
-	// RecordStart is called when a job that Next returned has got the core.
+	// RecordStart is called when the job that Next returned last was assigned to the core.
 	RecordStart(Job)
 }
 
@@ -33,7 +34,7 @@ type choice struct {
 	spare  bool // a requested match, chosen because there was nothing else to do
 }
 
-// sources has all sources and decides which is asked first.
+// sources has all sources of jobs and decides in which order they are asked.
 type sources struct {
 	placement          *placement
 	charges            *charges
@@ -41,7 +42,7 @@ type sources struct {
 	requestedMatches   requestedMatches
 	ladders            ladders
 	queues             []Source // of submissions and try-outs, the next one first
-	wasQueueLast       bool     // the last job that got a core came from one of queues
+	wasQueueLast       bool     // whether the last job that got a core came from one of queues
 }
 
 // Register adds sources of submissions and try-outs, which take turns. It must be called before Run.
@@ -53,14 +54,10 @@ func (r *Runner) Register(queues ...Source) { r.sources.queues = append(r.source
 //   - Submissions and try-outs have at most half of the cores of this machine, rounded up, and each owner
 //     has one.
 //   - They come first on half of the cores. On a single core, and on the middle one of an odd number,
-//     they and matches
-//
-// take turns.
+//     they and matches take turns.
 //   - Interrupted matches come before new ones.
-//   - Requested matches come before those of the ladders until they have had their share of the time.
-//     After that they come
-//
-// last.
+//   - Requested matches come before those of the ladders until they have had their part of the time
+//     (ladder.UnratedShare). After that they come last.
 func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
 	order := []choice{{source: &s.interruptedMatches}, {source: &s.requestedMatches}, {source: &s.ladders}, {source: &s.requestedMatches, spare: true}}
 	if s.charges.isShareUsed(c.now) {
@@ -88,7 +85,7 @@ func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
 	return nil, nil
 }
 
-// recordStart tells the source of a choice that its job has got a core.
+// recordStart tells the source of a choice that its job was assigned to a core.
 func (s *sources) recordStart(c *choice) {
 	c.source.RecordStart(c.job)
 	i := slices.Index(s.queues, c.source)
@@ -97,8 +94,8 @@ func (s *sources) recordStart(c *choice) {
 	}
 }
 
-// admitJob reports whether a core can have a job. It drops a match that never fits into memory or has used up
-// its time.
+// admitJob reports whether a job can be assigned to a core. If it is a match that needs more memory than the
+// machine has, or that has used up its time, admitJob drops the match and returns false.
 func (r *Runner) admitJob(ctx context.Context, c Core, j Job) (bool, error) {
 	m, isMatch := j.(*matchJob)
 	tooLarge := c.Memory > 0 && j.memory() > c.Memory

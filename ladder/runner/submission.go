@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// submissions is a Source of the versions that have to go through their stages. Owners take turns, in the
-// order of store.Versions.Pending.
+// submissions is a Source of the uploaded versions that have to go through their stages, in the order of
+// store.Versions.ListPending.
 type submissions struct {
 	store    Store
 	backoffs backoffs
@@ -20,8 +20,9 @@ type submissions struct {
 	run      func(ctx context.Context, version int64, core int) error
 }
 
-// Submissions returns a Source of the versions that have to go through their stages. run takes one version through
-// its stages on a core. An error of run is a failure of the server, after which the version is tried again.
+// Submissions returns a Source of the uploaded versions that have to go through their stages. run takes the
+// version with the given ID through them on a core. If run returns an error, the server has failed, and the
+// version is tried again later.
 func (r *Runner) Submissions(run func(ctx context.Context, version int64, core int) error) Source {
 	return &submissions{store: r.Store, backoffs: r.backoffs, waiting: r.metrics.submissions, need: r.Limits.BuildMemory, run: run}
 }
@@ -42,8 +43,8 @@ func (s *submissions) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *submissions) RecordStart(Job) {}
 
-// finishSubmission logs and counts the stages of a version that have ended, and sets in o whether the version
-// is tried again. failure is an error of the server.
+// finishSubmission logs a submission that has ended, counts its stages, and sets the successes and failures of
+// o. If failure is not nil, the server has failed and the submission is tried again later.
 func (r *Runner) finishSubmission(ctx context.Context, o *outcome, s *submission, failure error) {
 	ended, ctx := ctx.Err() != nil, context.WithoutCancel(ctx)
 	switch {

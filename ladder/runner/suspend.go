@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// suspendFaulty suspends the versions of a finished match that failed too often. It logs its own errors.
+// suspendFaulty suspends the versions that had a fault in a finished match and have failed too often lately.
+// It logs its own errors.
 func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 	if !p.match.Rated {
 		return
@@ -78,8 +79,8 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 	return history, nil
 }
 
-// lastFault returns the last fault of a slot and the game of that fault. It ignores games that the slot
-// forfeited because it was disqualified.
+// lastFault returns the last fault of a slot in p and the game in which it happened, or nil if there is none.
+// It ignores games that the slot forfeited because it had been disqualified earlier.
 func lastFault(p *play, slot int) (last *referee.Fault, in *referee.GameResult) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {
@@ -96,8 +97,8 @@ const (
 	shownBytes = 800 // of all shown lines
 )
 
-// suspendText returns the explanation for the owner of a suspended version: why, the last fault f in game g,
-// and advice.
+// suspendText returns the explanation for the owner of a suspended version: the reason why, the last fault f
+// in game g, and advice.
 func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *referee.Fault, g *referee.GameResult) phrase.Text {
 	bot := match.Contestant{Language: v.Language, Sandbox: r.Programs.Sandbox()}
 	if v.Remote {

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// waitingMatches has the matches that wait in the store.
+// waitingMatches has a copy of the list of waiting matches in the store.
 type waitingMatches struct {
 	store       Store
 	catalog     *catalog
@@ -24,7 +24,8 @@ type waitingMatches struct {
 // maxWaiting limits how many waiting matches are considered.
 const maxWaiting = 1000
 
-// refresh reads the waiting matches again if they can have changed, and drops those whose remote version is gone.
+// refresh reads the waiting matches again if they can have changed. It also drops matches that wait for a
+// remote version that has left.
 func (w *waitingMatches) refresh(ctx context.Context) error {
 	now := w.store.Matches.Generation()
 	if !w.wasRead || w.generation != now {
@@ -42,8 +43,8 @@ func (w *waitingMatches) refresh(ctx context.Context) error {
 	return nil
 }
 
-// dropAbsent drops matches that wait for a remote version that is gone. Otherwise the opponents in a rated
-// match would not be chosen for others meanwhile, and requested matches would pile up.
+// dropAbsent drops matches that wait for a remote version that has left. Otherwise its opponents in a rated
+// match would have to wait, too, and requested matches would pile up.
 func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	for _, m := range w.matches {
 		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
@@ -81,7 +82,8 @@ func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) 
 	return err != nil || w.catalog.roomOf(c).Check("", v, m.HouseOrRemote()) == nil // attempt.Play reports the error
 }
 
-// interruptedMatches is a Source of the matches that have started before and wait again, the oldest first.
+// interruptedMatches is a Source of the matches that nobody requested and that wait, mostly because an attempt
+// was interrupted. The oldest comes first.
 type interruptedMatches struct{ *waitingMatches }
 
 func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
@@ -98,9 +100,9 @@ func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *interruptedMatches) RecordStart(Job) {}
 
-// requestedMatches is a Source of the matches that people requested. They are played on this machine. Each
-// person has one at a time, and the person whose last turn is longest ago comes first. One of several cores
-// stays free of them.
+// requestedMatches is a Source of the matches that people requested, for this machine only. Each person plays
+// one at a time, and the person whose last turn is longest ago comes first. If there are several cores, one of
+// them never gets a requested match.
 type requestedMatches struct {
 	*waitingMatches
 	turn  int
@@ -127,8 +129,9 @@ func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	return s.catalog.job(ctx, best, c)
 }
 
-// leavesRoom reports whether m can run beside the other requested matches: its person has none, one core stays
-// free of them, and the memory suffices. Without memory m is not chosen, so that it does not hold up other jobs.
+// leavesRoom reports whether m can run beside the requested matches that are running: its person has none of
+// them, one core remains for other jobs, and there is enough memory. A match without enough memory is not
+// chosen, because it would hold up other jobs.
 func (s *requestedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
 	playing := 0
 	for _, a := range c.assignments {
