@@ -18,20 +18,20 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Contestant is a program that plays: how to start it, and how reports identify it.
+// Contestant describes a bot of a match: how to start it, which limits it has, and how reports identify it.
 type Contestant struct {
 	Name    string   // unique in a match
 	Version string   // from the manifest, else from the bot's "ready"
 	Command []string // the program and its arguments
 	Dir     string   // the working directory; "" means the current one
-	Show    []string // paths that the sandbox shows in addition to Dir and the files that Command names
+	Show    []string // paths that the sandbox makes visible in addition to Dir and the files that Command names
 	Hash    string   // SHA-256 of the program, in hexadecimal
 
 	Language string // the language in which it is written, for advice; "" if unknown
-	Line     string // the BOT as the user wrote it, for suggested commands; "" if unknown
+	Line     string // the bot's argument on the user's command line, for suggested commands; "" if unknown
 
-	// Temp is the directory in which the process gets a directory for temporary files, unless its sandbox has
-	// one; "" means the system's.
+	// Temp is the directory in which the process gets its own directory for temporary files; "" means the
+	// system's. It is not used if the bot has a sandbox, which has such a directory inside.
 	Temp string
 
 	// Clock, if not nil, replaces the clock of the match for this bot.
@@ -39,20 +39,20 @@ type Contestant struct {
 	// Sandbox confines the bot. If it is nil, the bot has all rights of the referee.
 	Sandbox *Sandbox
 
-	// Serve, if not nil, plays instead of a process: a person, or a bot that is part of
-	// this program. It reads the referee's lines and writes its own, as a process does
-	// on stdin and stdout, until the input ends. If it returns an error while the game goes
-	// on, the seat forfeits the game: for that reason if it is a fault.Reason, else for fault.Failed.
+	// Serve, if not nil, plays instead of a process: for a person, or for a bot that is part of this program. It
+	// reads the referee's lines and writes answers, as a process does on stdin and stdout, until the lines end.
+	// If it returns an error while the game goes on, the seat forfeits the game, with the error as the reason if
+	// it is a fault.Reason, otherwise with fault.Failed.
 	Serve func(lines io.Reader, answers io.Writer) error
 	// Untimed means that turns have no time limit. The turn lines still name the times of the clock.
 	Untimed bool
-	// Follows means that the bot gets the events of each move and its view at once, and not only with its turn.
+	// Follows means that the bot gets its events and its view after every move, and not only with its own turns.
 	Follows bool
 }
 
-// makeScratch makes a directory for the bot's temporary files. It returns "" if the bot needs none: a bot
-// without a process, or one whose sandbox has its own. The directory is registered with the cleaner first, so
-// that it is removed even if this program is killed.
+// makeScratch makes a directory for the bot's temporary files and returns its path. It returns "" if the bot
+// needs none, because it has no process or a sandbox. The directory is first registered with sandbox.RemoveAtEnd,
+// so that it is removed even if this program is killed.
 func (b Contestant) makeScratch() (string, error) {
 	if b.Serve != nil || b.Sandbox != nil {
 		return "", nil
@@ -74,8 +74,8 @@ func dropScratch(dir string) {
 	sandbox.CancelRemoveAtEnd(dir)
 }
 
-// Describe adds the bot's language, limits and files to the circumstances of its fault. files says whether the author
-// may learn which files this machine has.
+// Describe returns the circumstances c of a fault with the bot's language and the limits of its sandbox added. If
+// files is true, the advice for the fault may tell the author which files exist on this machine.
 func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 	c.Language = b.Language
 	if b.Sandbox == nil {
@@ -89,9 +89,9 @@ func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstan
 	return c
 }
 
-// InCompetition returns the circumstances of a bot's fault in a game of a ladder. log is the bot's log of
-// that game. The advice for them mentions neither flags for limits, which the author cannot change, nor files
-// of the machine.
+// InCompetition returns the circumstances of the bot's fault f in the ladder game r, for fault.Reason.Advice. log
+// is what the bot wrote to its log in that game. The advice then mentions neither flags for limits, which authors
+// cannot change in a ladder, nor files of this machine.
 func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
 	var c fault.Circumstances
 	if g, err := games.Find(r.Game); err == nil {
@@ -102,8 +102,8 @@ func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte
 	return c
 }
 
-// hidden reports whether a file exists on this machine and the sandbox hides it from the bot. A path below /tmp or
-// /scratch may stand for one in the user's home directory.
+// hidden reports whether the absolute path exists on this machine while the sandbox hides it from the bot. A path
+// below /tmp or /scratch is also tried below the user's home directory.
 func (b Contestant) hidden(path string) bool {
 	if !filepath.IsAbs(path) {
 		return false
@@ -121,7 +121,7 @@ func (b Contestant) hidden(path string) bool {
 	})
 }
 
-// PersonHash returns the hash that replays have for a person, who has no program.
+// PersonHash returns the value of ReplaySeat.SHA256 for a person, who has no program.
 func PersonHash() string {
 	hash := sha256.Sum256([]byte("a person"))
 	return hex.EncodeToString(hash[:])

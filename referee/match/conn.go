@@ -10,27 +10,28 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// BotConn is the referee's end of the lines to and from one bot. Only one goroutine may use it. The errors of
-// Send and Line are a fault.Reason if the bot is to blame; any other error is a failure of the referee.
+// BotConn carries the lines between the referee and one bot. Only one goroutine may use it. The errors of Send
+// and Line are a fault.Reason if the bot is to blame; any other error is a failure of the referee.
 type BotConn interface {
-	// BeginTurn begins a turn for which the bot has the time left. It resumes a bot that is stopped between
-	// its turns; Send resumes it, too, but in the bot's time.
+	// BeginTurn starts the time measurement of a turn for which the bot has the time left on its clock. It first
+	// resumes a bot that was stopped between its turns. Send would resume it too, but in the bot's time.
 	BeginTurn(now time.Time, left time.Duration) error
 	// Send writes whole lines, and returns the number of bytes that it has written. If the bot does not read
 	// them by the deadline, the bot is to blame.
 	Send(lines []byte, deadline time.Time) (n int, err error)
-	// Line reads the next line, without its LF, valid until the next call. at is when it was read. The error
-	// is ErrLate if no line came by the deadline. With a deadline in the past, Line does not wait.
+	// Line reads the next line of the bot, without its LF. It is valid until the next call. at is when it was
+	// read. The error is ErrLate if no line came by the deadline. If the deadline has passed, Line does not wait.
 	Line(now, deadline time.Time) (line []byte, at time.Time, err error)
-	// Rest returns the line that the bot has begun and not ended, valid until the next call of Line.
+	// Rest returns the output of the bot after its last LF, an unfinished line. It is valid until the next call
+	// of Line.
 	Rest() []byte
-	// Loss returns how much time other programs took from the bot since its turn or its process began.
-	// answered says whether an answer has just been read.
+	// Loss returns how much time other programs took from the bot between since, when its turn or its process
+	// began, and now. answered says whether the bot's answer has just been read.
 	Loss(since, now time.Time, answered bool) fairclock.Loss
 	// Memory returns the memory that all processes of the bot use, and its limit, in bytes. Both are 0 if
 	// they are unknown.
 	Memory() (used, limit int64)
-	// EndTurn ends a turn: the count of output starts again at 0.
+	// EndTurn ends a turn: from then on the bot's output counts against the limit of the next one.
 	EndTurn()
 	// Stderr returns what the bot has written to stderr since the last call.
 	Stderr() []byte
@@ -42,12 +43,12 @@ type BotConn interface {
 // ErrLate is the error of BotConn.Line when the deadline has passed without a line.
 var ErrLate = errors.New("no line in time")
 
-// maxSleep is the longest single sleep of the referee. After it the referee checks whether the match was canceled,
-// and whether it slept for too long.
+// maxSleep is the longest time that the referee sleeps at once while it waits for a bot. Then it checks whether
+// the match was canceled, and whether it slept for longer than it asked.
 const maxSleep = 100 * time.Millisecond
 
-// MaxLog is the largest number of bytes of a bot's stderr and comments that are kept for one game. Of more, the
-// beginning and the end are kept.
+// MaxLog is the largest number of bytes of a bot's stderr and comments that are stored for one game. If a bot
+// writes more, the beginning and the end are stored.
 const MaxLog = 256 << 10
 
 // lineBuffer splits the output of a bot into lines, and enforces the limits of the protocol.
@@ -55,11 +56,11 @@ type lineBuffer struct {
 	buf     [2 * protocol.MaxLine]byte
 	r, w    int // buf[r:w] are the unread bytes
 	scanEnd int // buf[r:scanEnd] has no LF
-	count   int // bytes of lines returned since the last turn was answered
+	count   int // bytes of the current turn: those of the lines that next has returned
 }
 
-// room returns the space for more bytes. The caller then calls advance with the number of bytes that it has
-// read. The space is never empty after next has found no line.
+// room returns the free part of the buffer, into which the caller reads output of the bot. The caller must then
+// call advance with the number of bytes read. The free part is never empty after next has returned false.
 func (b *lineBuffer) room() []byte {
 	if b.r > 0 {
 		copy(b.buf[:], b.buf[b.r:b.w])
@@ -72,11 +73,11 @@ func (b *lineBuffer) room() []byte {
 
 func (b *lineBuffer) advance(n int) { b.w += n }
 
-// endTurn ends a turn: the count of output starts again at 0.
+// endTurn ends a turn: the output that counts against the limit of a turn starts again at 0.
 func (b *lineBuffer) endTurn() { b.count = 0 }
 
-// next returns the next line; ok is false if there is no complete one. The result depends on the bytes alone, not on
-// how they were split into reads.
+// next returns the next line of the buffer, without its LF. ok is false if the buffer has no complete line. The
+// error is the fault of output that exceeds a limit. It does not depend on how the output was split into reads.
 func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	if i := bytes.IndexByte(b.buf[b.scanEnd:b.w], '\n'); i >= 0 {
 		end := b.scanEnd + i
@@ -89,8 +90,8 @@ func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	return nil, false, b.checkLimits(b.rest(), b.count+b.w-b.r)
 }
 
-// checkLimits returns the fault of a line, or of the beginning of a line, that breaks a limit. count is the
-// number of bytes of the turn up to its end.
+// checkLimits returns a fault.Reason if a line is too long, or if the bot has written too much in this turn.
+// count is the bytes of the turn up to the end of the line. The line may be unfinished.
 func (b *lineBuffer) checkLimits(line []byte, count int) error {
 	const limit = protocol.MaxLine
 	n := len(line)
@@ -104,5 +105,5 @@ func (b *lineBuffer) checkLimits(line []byte, count int) error {
 	return nil
 }
 
-// rest returns the line that is not complete yet.
+// rest returns the unfinished line at the end of the buffer.
 func (b *lineBuffer) rest() []byte { return b.buf[b.r:b.w] }

@@ -12,12 +12,12 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// BotProcess is one process of a bot outside of a match, as in the check of a bot. The rules of a match apply.
-// Its errors are a fault.Reason or a LateError if the bot is to blame; otherwise a *StarvedError, the error
-// of the context, or a failure of the referee.
+// BotProcess drives one bot outside of a match, for instance to check it, by the rules of a match. An error of
+// its methods is a fault.Reason or a LateError if the bot is to blame; otherwise it is a *StarvedError if the
+// machine was too busy, the error of the context, or a failure of the referee.
 //
-// One goroutine uses a BotProcess. From Start to Close it stays on one thread (runtime.LockOSThread), because on
-// Linux the bot ends with the thread that started it.
+// Only one goroutine may use a BotProcess. From Start to Close it must stay on one thread (runtime.LockOSThread),
+// because on Linux the bot ends with the thread that started it.
 type BotProcess struct {
 	processConn
 	seat    seat
@@ -29,13 +29,13 @@ type processConn interface {
 	BotConn
 	// CloseInput closes the bot's input. The bot may still write.
 	CloseInput()
-	// Wait waits until the process has ended, and discards its output on stdout. ok is false if it has not
-	// ended by the deadline.
+	// Wait waits until the process has ended, and discards its output on stdout. ok is false if the process still
+	// runs at the deadline.
 	Wait(deadline time.Time) (end End, ok bool)
 }
 
-// Start starts a bot and sends the greeting; Greet waits for the answer. If around is not nil, all lines pass
-// through the BotConn that it returns.
+// Start starts the bot b with the clock c and sends the greeting; Greet then waits for the answer. If around is
+// not nil, it receives the connection to the bot and returns the one to use, such as one that records the lines.
 func Start(ctx context.Context, b Contestant, c referee.Clock, around func(BotConn) BotConn) (*BotProcess, error) {
 	return newProcess(ctx, b, c, around, startBot)
 }
@@ -62,36 +62,38 @@ func newProcess(ctx context.Context, b Contestant, c referee.Clock, around func(
 	return p, nil
 }
 
-// Greet waits until the bot is ready, and returns the version that it reports.
+// Greet waits until the bot answers "ready", and returns the version that the bot reports. Call it once after
+// Start.
 func (p *BotProcess) Greet() (version string, err error) {
 	err = p.seat.greet()
 	return p.seat.version, err
 }
 
-// PlayTurn sends the bot its turn, waits for the answer, and makes that move in the game.
+// PlayTurn sends the bot the lines of the turn of g, waits for the answer, and makes that move in g.
 func (p *BotProcess) PlayTurn(g *referee.Game) error {
 	p.seat.place, p.seat.clock = g.Turn(), g.Record.ClockOf(g.Turn()).Clock()
 	return p.seat.playTurn(g)
 }
 
-// Await reads the bot's output until the given time. The bot has no turn, so anything but a comment or an
-// info is a fault.
+// Await reads the bot's output until the given time. Since it is not the bot's turn, the error is a fault if the
+// bot writes a move.
 func (p *BotProcess) Await(until time.Time) error { return p.seat.readBetweenTurns(time.Now(), until) }
 
-// AwaitLate waits up to patience, of the bot's own time, for an answer that is already late. came is zero if
-// no answer came.
+// AwaitLate waits for the answer of a bot that PlayTurn found late, and returns when it came, or the zero time if
+// it did not come. patience is how much of its own time the bot gets, without the time that other programs take.
 func (p *BotProcess) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	return p.seat.awaitLate(late, patience)
 }
 
-// SendLines sends the bot the lines of its seat that it has not received yet.
+// SendLines sends the bot the lines of g for its seat that it has not received yet, such as the result of the
+// game.
 func (p *BotProcess) SendLines(g *referee.Game, seat int) error {
 	now := time.Now()
 	return p.seat.send(g.TakeLines(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
 }
 
-// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after grace and its
-// credit.
+// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after grace, which does
+// not include time that other programs took.
 func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 	began := time.Now()
 	limit := p.seat.allowance(began, grace, 0)
@@ -118,7 +120,7 @@ func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 
 // End says how the process of a bot ended.
 type End struct {
-	Reason    fault.Reason // as in a fault of a bot whose process ends during a game
+	Reason    fault.Reason // why it ended, in the form of a fault of a bot whose process ends during a game
 	Leftovers int          // number of processes that it left running; only known on Linux
 }
 

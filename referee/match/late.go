@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// StarvedError is the error of a game that is void because other programs used the cores: a late bot lost
-// more time to them than can be credited.
+// StarvedError is the error of a game in which a bot was late because other programs used its core for longer
+// than the largest credit of a turn. The game is void: it does not count and is played again.
 type StarvedError struct {
 	Bot      string        // name of the late bot
 	TurnTime time.Duration // elapsed time of the turn
@@ -22,19 +22,21 @@ func (s *StarvedError) Error() string {
 	return fmt.Sprintf("the machine is too busy: %q had no core for %d of the %d ms of a turn", s.Bot, s.LostTime.Milliseconds(), s.TurnTime.Milliseconds())
 }
 
-// LateError is the fault of a bot that is late even after its credit is subtracted.
+// LateError is the fault of a bot that is late even after subtracting its credit, the time that other programs
+// used.
 type LateError struct {
 	fault.Reason
-	Credit    time.Duration // see fairclock.Verdict
+	Credit    time.Duration // time that other programs took from the bot; see fairclock.Verdict
 	Delay     time.Duration // how late the bot is after Credit is subtracted
 	TurnStart time.Time     // when the turn began
 	ArrivedAt time.Time     // when the answer came; zero if it has not come
 }
 
-// Unwrap returns the reason.
+// Unwrap returns the fault.Reason.
 func (o LateError) Unwrap() error { return o.Reason }
 
-// allowance returns how long a bot may take for an answer. left is the time on its clock.
+// allowance returns the time limit of a turn that began at start. left is the time on the bot's clock. If a
+// person or a remote bot plays in the match, the credit for time that other programs take is not limited.
 func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.Allowance {
 	a := fairclock.NewAllowance(start, left, margin)
 	if s.anyRemote {
@@ -43,15 +45,15 @@ func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.
 	return a
 }
 
-// anyRemote reports whether a person or a remote bot plays. Their games are never void: the deal cannot be
-// played again with somebody who has seen it, and a connection has a time limit of its own.
+// anyRemote reports whether a person or a remote bot plays in the match. Their games must never be void, because
+// they have seen the deal and cannot play it again.
 func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Contestant) bool { return b.Serve != nil })
 }
 
-// judge decides about a turn whose time is over: the answer is late, or has not come yet. The error is a
-// LateError with the reason why if the bot is at fault, and a *StarvedError if the game is void. Otherwise
-// the verdict says whether the answer is in time with credit, or how long to wait for it.
+// judge decides about a turn whose time is over. answered says whether the answer has come. If the bot is at
+// fault, the error is a LateError with the reason why. If the game is void, it is a *StarvedError. Otherwise the
+// verdict says that the answer is in time after subtracting credit, or how much longer to wait for it.
 func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fault.Reason) (fairclock.Verdict, error) {
 	loss := s.conn.Loss(a.Start, now, answered)
 	v := a.Judge(now, loss, answered)
@@ -69,11 +71,12 @@ func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fa
 	return v, nil
 }
 
-// LatePatience is the usual value of Match.Patience.
+// LatePatience is the usual value of Match.Patience, the time for which a late answer is awaited.
 const LatePatience = time.Second
 
-// arrivalNote waits for a late move, and returns the line for the bot's log that says when it came. The error
-// is the fault of a bot that exceeds its memory in the meantime, or a failure of the referee.
+// arrivalNote waits for the move of a late bot, and returns the line for the bot's log that says when it came. It
+// returns "" if late is no late move, or if the bot ends. The error is the fault of a bot that exceeds its memory
+// limit while it is awaited, or a failure of the referee.
 func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	if late.Kind != fault.Late && late.Kind != fault.LateBank {
 		return "", nil
@@ -91,16 +94,16 @@ func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	return fault.ArrivalNote(true, own) + "\n", nil
 }
 
-// memoryStep decides when awaitLate starts its wait again: if the memory of the bot has grown by 1/memoryStep
-// of its limit.
+// memoryStep decides when awaitLate starts its wait again: if the bot's memory has grown by 1/memoryStep of its
+// limit.
 const memoryStep = 16
 
-// awaitLate waits for a late answer. came is zero if no answer came. The error says why no answer can come
-// any more.
+// awaitLate waits for a late answer, and returns when it came, or the zero time if it did not come. The error
+// says why no answer can come any more, such as a fault.Reason if the process has ended.
 //
-// The wait lasts for patience of the bot's own time, so that on a busy machine a slow bot is not taken for
-// one that never answers. If the memory of the bot grows, the wait starts again: a bot that reaches its
-// memory limit is at fault for that, and not for being late.
+// patience is the bot's own time, without the time that other programs take, so that a slow bot on a busy machine
+// is not mistaken for one that never answers. If the memory of the bot grows, the wait starts again: a bot that
+// reaches its memory limit has that fault, and not that of being late.
 func (s *seat) awaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	began, credit := time.Now(), late.Credit
 	now, until := began, began.Add(patience)

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// local is the BotConn of a bot without a process: it runs Contestant.Serve in a goroutine.
+// local is the BotConn of a bot that is part of this program: it runs Contestant.Serve in a goroutine.
 type local struct {
 	ctx        context.Context
 	inbox      *inbox
@@ -24,11 +24,11 @@ type local struct {
 	unread     []byte // output that is not in lines yet
 	holds      holdTimes
 
-	overslept time.Duration // by how much the referee's sleeps were too long since the turn began
+	overslept time.Duration // sum of how much longer than asked the referee slept since the turn began
 }
 
-// Holder stops and starts the clock of a bot. The writer that Contestant.Serve gets for its answers implements it.
-// The time between Hold(true) and Hold(false) is credit of the turn.
+// Holder stops and restarts the clock of a bot that Contestant.Serve plays. Serve gets it as the writer for its
+// answers. Hold(true) stops the clock and Hold(false) restarts it; the time between counts as credit of the turn.
 type Holder interface{ Hold(bool) }
 
 // holdTimes adds up for how long the clock of a bot was held during a turn.
@@ -61,7 +61,7 @@ func (h *holdTimes) hold(on bool) {
 	h.since = time.Time{}
 }
 
-// until returns how long the clock was held in this turn up to now, and whether it is held now.
+// until returns for how long the clock was stopped in this turn up to now, and whether it is stopped now.
 func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,7 +71,8 @@ func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
 	return h.sum + max(0, now.Sub(h.since)), true
 }
 
-// startBot starts a bot, as a process or with Serve.
+// startBot runs Contestant.Serve if it is set, otherwise it starts the bot's process. w measures the time that
+// the process uses.
 func startBot(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	if b.Serve == nil {
 		return startProcess(ctx, b, w)
@@ -95,7 +96,7 @@ func (l *local) BeginTurn(time.Time, time.Duration) error {
 	return nil
 }
 
-// Loss returns how long the clock was held, and how long the referee was stopped or had no core.
+// Loss returns for how long in this turn the clock was stopped or the referee slept too long.
 func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	sum, held := l.holds.until(now)
 	loss := fairclock.Loss{}.Plus(min(sum+l.overslept, max(0, now.Sub(since))))
@@ -105,7 +106,7 @@ func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	return loss
 }
 
-// holdStep is how often a turn checks whether the clock of its bot is still held.
+// holdStep is the interval at which a turn checks whether the clock of its bot is still stopped.
 const holdStep = 50 * time.Millisecond
 
 // Memory returns 0, since the bot has no process of its own.
@@ -190,7 +191,7 @@ func (l *local) Rest() []byte   { return l.lines.rest() }
 func (l *local) EndTurn()       { l.lines.endTurn() }
 func (l *local) Stderr() []byte { return nil }
 
-// Close waits for Serve to return, up to the grace. It cannot end Serve, which may be waiting for a person.
+// Close waits for Serve to return, at most for grace. It cannot interrupt Serve, which may wait for a person.
 func (l *local) Close(grace time.Duration) {
 	l.inbox.close()
 	if grace > 0 {

@@ -20,9 +20,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Match is a series of deals between the same bots. Each deal is played once in every rotation of the bots
-// over the seats, so that no bot gains by lucky cards. Each rotation has its own processes: no process plays
-// a deal twice.
+// Match is a series of deals between the same bots. Each deal is played once in every rotation, which assigns
+// bots to seats, so that no bot gains by lucky cards. Bots have separate processes in each rotation, so that no
+// process plays a deal twice.
 type Match struct {
 	Variant   *rules.Variant
 	Bots      []Contestant // in the order of the seats in rotation 0
@@ -30,39 +30,40 @@ type Match struct {
 	FirstDeal int // number of the first deal that is played
 	Seed      rules.Seed
 	Clock     referee.Clock // of the bots that have no clock of their own
-	// Openings are the first moves of the deals, in turn: deal i has Openings[i % len(Openings)]. nil means none.
+	// Openings are moves with which deals begin: deal i begins with Openings[i % len(Openings)]. nil means none.
 	Openings []referee.DealOpening
 	// Adjudication has the rules by which the bots' own scores end games; the zero value has none.
 	Adjudication referee.Adjudication
-	// EarlierGames are the games that were played before the match was resumed. They are not played again.
+	// EarlierGames are the games that were played before the match was interrupted. They are not played again,
+	// and their faults count.
 	EarlierGames []referee.PlayedGame
-	// OnlyRotations are the rotations that are played; nil means all.
+	// OnlyRotations are the numbers of the rotations that are played; nil means all.
 	OnlyRotations []int
-	// Patience is how much of its own time a late bot gets to answer after all. The answer does not count: its
-	// time is only reported in the bot's log. 0 means not to wait.
+	// Patience is for how much of its own time a late bot is awaited. Its answer no longer counts: only the time
+	// at which it came is written to the bot's log. 0 means not to wait.
 	Patience time.Duration
 
 	Resources Resources
 	Observer  Observer
 
-	// start is startBot, except in tests.
+	// start starts a bot. It is nil except in tests; nil means startBot.
 	start startFunc
 }
 
-// Resources are what a match uses of the machine. The zero value is one worker on any core.
+// Resources are the part of the machine that a match uses. The zero value is one worker thread on any core.
 type Resources struct {
-	// Workers has the core of each worker, a thread that plays games, and its bots; cores.Any leaves the choice to
-	// the kernel. Only as many workers as rotations are used.
+	// Workers has the number of the core of each worker: a thread that plays games, and its bots. cores.Any
+	// leaves the choice to the kernel. There are never more workers than rotations.
 	Workers []int
-	// ParallelRotations is the number of rotations that have processes at the same time; 0 means all. The
-	// next rotations start when these have played all deals. The faults that disqualify a bot then count in
-	// that order, too.
+	// ParallelRotations is the number of rotations that are played, and have processes, at the same time; 0 means
+	// all. The next rotations start when these have played all deals. Faults that disqualify a bot are counted in
+	// the same order.
 	ParallelRotations int
 	// Low gives the workers and the bots the lowest priority, so that they do not slow down other matches.
 	Low bool
 }
 
-// Rotations returns how often each deal is played: once in each rotation of the bots over the seats.
+// Rotations returns how often each deal is played: once in each assignment of bots to seats.
 func (m *Match) Rotations() int { return len(m.Bots) }
 
 // endDeal returns the number of the last deal plus one.
@@ -121,7 +122,7 @@ func (m *Match) Check() error {
 	return m.Clock.Check()
 }
 
-// PlayGame plays the first deal in rotation 0. Deals and OnlyRotations have no effect.
+// PlayGame plays one game: the first deal in rotation 0. The fields Deals and OnlyRotations have no effect.
 func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err error) {
 	one := *m
 	one.Deals, one.OnlyRotations = 1, []int{0}
@@ -132,12 +133,12 @@ func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err err
 	return game, err
 }
 
-// Play plays all games, and returns when the processes of all bots have ended. It calls done, unless it is
-// nil, with each finished game, one at a time. Games finish in any order, because void games are played again
-// later.
+// Play plays all games, and returns when the processes of all bots have ended. It calls done, unless it is nil,
+// with each finished game, never twice at the same time. Games may finish out of order, because a void game is
+// played again later.
 //
-// The error is that of the context, the first of done, which ends the match, or a failure of the referee that
-// occurred in every try of a game.
+// Play returns the error of the context, or the first error of done, which ends the match, or the failure of the
+// referee in a game that has failed in every try.
 func (m *Match) Play(ctx context.Context, done func(*referee.GameResult) error) error {
 	if err := m.Check(); err != nil {
 		return err
@@ -156,7 +157,7 @@ func (m *Match) Play(ctx context.Context, done func(*referee.GameResult) error) 
 	return nil
 }
 
-// playRotations plays the current rotations of the schedule, in the workers of the match.
+// playRotations plays all games of the current rotations of s in the threads of the match's workers.
 func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	group, ctx := errgroup.WithContext(ctx)
 	workers := m.Resources.Workers
@@ -177,10 +178,11 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	return group.Wait()
 }
 
-// lowestPriority is the nice value of the lowest priority.
+// lowestPriority is the nice value with the lowest priority.
 const lowestPriority = 19
 
-// worker plays some rotations on one thread. Their bots end with that thread.
+// worker plays the games of some rotations on one thread and the given core until none is left. players has the
+// processes of all bots of the match. The bots end with the thread.
 func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *fairclock.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := cores.Bind(core); err != nil {
@@ -234,11 +236,11 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	}
 }
 
-// OwnTime adds up the bots' own time for all moves of a match with one worker. Its Watch is a value for
-// Observer.Watch. Void games do not count.
+// OwnTime sums the bots' own time for all moves of a match with one worker, without the time that other programs
+// took. Set its Watch method as Observer.Watch. Void games do not count.
 type OwnTime struct{ finishedGames, currentGame time.Duration }
 
-// Watch adds the last move of a game. It is to be set as Observer.Watch.
+// Watch adds the own time of the last move of g. It is the value for Observer.Watch.
 func (o *OwnTime) Watch(g *referee.Game) {
 	n := len(g.Record.Moves)
 	switch {
@@ -251,5 +253,5 @@ func (o *OwnTime) Watch(g *referee.Game) {
 	}
 }
 
-// Sum returns the sum so far.
+// Sum returns the sum over the finished games and the current one.
 func (o *OwnTime) Sum() time.Duration { return o.finishedGames + o.currentGame }

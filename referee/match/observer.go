@@ -8,20 +8,20 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Observer has functions that are called during a match. Each may be nil.
+// Observer contains functions that a Match calls while it is played. Each may be nil.
 type Observer struct {
-	// Trace receives every line. It is called from all workers.
+	// Trace receives all lines to and from the bots. It is called from all workers, also at the same time.
 	Trace func(referee.Traffic)
-	// Watch receives each game when it has begun, after each move, and when it has ended. It is called from
-	// all workers, while no clock runs, and the game waits until it returns.
+	// Watch receives each game when it has begun, after each move, and when it has ended. It is called from all
+	// workers, also at the same time. No clock runs meanwhile, and the game waits until Watch returns.
 	Watch func(*referee.Game)
-	// Trouble receives a *VoidError or a *BusyError. Its calls overlap neither each other nor those with
-	// finished games.
+	// Trouble receives a *VoidError or a *BusyError. It is never called twice at the same time, nor at the same
+	// time as the function that receives finished games.
 	Trouble func(error)
 }
 
-// VoidError reports a game that will be played again: the referee failed in it, or the machine was too busy
-// (Err is a *StarvedError).
+// VoidError reports a game that does not count and will be played again, because the referee failed in it or, if
+// Err is a *StarvedError, because the machine was too busy.
 type VoidError struct {
 	Deal, Rotation int
 	Err            error
@@ -46,7 +46,7 @@ func (b *BusyError) Error() string {
 // busyInterval is the shortest time between two reports that the machine is busy.
 const busyInterval = time.Minute
 
-// reports passes on finished games and troubles, one at a time.
+// reports calls the functions that receive finished games and troubles, never two at the same time.
 type reports struct {
 	onGame    func(*referee.GameResult) error
 	onTrouble func(error)
@@ -74,7 +74,8 @@ func (r *reports) void(v *VoidError) {
 	r.onTrouble(v)
 }
 
-// busy adds the results of fairclock.Monitor.Busy, and reports the sum at most once in busyInterval.
+// busy adds the two results of fairclock.Monitor.Busy to their sums: CPU time of other programs, and time of the
+// cores. At most once in busyInterval it reports the sums as a *BusyError.
 func (r *reports) busy(othersCPU, coreTime time.Duration) {
 	if r.onTrouble == nil || coreTime == 0 {
 		return

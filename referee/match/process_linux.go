@@ -20,9 +20,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is the BotConn of a bot that is a child process on Linux. The goroutine that starts it is locked to
-// its thread, and does all reading and writing itself. It sleeps in one epoll on stdout, stderr and the
-// pidfd, so that a turn costs two process switches, and the end of the bot is noticed at once.
+// process is the BotConn of a bot that is a child process on Linux. One goroutine, locked to its thread, starts
+// the bot and does all reading and writing. It waits in one epoll for stdout, stderr and the pidfd, so that a
+// turn costs two process switches, and the end of the bot is noticed at once.
 type process struct {
 	ctx context.Context
 	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
@@ -31,7 +31,7 @@ type process struct {
 	epoll                 int // for stdout, stderr, pidfd and stdin; 0 until needed
 	lines                 lineBuffer
 	log                   cutlog.Buffer
-	deaf                  bool // the bot has closed its stdin
+	deaf                  bool // the bot has closed its stdin or ended, so lines can no longer be sent
 	exited                bool
 	turn                  fairclock.TurnMeter
 	bot                   Contestant
@@ -43,7 +43,8 @@ func (p *process) isUnsandboxed() bool { return p.bot.Sandbox == nil }
 // isFrozenBetweenTurns reports whether the bot is stopped while it has no turn.
 func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.bot.Sandbox.Freeze }
 
-// startProcess starts a bot. The bot ends with the calling thread.
+// startProcess starts a bot as a child process, which ends with the calling thread. w measures the time that it
+// uses.
 func startProcess(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	p := &process{log: cutlog.Buffer{Limit: MaxLog}, ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
@@ -155,8 +156,8 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// await sleeps until the bot writes or exits, or the time left is over. It reads stderr, records an exit, and
-// returns the time of waking. Since all turns sleep here, the descriptors are registered only once.
+// await sleeps until the bot writes, exits or closes its stdin, or until the time left is over. It reads what is
+// on stderr, sets p.exited after an exit, and returns the time at which it woke.
 func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err error) {
 	if p.epoll == 0 {
 		if err := p.register(); err != nil {
@@ -183,9 +184,8 @@ func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err
 	return woken, nil
 }
 
-// handleClosedInput handles that the bot has closed its stdin. If lines that were sent are unread, the bot is
-// at fault: a write can succeed while a process that is just being started still has the pipe open. Otherwise
-// the bot may still answer, and the next write fails.
+// handleClosedInput is called when the bot has closed its stdin. If lines are unread in the pipe, it sets p.deaf,
+// which makes the bot at fault. Otherwise the bot may still answer, and the next write fails.
 func (p *process) handleClosedInput() {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // otherwise it is reported again and again
 	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {
@@ -218,8 +218,8 @@ func (p *process) registerEvents(fd int, events uint32) error {
 	return nil
 }
 
-// awaitRoom sleeps until the full pipe to a bot has room. It returns a fault if the time left is over before.
-// It sleeps for at most the duration most.
+// awaitRoom sleeps until the full pipe to the bot has room, at most for the duration most. It returns a
+// fault.Reason if the time left for the write passes first.
 func (p *process) awaitRoom(left, most time.Duration) error {
 	p.turn.RecordFullInput()
 	fds := [3]unix.PollFd{
@@ -249,8 +249,8 @@ func (p *process) awaitRoom(left, most time.Duration) error {
 	return nil
 }
 
-// drainStderr reads what is on stderr now, up to a few times the size of a pipe, so that a bot that floods
-// stderr cannot keep the referee busy.
+// drainStderr moves the output on stderr to the log, without waiting. It reads at most 256 KB, so that a bot that
+// writes without end cannot keep the referee busy.
 func (p *process) drainStderr() {
 	var buf [4 << 10]byte
 	for range 64 {
@@ -270,15 +270,15 @@ func (p *process) drainStderr() {
 	}
 }
 
-// exitWait is how long a bot may take to exit after it has closed a pipe, while it uses or waits for a
-// core. reportWait is how long its sandbox may then take to report the exit.
+// exitWait is how long a bot that has closed a pipe and still wants a core may take to exit. reportWait is how
+// long its sandbox may take to report the exit.
 const (
 	exitWait   = 5 * time.Second
 	reportWait = time.Minute
 )
 
-// closedPipeFault returns the fault of a bot that closed a pipe. It waits a moment, because the bot may be
-// about to exit. If it exits, the fault is how it ended; otherwise it is of kind how.
+// closedPipeFault returns the fault of a bot that closed its stdin or stdout. It first waits a moment for the bot
+// to exit. If the bot exits, the fault says how; otherwise it has the kind how.
 func (p *process) closedPipeFault(how fault.Kind) error {
 	moment := 100 * time.Millisecond
 	if !p.isUnsandboxed() {
@@ -302,7 +302,8 @@ func (p *process) closedPipeFault(how fault.Kind) error {
 	return p.endFault(p.sandbox.Wait())
 }
 
-// endFault returns the fault of a bot whose sandbox ended with this status.
+// endFault returns the fault of a bot whose sandbox ended with the status s. It returns another error if the bot
+// could not be started by a fault of the machine.
 func (p *process) endFault(s sandbox.Status) error {
 	switch s.Reason {
 	case sandbox.MemoryLimit:
@@ -325,8 +326,8 @@ func (p *process) endFault(s sandbox.Status) error {
 	return exitReason(s.Code, s.Signal).WithUnfinishedLine(p.Rest())
 }
 
-// exitReason returns the fault of a process that exited with a status or, unless signal is 0, was ended by a
-// signal.
+// exitReason returns the fault of a process that ended by the given signal, or with the exit status if signal is
+// 0.
 func exitReason(status int, signal syscall.Signal) fault.Reason {
 	if signal != 0 {
 		return fault.Reason{Kind: fault.Signalled, Signal: int(signal), Name: unix.SignalName(signal)}
@@ -351,7 +352,7 @@ func (p *process) Stderr() []byte {
 	return p.log.Take()
 }
 
-// awaitExit waits until the process has ended, and reads the rest of its output.
+// awaitExit waits until the process has ended or the deadline has passed, and discards its output on stdout.
 func (p *process) awaitExit(deadline time.Time) {
 	var sink [4096]byte
 	for now := time.Now(); !p.exited; {
@@ -432,8 +433,8 @@ func (p *process) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return p.turn.Loss(since, now, answered)
 }
 
-// hasEnded reports whether the bot has ended and only the report of its sandbox is missing: the init of the
-// sandbox has no children, or has not reaped the last one yet.
+// hasEnded reports whether the bot has ended although its sandbox has not reported it yet. It looks at the
+// children of the sandbox's init process.
 func (p *process) hasEnded() bool {
 	if p.isUnsandboxed() {
 		return false

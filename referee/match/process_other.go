@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is the BotConn of a bot that is a child process on systems other than Linux. It is a local bot whose
-// Serve copies the lines to the process, and the answers back.
+// process is the BotConn of a bot that is a child process on systems other than Linux. It contains a local, whose
+// Serve copies the lines between the referee and the process.
 type process struct {
 	*local
 	sandbox *sandbox.Process // of level LevelNone
@@ -105,8 +105,8 @@ func (p *process) Stderr() []byte {
 	return p.log.Take()
 }
 
-// closedPipeFault returns the fault of a bot that closed a pipe. If the process runs on, the fault is of kind
-// how.
+// closedPipeFault returns the fault of a bot that closed its stdin or stdout. If the process has ended, the fault
+// says how; otherwise it has the kind how.
 func (p *process) closedPipeFault(how fault.Kind) fault.Reason {
 	select {
 	case <-p.done:

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// rotation is one rotation of a match: the same bots in the same seats for all deals. Each seat has a process
-// that no other rotation uses.
+// rotation is the state of one rotation of a match, in which each bot has the same seat in all deals. The bots
+// have processes that play in no other rotation.
 type rotation struct {
 	match  *Match
 	ctx    context.Context
@@ -23,8 +23,8 @@ type rotation struct {
 	seats  []*seat
 }
 
-// newRotation returns a rotation whose bots run on the cores of a worker. w is the monitor of the worker, and
-// reportBusy is called after other programs may have taken time from a bot.
+// newRotation returns the rotation with the given number. w measures the time of the bots that it starts. It
+// calls reportBusy when other programs may have taken time from a bot.
 func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor, reportBusy func()) *rotation {
 	t := &table{patience: m.Patience, anyRemote: m.anyRemote(), reportBusy: reportBusy}
 	start := m.start
@@ -40,8 +40,8 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	return r
 }
 
-// play plays one deal. out says which bots are disqualified. The error is a failure of the referee, or that
-// of the context; after an error the processes must not be used again.
+// play plays one deal. out says by the index of the bot in the match which bots are disqualified. The error is a
+// failure of the referee, or that of the context. After an error the bots' processes must be ended.
 func (r *rotation) play(deal int, out []bool) (result *referee.GameResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -82,7 +82,7 @@ func (m *Match) opening(deal int) (o referee.DealOpening) {
 	return o
 }
 
-// head returns the part of the replay of a deal that is known before the game.
+// head returns what is known before the game of the replay of a deal: seeds, seats, clocks and options.
 func (r *rotation) head(deal int) referee.Replay {
 	m := r.match
 	head := referee.Replay{

@@ -13,15 +13,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Sandbox says how a bot is confined.
+// Sandbox says how strictly a bot is confined, and what its limits are.
 type Sandbox struct {
 	Level  sandbox.Level
 	Limit  sandbox.Limit
-	Freeze bool // stop the bot while it is not its turn; requires Full
+	Freeze bool // stop the bot while it is not its turn; requires sandbox.LevelFull
 }
 
-// spec returns what the sandbox is to start. b.Temp must be the bot's own directory. The error is a
-// fault.Reason if the bot is to blame.
+// spec returns how to start the bot with or without its sandbox: program, arguments, directory, visible files and
+// limits. b.Temp must be the bot's own directory. The error is a fault.Reason if the bot is to blame.
 func (b Contestant) spec() (sandbox.Spec, error) {
 	h := b.Sandbox
 	switch {
@@ -45,7 +45,7 @@ func (b Contestant) spec() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// visibleFiles returns the command of a sandboxed bot, and the user's files that its sandbox shows: its
+// visibleFiles returns the command of a sandboxed bot and the user's files that its sandbox makes visible: its
 // directory and the files that its command names.
 func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, VisiblePaths: b.Show}
@@ -87,7 +87,8 @@ func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// startError converts the error of starting a bot to a fault if the bot is to blame.
+// startError converts the error of starting a bot to a fault.Reason, unless this machine is to blame, for
+// instance because it has no memory left.
 func startError(b Contestant, err error) error {
 	if s, ok := errors.AsType[*sandbox.StepError](err); ok {
 		if s.Step != "program" {

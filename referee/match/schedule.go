@@ -12,20 +12,20 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// schedule assigns the games of a match to workers. Its order makes the results independent of the number of
-// workers: a bot is disqualified from a deal if it had MaxFaults faults in the earlier deals of all
-// rotations, so a rotation that is ahead waits as long as that can still change.
+// schedule assigns the games of a match to workers so that results do not depend on the number of workers. A bot
+// is disqualified from a deal if it had referee.MaxFaults faults in earlier deals of all rotations. A rotation
+// that is ahead of others therefore waits while unfinished games can still disqualify a bot.
 type schedule struct {
 	match *Match
 
 	mu            sync.Mutex
 	cond          *sync.Cond
-	firstRotation int              // first of the rotations that are played at the same time
+	firstRotation int              // first of the rotations that are played now
 	endRotation   int              // the last of them plus one
 	nextDeals     []int            // by rotation, the next deal to assign
-	earlierDeals  [][]int          // by rotation, the sorted deals that were played before a resume
-	openGames     []*scheduledGame // games that are assigned and not finished
-	faults        [][]place        // by bot, the game of each of its faults
+	earlierDeals  [][]int          // by rotation, the sorted deals that were played before the match was interrupted
+	openGames     []*scheduledGame // games that are assigned to a worker and not finished
+	faults        [][]place        // by bot, the games in which it had faults, one entry for each fault
 
 	reports reports
 }
@@ -37,24 +37,24 @@ type place struct{ deal, rotation int }
 type scheduledGame struct {
 	place
 	disqualifiedBots []bool    // by bot
-	failures         int       // number of failures of the referee
-	starvations      int       // number of times that the machine was too busy
-	void             bool      // the game waits to be played again
-	notBefore        time.Time // earliest time for that
+	failures         int       // how often the referee failed in the game
+	starvations      int       // how often the machine was too busy for the game
+	void             bool      // the game does not count and waits to be played again
+	notBefore        time.Time // earliest time to play a void game again
 }
 
-// maxTries is the number of tries after which a game in which the referee fails ends the match.
+// maxTries is how often a game is tried in which the referee fails. Then the failure ends the match.
 const maxTries = 3
 
-// A game that was void because the machine was too busy is played again after a pause, which
-// doubles each time.
+// minPause is how long a game that was void because the machine was too busy waits to be played again. The pause
+// doubles each time, up to maxPause.
 const (
 	minPause = time.Second
 	maxPause = time.Minute
 )
 
-// maxAhead is how many deals a worker plays beyond a void game before that is played again. A sequential test
-// needs the games in order.
+// maxAhead is how many later deals a worker plays while a void game waits to be played again. It is limited
+// because a sequential test needs the games in order.
 const maxAhead = 100
 
 func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
@@ -78,7 +78,7 @@ func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
 	return s
 }
 
-// setRotations sets the rotations that are played to those from first up to last, without last.
+// setRotations makes the schedule assign the games of the rotations from first to last-1.
 func (s *schedule) setRotations(first, last int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,9 +92,9 @@ func (s *schedule) wake() {
 	s.cond.Broadcast()
 }
 
-// nextGame returns the next game of some rotations: one in which the referee failed, else the earliest that
-// was not played yet, else one for which the machine was too busy and whose pause is over. It waits until
-// there is one. It returns nil if all games are finished.
+// nextGame assigns the next game of the given rotations. First come games in which the referee failed, then the
+// earliest game that was not played yet, then games for which the machine was too busy and whose pause is over.
+// It waits until one can be played, and returns nil if all are finished.
 func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGame, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +138,8 @@ func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGam
 	}
 }
 
-// nextDeal returns the next deal of a rotation to assign. If there is none, it returns the end of the deals.
+// nextDeal returns the number of the next deal of a rotation to assign, or Match.endDeal if none is left. It
+// skips the deals that were played before the match was interrupted.
 func (s *schedule) nextDeal(rotation int) int {
 	deal := s.nextDeals[rotation]
 	for _, played := slices.BinarySearch(s.earlierDeals[rotation], deal); played; _, played = slices.BinarySearch(s.earlierDeals[rotation], deal) {
@@ -148,8 +149,8 @@ func (s *schedule) nextDeal(rotation int) int {
 	return min(deal, s.match.endDeal())
 }
 
-// disqualifiedBots returns which bots are disqualified from a deal. ok is false as long as unfinished games can
-// change that.
+// disqualifiedBots returns, by the index of the bot, which bots are disqualified from a deal. ok is false while
+// unfinished games of earlier deals can still change that.
 func (s *schedule) disqualifiedBots(deal int) (disqualified []bool, ok bool) {
 	unfinished := 0
 	for rotation := s.firstRotation; rotation < s.endRotation; rotation++ {
@@ -179,7 +180,8 @@ func (s *schedule) disqualifiedBots(deal int) (disqualified []bool, ok bool) {
 	return disqualified, true
 }
 
-// finishGame records the faults of a finished game, and reports the game.
+// finishGame removes g from the games that are not finished, counts the faults of its result, and passes the
+// result to the function done of Match.Play, whose error it returns.
 func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error {
 	s.mu.Lock()
 	s.openGames = slices.DeleteFunc(s.openGames, func(o *scheduledGame) bool { return o == g })
@@ -191,8 +193,8 @@ func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error 
 	return s.reports.finish(game)
 }
 
-// voidGame schedules a game to be played again. The error ends the match: the referee has failed in this game
-// too often.
+// voidGame reports the void game g and schedules it to be played again. why is a *StarvedError or a failure of
+// the referee. The error is not nil if the referee has failed in the game maxTries times; it ends the match.
 func (s *schedule) voidGame(g *scheduledGame, why error) error {
 	s.reports.void(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()

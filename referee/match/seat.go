@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// seat is a bot in one seat for all games of a rotation. It has a process from its first game to its first
-// fault.
+// seat is a bot in one seat for all games of a rotation. Its process runs from its first game to its first fault,
+// after which the next game starts another.
 type seat struct {
 	Contestant
 	*table
@@ -23,34 +23,34 @@ type seat struct {
 
 	number int           // index of the bot in the match
 	place  int           // number of the seat in the game
-	clock  referee.Clock // of the bot
+	clock  referee.Clock // the clock of the bot
 
 	log  cutlog.Buffer // comments and stderr in this game
 	info []string      // info lines since the last move
 }
 
-// table has what all seats of a rotation share.
+// table contains what all seats of a rotation share.
 type table struct {
 	start      func(b Contestant) (BotConn, error)
 	patience   time.Duration // see Match.Patience
 	anyRemote  bool          // see Match.anyRemote
-	reportBusy func()        // called after others may have taken time from a bot
+	reportBusy func()        // called when other programs may have taken time from a bot
 	trace      func(seat int, fromBot bool, at time.Time, lines []byte)
 }
 
-// session is one process of a seat.
+// session is the state of one process of a seat.
 type session struct {
 	conn         BotConn
-	scratch      string // its directory for temporary files; "" if it needs none
+	scratch      string // the process's directory for temporary files; "" if it needs none
 	greetedAt    time.Time
 	ready        bool   // the bot has answered the greeting
-	version      string // from the bot's answer
+	version      string // version of the bot, from its answer to the greeting
 	pendingFault error  // a fault between turns, which the next turn reports; may be nil
 }
 
-// playGame plays a game that has not begun to its end, beginning with the moves of an opening. out says which
-// bots are disqualified. If watch is not nil, it receives each position. The error is a failure of the
-// referee, or that of the context; after an error the processes must not be used again.
+// playGame starts the bots that have no process, makes the opening's moves, and plays g to its end. out says by
+// the index of the bot which bots are disqualified. If watch is not nil, it is called with each position. The
+// error is a failure of the referee, or that of the context. After an error the bots' processes must be ended.
 func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
@@ -100,8 +100,8 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	return nil
 }
 
-// follow sends the new events of a game to the bots that follow it. The bot to move gets them with its turn
-// instead.
+// follow sends the new events and the view to each bot with Contestant.Follows. It skips the bot that is to move,
+// which gets them with its turn.
 func follow(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
 		if s.Follows && s.session != nil && s.pendingFault == nil && s.place != g.Turn() && !g.IsOver() && !g.HasForfeited(s.place) {
@@ -111,9 +111,9 @@ func follow(g *referee.Game, seats []*seat) {
 	}
 }
 
-// startAll starts the bots that have no process, and waits for their answers in the order of the seats. The
-// processes start at the same time. Only bots that are stopped between their turns start one after the other,
-// so that each has the core for itself.
+// startAll starts the bots that have no process, and waits until they are ready. Bots that fail, and those that
+// out marks as disqualified, forfeit g. The processes start at the same time, except that bots that are stopped
+// between their turns start one after the other, so that each has the core for itself.
 func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	for _, s := range seats {
 		if out[s.number] {
@@ -153,7 +153,7 @@ func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	return nil
 }
 
-// startFunc starts a bot. b.Temp must be a directory of its own. The monitor counts its process from then on.
+// startFunc starts a bot. b.Temp must be the bot's own directory. w measures the time that the process uses.
 type startFunc func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error)
 
 func (s *seat) launch() error {
@@ -177,7 +177,7 @@ func (s *seat) launch() error {
 	return err
 }
 
-// greet waits for the "ready" of a new process.
+// greet waits until a new process answers the greeting with "ready".
 func (s *seat) greet() error {
 	limit := s.allowance(s.greetedAt, s.clock.Startup, 0)
 	why := fault.Reason{Kind: fault.NoReady, Limit: s.clock.Startup.Milliseconds()}
@@ -190,13 +190,13 @@ func (s *seat) greet() error {
 	return nil
 }
 
-// lineFault returns a fault that quotes a line of the bot.
+// lineFault returns a fault of kind k that quotes a line of the bot.
 func lineFault(k fault.Kind, line []byte) fault.Reason {
 	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
 }
 
-// startFault marks a fault of a bot that is not ready yet as one of its start, unless its kind says that
-// already.
+// startFault marks the fault of a bot that is not ready yet with BeforeReady, unless its kind says so already. It
+// returns other errors unchanged.
 func startFault(err error) error {
 	switch e := err.(type) {
 	case fault.Reason:
@@ -240,8 +240,9 @@ func (s *seat) playTurn(g *referee.Game) error {
 	return g.Move(msg.Move, referee.MoveTime{Took: at.Sub(sent), Credit: credit}, s.info)
 }
 
-// awaitAnswer waits for the answer to the lines sent. It returns the answer, the time at which it came, and
-// the credit without which it would be late. why is the fault of a late bot.
+// awaitAnswer waits for the answer to the greeting or turn lines in sent. at is when the answer came. credit is
+// the time of other programs that had to be subtracted for it to be in time, or 0. If the bot is late, the error
+// is a LateError with the reason why.
 func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
 ) {
@@ -278,21 +279,21 @@ func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte
 	}
 }
 
-// movesIn returns the legal moves of a turn. lines ends with the turn line.
+// movesIn returns the legal moves in a turn line, the last of the given lines.
 func movesIn(lines []byte) protocol.Words {
 	lines = bytes.TrimSuffix(lines, lf)
 	turn, _ := protocol.ParseReferee(lines[bytes.LastIndexByte(lines, '\n')+1:])
 	return turn.Moves
 }
 
-// isAnswer reports whether a line is an answer to a greeting or to a turn, and not a comment or an info.
+// isAnswer reports whether a line is "ready" or a move, and not a comment or an info line.
 func isAnswer(line []byte) bool {
 	msg, err := protocol.ParseBot(line)
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
-// readBetweenTurns reads what the bot has written since its last turn, and what it writes up to the time
-// until. Comments and infos are allowed, a move is not.
+// readBetweenTurns handles what the bot has written since its last turn, and what it writes up to the given time.
+// A move is a fault, since it is not the bot's turn.
 func (s *seat) readBetweenTurns(now, until time.Time) error {
 	if s.pendingFault != nil {
 		return s.pendingFault
@@ -316,8 +317,8 @@ func (s *seat) readBetweenTurns(now, until time.Time) error {
 	}
 }
 
-// read handles a line of the bot: it records infos and comments, and returns a fault for a line that is not
-// allowed.
+// read handles a line of the bot: it stores an info line or a comment. It returns the parsed line, and a
+// fault.Reason if the line is not allowed now.
 func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
 	s.trace(s.place, true, at, line)
 	msg, err := protocol.ParseBot(line)
@@ -341,7 +342,8 @@ func (s *seat) send(lines []byte, now time.Time, limit fairclock.Allowance) erro
 	return s.write(lines, limit)
 }
 
-// write writes lines to the bot. The error is a fault if the bot does not read them in time, credit included.
+// write writes lines to the bot. If the bot does not read them within the limit plus its credit, the error is a
+// fault.
 func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	for deadline := limit.Due; ; {
 		n, err := s.conn.Send(lines, deadline)
@@ -358,8 +360,7 @@ func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	}
 }
 
-// forfeit handles an error of the bot. If it is a fault, the seat forfeits the game and the process is ended.
-// Any other error is returned.
+// forfeit lets the seat forfeit g and ends its process if err is a fault of the bot. Otherwise it returns err.
 func (s *seat) forfeit(g *referee.Game, err error) error {
 	why, ok := errors.AsType[fault.Reason](err)
 	if !ok {
@@ -424,11 +425,11 @@ func stopAll(grace time.Duration, seats []*seat) {
 	}
 }
 
-// untimed is the time limit of turns without a limit. It is never reached.
+// untimed is the time limit of turns that have none. It is never reached.
 const untimed = 365 * 24 * time.Hour
 
-// MinCreditedTurn is the shortest turn for which the referee asks the kernel how much of it other programs
-// used. A shorter turn is charged to the bot's bank in full.
+// MinCreditedTurn is the shortest turn for which the referee asks the kernel how much of it other programs used.
+// The whole time of a shorter turn is subtracted from the bot's bank.
 const MinCreditedTurn = 10 * time.Millisecond
 
 const (
