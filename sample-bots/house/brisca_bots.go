@@ -12,22 +12,25 @@ import (
 // The agents of G. Pinar for Brisca. They are made for two players. With more players, a card counts as
 // winning if it, or a partner's card, is the best of the trick so far.
 
-// studyMaxLead is the most points of a card, those of a 12, that the study's agents lead before a trump.
+// studyMaxLead is a number of card points. A card with at most that many, such as a 12 with its 4 points, is
+// led before any trump, as in Pinar's study of Brisca bots.
 const studyMaxLead = 4
 
-// appraiser values the cards that a seat can play.
+// appraiser estimates the value of each card that a seat can play in a position of Brisca.
 type appraiser interface {
-	// read sets the position.
+	// read sets the position s and the seat, which is to move in it. Later calls of worth refer to this
+	// position.
 	read(s rules.State, seat int)
-	// worth returns the value of playing a card. Higher is better.
+	// worth returns the estimated value of playing c. Higher is better; the unit depends on the appraiser.
 	worth(c baraja.Card) float64
 }
 
-// briscaAgent plays the card of the highest value. Of cards with the same value it plays the weakest, and
-// selects among equally weak ones at random. It exchanges the trump card whenever it may.
+// briscaAgent plays the card to which its appraiser gives the highest value. Of several such cards it plays
+// the weakest, and selects at random if several are equally weak. It exchanges the trump card whenever that
+// is legal.
 type briscaAgent struct {
 	appraiser
-	ending *endgame.Solver[briscaTree, *briscaTree] // solves the end of a game of two; nil if the agent does not use it
+	ending *endgame.Solver[briscaTree, *briscaTree] // exact solver of the last tricks of two players; nil if the agent does not solve them
 	legal  []rules.Move
 }
 
@@ -47,7 +50,8 @@ func newBriscaPlayer(a *briscaAgent) Player {
 	return &thinkerBot{thinkers: map[string]thinker{"brisca": a}}
 }
 
-// newBriscaEnding returns a solver without a table, which is not worth it for the few positions that are left.
+// newBriscaEnding returns an exact solver for the last tricks of Brisca. It has no table of positions,
+// because a table is slower than searching the few positions again.
 func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }
@@ -67,7 +71,8 @@ func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, 
 	return m, appendScore(info, worth)
 }
 
-// choose returns a move and its value. The value of an exchange is 0.
+// choose returns a move in s for the seat to move, and the value that the appraiser gives it. The value of
+// exchanging the trump card is 0.
 func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, top float64) {
 	a.legal = s.Legal(a.legal[:0])
 	if last := a.legal[len(a.legal)-1]; last >= baraja.SwapMove {
@@ -90,8 +95,8 @@ func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, t
 	return best, top
 }
 
-// appendSolved appends the result of a solver. The score is the margin at the end from the view of the seat
-// to move.
+// appendSolved appends the result of an endgame solver to info, the text that the bot reports with its move.
+// The reported score is the final margin in points, from the view of the seat to move in s.
 func appendSolved(info []byte, s rules.State, found endgame.Solution) []byte {
 	margin := found.Margin
 	if s.Turn() != 0 {
@@ -102,10 +107,11 @@ func appendSolved(info []byte, s rules.State, found endgame.Solution) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// studyAppraiser values cards as the study does: a lead by its points, an answer by its gain and its cost.
+// studyAppraiser values cards as Pinar's study of Brisca bots does: the first card of a trick by its points,
+// a later one by the points of the trick that it gains or loses and by its own strength.
 type studyAppraiser struct {
 	gain, cost float64
-	maxLead    int // most points of a card that is led before a trump
+	maxLead    int // a card with at most this many points is led before any trump
 	seat       int
 	teams      bool
 	table      *baraja.Table
@@ -131,8 +137,9 @@ func (a *studyAppraiser) worth(c baraja.Card) float64 {
 	return a.gain*float64(trickGain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))
 }
 
-// leadWorth values a lead. Cards that are not trumps come first, those with few points before others; then
-// trumps by their strength; then cards with more than maxLead points.
+// leadWorth values c as the first card of a trick. Cards that are not trumps and have at most maxLead points
+// have the highest values, the fewer points the higher. Trumps follow, the weakest first, and then the other
+// cards.
 func (a *studyAppraiser) leadWorth(c baraja.Card) float64 {
 	const trump, above = 100, 200
 	value := baraja.Value(c)
@@ -145,7 +152,7 @@ func (a *studyAppraiser) leadWorth(c baraja.Card) float64 {
 	return float64(-value)
 }
 
-// strength returns the cost of a card in the study.
+// strength returns the strength of a card within its suit, times ten if it is a trump.
 func (a *studyAppraiser) strength(c baraja.Card) int {
 	if c.Suit() == a.table.Trumps() {
 		return 10 * baraja.Strength(c)
@@ -153,7 +160,9 @@ func (a *studyAppraiser) strength(c baraja.Card) int {
 	return baraja.Strength(c)
 }
 
-// trickGain returns the points of the trick including card c, or their negative if another side wins it so far.
+// trickGain returns the points in the trick plus those of c if playing c makes it, or a partner's card, the
+// best of the trick so far. Otherwise it returns the negative of that number. teams is set if seats play in
+// two teams.
 func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2

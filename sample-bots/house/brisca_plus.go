@@ -6,18 +6,19 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// plusWeights are the weights of the house bot brisca-plus, which are options of the bot.
+// plusWeights has the weights by which the house bot brisca-plus values cards. Each is an option of the bot.
 type plusWeights struct {
 	gain  float64 // value of each point of the trick
 	plain float64 // cost of each step of strength of a card that is not a trump
-	value float64 // cost of each point of such a card
+	value float64 // cost of each point of a card that is not a trump
 	trump float64 // cost of a trump
 	steep float64 // cost of each step of a trump's strength
-	late  float64 // factor of all costs when the stock is used up
-	draw  float64 // weight of the trump card's cost, in the trick that decides who draws it
+	late  float64 // factor by which all costs are multiplied when the stock is used up
+	draw  float64 // weight of the turned-up trump card, in the trick whose loser draws it
 }
 
-// fittedWeights are the weights that TestFitBriscaPlus has found.
+// fittedWeights has the default weights of brisca-plus, which the test TestFitBriscaPlus has found with -fit
+// 2000.
 var fittedWeights = plusWeights{gain: 9.5, plain: 2.2, value: 5.5, trump: -18.6, steep: 18.6, late: 0.95, draw: 0.87}
 
 func newBriscaPlus(p *params) Player {
@@ -32,8 +33,8 @@ func newBriscaPlus(p *params) Player {
 	}}, ending: newBriscaEnding()})
 }
 
-// plusAppraiser values leads and answers in the same way: by the points that the card is expected to gain,
-// given the cards that were played, and by its cost.
+// plusAppraiser values a card by the points that it is expected to gain in the trick, given the cards that
+// were played, minus the cost of giving the card away. It treats the first card of a trick like any other.
 type plusAppraiser struct {
 	briscaJudge
 	weights plusWeights
@@ -55,7 +56,7 @@ func (a *plusAppraiser) worth(c baraja.Card) float64 {
 	return worth
 }
 
-// cost returns the value of a card in the hand.
+// cost returns the cost of playing c: an estimate of what c would be worth if it stayed in the hand.
 func (a *plusAppraiser) cost(c baraja.Card) float64 {
 	strength := float64(baraja.Strength(c))
 	cost := a.weights.plain*strength + a.weights.value*float64(baraja.Value(c))

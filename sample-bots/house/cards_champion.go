@@ -13,16 +13,18 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// cardsState is a state that both searches for card games accept.
+// cardsState is implemented by positions of a card game that both ismcts, the Monte Carlo search for hidden
+// cards, and endgame, the exact solver, can search. S is the type of the position.
 type cardsState[S any] interface {
 	ismcts.GuidedState[S]
 	endgame.State[S]
 }
 
-// cardsThinker thinks by information set MCTS. When two players know all cards, it solves the rest of the game.
+// cardsThinker chooses moves in Brisca or Tute by information set Monte Carlo tree search. When two players
+// know all cards, it tries to solve the rest of the game exactly.
 type cardsThinker[S any, G cardsState[S]] struct {
 	limits
-	memory   int // memory of the tree and of the solver's table, in bytes
+	memory   int // in bytes, for the search tree and the solver's table together
 	searcher *ismcts.Searcher[S, G]
 	ending   *endgame.Solver[S, G]
 	shared   cardsShared
@@ -31,9 +33,11 @@ type cardsThinker[S any, G cardsState[S]] struct {
 }
 
 const (
-	// exploration is the weight of exploration. Twice as much is about as good in Brisca, and worse in Tute.
+	// exploration is the weight C of the exploration term in the tree search. In experiments, twice this
+	// weight was about as good in Brisca, and worse in Tute.
 	exploration = 0.7
-	// singleMoveIterations is the number of iterations for the only legal move. They show what the bot expects.
+	// singleMoveIterations is the maximum number of search iterations if there is only one legal move. The
+	// bot searches nevertheless, to report the score that it expects.
 	singleMoveIterations = 100
 )
 
@@ -55,7 +59,8 @@ func newTuteThinker(l limits, memory int) *cardsThinker[tuteTree, *tuteTree] {
 	return d
 }
 
-// startGame makes the searches with the first game. The table of the solver gets an eighth of the memory.
+// startGame creates the tree search and the solver for the first game, and clears the solver's table for each
+// later one. The solver's table gets an eighth of the memory, the tree the rest.
 func (d *cardsThinker[S, G]) startGame(*rules.Variant, rules.State, int) error {
 	if d.searcher == nil {
 		d.searcher = ismcts.NewGuided[S, G](ismcts.Options{C: exploration, Arena: d.memory / 8 * 7})
@@ -82,7 +87,7 @@ func (d *cardsThinker[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Ran
 	return found.Move, appendFound(info, s, found)
 }
 
-// halveTime returns the budget with half of the time that is left.
+// halveTime returns b with half of the time that remains until its deadline.
 func halveTime(b search.Budget) search.Budget {
 	if !b.Deadline.IsZero() {
 		b.Deadline = b.Deadline.Add(-time.Until(b.Deadline) / 2)

@@ -5,11 +5,12 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// playoutValues are the values of cards in a playout, in hundredths of a point, by the suit of trumps and the
-// card. The tables have 64 entries for cards, so that an index &63 needs no bounds check.
+// playoutValues has the estimated values of cards for simulated games, in hundredths of a point. The first
+// index is the suit of trumps, the second the card. There are 64 entries for cards, so that an index &63
+// needs no bounds check.
 type playoutValues struct {
-	handValue [4][64]int32 // value of a card in the hand
-	leadCost  [4][64]int32 // the same, plus what may be lost by leading the card
+	handValue [4][64]int32 // value of keeping a card in the hand
+	leadCost  [4][64]int32 // handValue plus the points that may be lost by leading the card
 }
 
 var (
@@ -18,11 +19,13 @@ var (
 )
 
 const (
-	// leadRisk is the part of the points of a card that leading it costs, if it is not a trump.
+	// leadRisk is the expected loss when a card that is not a trump is the first of a trick, as a fraction
+	// of its points.
 	leadRisk = 0.5
-	// earlyWeight is the weight, in quarters, of a trick to which other seats play after this one.
+	// earlyWeight is the factor, in quarters, of the points of a trick if other seats play to it after this
+	// one.
 	earlyWeight = 3
-	// randomCards is how many of 16 cards in a playout are random.
+	// randomCards is how many of 16 cards in a simulated game are chosen at random.
 	randomCards = 2
 )
 
@@ -42,9 +45,10 @@ func newPlayoutValues(w weights) *playoutValues {
 	return p
 }
 
-// sensibleCard returns the playable card that gains the most in the trick, minus its value in the hand. pairs
-// are the cards of pairs whose songs are not scored; playing one costs its song. song is what winning the
-// trick adds for a declared song.
+// sensibleCard returns the playable card with the greatest estimated gain in the trick minus its value in the
+// hand. pairs has the cards of pairs (12 and 11 of a suit) that have not been scored; playing one of them
+// costs the points of its pair. song is the bonus, in hundredths of a point, for winning the trick. teams is
+// set if seats play in two teams.
 func (p *playoutValues) sensibleCard(t *baraja.Table, playable baraja.Set, teams bool, pairs baraja.Set, song int32) baraja.Card {
 	trumps := t.Trumps() % 4
 	late := 0
@@ -83,11 +87,12 @@ func (p *playoutValues) sensibleCard(t *baraja.Table, playable baraja.Set, teams
 	return best
 }
 
-// keptPairValue is what a card of a pair is worth in addition to its own value, until the song is scored.
+// keptPairValue is the additional value, in hundredths of a point, of a card whose pair (12 and 11 of a suit)
+// has not been scored yet.
 const keptPairValue = keptPairShare * 20 * hundredths
 
-// Playout plays to the end by sensible moves, some of them random. When two players know both hands, the rest
-// is played perfectly.
+// Playout plays the game to its end. Most moves are sensible ones, some are random. When two players know
+// both hands, it sets the result of perfect play instead.
 func (t *briscaTree) Playout(r *rules.Rand) {
 	duel := t.Players == 2
 	for t.Mover >= 0 {
@@ -103,7 +108,7 @@ func (t *briscaTree) Playout(r *rules.Rand) {
 	}
 }
 
-// Guess returns a sensible move. An exchange always is one.
+// Guess returns a sensible move without a search. It exchanges the trump card if that is legal.
 func (t *briscaTree) Guess([]rules.Move) rules.Move {
 	if options := t.Rules(); options.Exchange {
 		if swap := t.LegalSwaps(); swap != 0 {
@@ -113,7 +118,7 @@ func (t *briscaTree) Guess([]rules.Move) rules.Move {
 	return rules.Move(briscaPlayout.sensibleCard(&t.Table, t.Hands[t.Mover], t.Rules().Teams, 0, 0))
 }
 
-// solve ends the game with the points of perfect play.
+// solve ends the game and sets the points that the two sides have after perfect play.
 func (t *briscaTree) solve() {
 	margin := int16(t.shared.ending.Margin(t))
 	all := int16(baraja.AllPoints) + t.Rules().Bonus()
@@ -121,7 +126,7 @@ func (t *briscaTree) solve() {
 	t.Mover = rules.Over
 }
 
-// Playout plays to the end by sensible moves, some of them random.
+// Playout plays the game to its end. Most moves are sensible ones, some are random.
 func (t *tuteTree) Playout(r *rules.Rand) {
 	var memory [8]rules.Move
 	for t.Mover >= 0 {
@@ -135,7 +140,8 @@ func (t *tuteTree) Playout(r *rules.Rand) {
 	}
 }
 
-// Guess returns a sensible move. An exchange always is one, and of several songs any is as good.
+// Guess returns a sensible move without a search. It exchanges the trump card if that is legal. If the seat
+// has to choose which pair (12 and 11 of a suit) to score, it returns the first of the legal moves.
 func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
 	if t.SongChoice != 0 {
 		return legal[0]
@@ -153,7 +159,7 @@ func (t *tuteTree) Guess(legal []rules.Move) rules.Move {
 	return rules.Move(tutePlayout.sensibleCard(&t.Table, t.Playable(), options.Teams, baraja.Pairs(t.Hands[t.Mover], t.SungSuits), song))
 }
 
-// pickRandom returns a random card in randomCards of 16 cases, and NoCard otherwise.
+// pickRandom returns a random one of cards with the probability randomCards/16, and NoCard otherwise.
 func pickRandom(cards baraja.Set, r *rules.Rand) baraja.Card {
 	x := r.Uint64()
 	if x&15 >= randomCards {

@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/endgame"
 )
 
-// briscaTree and tuteTree are states for the searches of packages ismcts and endgame.
+// briscaTree is a position of Brisca for the tree search of package ismcts and the solver of package endgame.
+// tuteTree is the same for Tute.
 type briscaTree struct {
 	brisca.State
 	shared *cardsShared
@@ -19,18 +20,18 @@ type tuteTree struct {
 	shared *cardsShared
 }
 
-// cardsShared has the data that all positions of a search share.
+// cardsShared has data that all positions of one search share.
 type cardsShared struct {
 	ending *endgame.Solver[briscaTree, *briscaTree]
-	lacks  []tute.Lack // cards that the other seats have shown not to hold
+	lacks  []tute.Lack // cards that other seats cannot have, as their play has shown
 }
 
-// pointShare is the part of a score that depends on the margin of points. It makes the search prefer, of
-// moves that win equally often, the one that wins by more.
+// pointShare is the part, from 0 to 1, of a search score that depends on the margin in points. It makes the
+// search prefer, among moves that win equally often, the one that wins by more.
 const pointShare = 0.1
 
-// tableScores sets the score of each seat at the end of a game: the fraction of the other sides that its side
-// has beaten and, with the weight pointShare, its margin of points.
+// tableScores sets the score of each seat at the end of a game, from 0 to 1: the average of duelScore against
+// each other side. teams is set if seats play in two teams.
 func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
 	if teams {
 		even, odd := t.Points[0]+t.Points[2], t.Points[1]+t.Points[3]
@@ -50,7 +51,8 @@ func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
 	}
 }
 
-// duelScore returns the score of one side against another, from 0 to 1.
+// duelScore returns the score of a side with mine points against one with theirs, from 0 to 1. Nine tenths
+// are for winning, the rest depends on the margin.
 func duelScore(mine, theirs int) float32 {
 	won := float32(0.5)
 	switch {
@@ -63,28 +65,30 @@ func duelScore(mine, theirs int) float32 {
 	return won*(1-pointShare) + margin*pointShare
 }
 
-// maxPoints is the most points that a game of Tute can bring: cards, all songs, and the last ten.
+// maxPoints is the maximum number of points in a game of Tute: of the cards, of all pairs of 12 and 11, and
+// of the last trick.
 const maxPoints = 240
 
-// Scores sets the score of each seat when the game is over.
+// Scores sets the score of each seat, from 0 to 1. The game must be over.
 func (t *briscaTree) Scores(scores *[rules.MaxSeats]float32) {
 	tableScores(&t.Table, t.Rules().Teams, scores)
 }
 
-// Scores sets the score of each seat when the game is over.
+// Scores sets the score of each seat, from 0 to 1. The game must be over.
 func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 	tableScores(&t.Table, t.Rules().Teams, scores)
 }
 
-// openHands reports whether the two players of a game know both hands. If the stock is used up, the other
-// hand has all cards that one has not seen.
+// openHands reports whether each of two players knows the hand of the other. This is the case when the stock
+// is used up, because the other hand then has all cards that the player has not seen.
 func openHands(t *baraja.Table) bool { return t.Players == 2 && t.StockSize() == 0 }
 
-// maxRedeals is how many deals are tried to find one that agrees with what the seats have shown.
+// maxRedeals is the maximum number of random deals that Redeal tries to find one that agrees with the play so
+// far.
 const maxRedeals = 16
 
-// Redeal deals the cards again that a seat does not see. If it finds one, it uses a deal that also agrees
-// with what the seats have shown before the last draw.
+// Redeal deals the cards that seat does not see at random. It tries up to maxRedeals deals until one gives no
+// seat a card that it cannot have, given its play before it last drew. If none does, it uses the last one.
 func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	for range maxRedeals {
 		t.State.Redeal(seat, r)
@@ -94,7 +98,8 @@ func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// isConsistent reports whether the dealt hands agree with what the seats have shown not to hold.
+// isConsistent reports whether no seat has more hidden cards than possible of those that its play has ruled
+// out.
 func (t *tuteTree) isConsistent() bool {
 	for i := range t.shared.lacks {
 		l := &t.shared.lacks[i]
@@ -111,10 +116,12 @@ func (t *briscaTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.
 // Margin returns the points of seat 0 minus those of seat 1.
 func (t *tuteTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
-// Key returns 0, because with so few positions a lookup takes longer than a search.
+// Key returns 0, which means that the solver stores no result for the position. In the few last positions of
+// Brisca a lookup takes longer than a search.
 func (t *briscaTree) Key() uint64 { return 0 }
 
-// Key returns a hash of a position between tricks. Within a trick it returns 0.
+// Key returns a hash of the position for the solver's table. Within a trick it returns 0, and no result is
+// stored.
 func (t *tuteTree) Key() uint64 {
 	if t.TrickSize > 0 {
 		return 0
@@ -133,17 +140,20 @@ func (t *tuteTree) Key() uint64 {
 	return h | 1
 }
 
-// mixBits is the finalizer of MurmurHash3 (Appleby, 2011).
+// mixBits scrambles the bits of h, so that each input bit affects all bits of the result. It is the finalizer
+// of MurmurHash3 (Appleby, 2011).
 func mixBits(h uint64) uint64 {
 	h = (h ^ h>>33) * 0xff51afd7ed558ccd
 	h = (h ^ h>>33) * 0xc4ceb9fe1a85ec53
 	return h ^ h>>33
 }
 
-// Rank prefers tricks with points that are certainly won, and cards of little value in other tricks.
+// Rank returns a number by which the solver orders the moves. Cards that certainly win a trick with points
+// have the highest numbers; in other tricks, cards with few points and little strength are higher.
 func (t *briscaTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
 
-// Rank prefers tricks with points that are certainly won, and cards of little value in other tricks.
+// Rank returns a number by which the solver orders the moves. Cards that certainly win a trick with points
+// have the highest numbers; in other tricks, cards with few points and little strength are higher.
 func (t *tuteTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
 
 func rankCard(t *baraja.Table, m rules.Move) int32 {

@@ -10,15 +10,16 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// topLevel is the number of the highest level, which is the champion itself. Lower levels are weaker and fast.
+// topLevel is the number of the strongest level, which is the unlimited champion. Lower levels are weaker and
+// faster.
 const topLevel = 8
 
-// levelName is the name of the bot's option for the level.
+// levelName is the name of the option of the house bot champion that sets the level.
 const levelName = "level"
 
 // ChampionLevel is an opponent for people: the champion or a weaker form of it.
 type ChampionLevel struct {
-	Number int // from 1
+	Number int // from 1, the weakest
 	Name   string
 	Spec   string
 }
@@ -28,7 +29,8 @@ const DefaultLevel = 4
 
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
 
-// Levels returns all levels, the weakest first. They play the games of the champion.
+// Levels returns the levels of the house bot champion, the weakest first. Each can play every game of the
+// champion. The caller must not change the slice.
 var Levels = sync.OnceValue(func() (list []ChampionLevel) {
 	for i, name := range levelNames {
 		l := ChampionLevel{Number: i + 1, Name: name, Spec: "champion"}
@@ -40,7 +42,8 @@ var Levels = sync.OnceValue(func() (list []ChampionLevel) {
 	return list
 })
 
-// FindLevel returns the level with a name or a number.
+// FindLevel returns the level whose name or number is text, such as "expert" or "6". It returns an error that
+// lists the levels if there is none.
 func FindLevel(text string) (ChampionLevel, error) {
 	var all []string
 	for _, l := range Levels() {
@@ -52,27 +55,30 @@ func FindLevel(text string) (ChampionLevel, error) {
 	return ChampionLevel{}, fmt.Errorf("level %q does not exist: try 1 to %d, or %s", text, topLevel, strings.Join(all, ", "))
 }
 
-// levelMemory is the memory of a table or tree, in bytes, that is enough for the nodes of the lower levels.
+// levelMemory is the maximum size in bytes of the table or tree of a search below the top level. The few
+// nodes of these levels need no more.
 const levelMemory = 4 << 20
 
-// grade says how a level below the top plays one game.
+// grade says how the champion is weakened in one game at one level.
 type grade struct {
-	nodes         uint64 // limit for a move
+	nodes         uint64 // maximum number of search nodes for a move
 	randomPercent int    // percentage of random moves
 	sight         sight
 }
 
-// sight says what a level never overlooks, even with few nodes. It is for games without hidden cards.
+// sight says which immediate wins a weakened bot never overlooks, even with few nodes. Only games without
+// hidden cards use it.
 type sight int
 
 const (
 	blind      sight = iota // may overlook everything
-	seesWin                 // plays a move that wins at once
+	seesWin                 // always plays a move that wins at once
 	seesThreat              // also avoids random moves after which the other side can win at once
 )
 
-// levelGrades are the grades of each game from level 1 on. They were chosen so that the ratings of neighboring
-// levels differ by about the same. TestLevels measures them, and docs/house-bots.md has the results.
+// levelGrades has the grades of each game, by its name: the first for level 1, the last for the level below
+// the top. They were chosen so that the ratings of neighboring levels differ by about the same.
+// docs/house-bots.md has the measurements.
 var levelGrades = map[string][topLevel - 1]grade{
 	"brisca":  {{1, 90, blind}, {1, 66, blind}, {1, 44, blind}, {1, 26, blind}, {1, 9, blind}, {20, 0, blind}, {150, 0, blind}},
 	"tute":    {{1, 85, blind}, {1, 27, blind}, {1, 0, blind}, {11, 0, blind}, {20, 0, blind}, {60, 0, blind}, {200, 0, blind}},
@@ -81,7 +87,8 @@ var levelGrades = map[string][topLevel - 1]grade{
 	"teeko":   {{10, 90, blind}, {10, 70, blind}, {10, 60, seesWin}, {10, 20, seesThreat}, {110, 0, seesWin}, {550, 0, seesWin}, {3500, 0, seesWin}},
 }
 
-// weaken returns a thinker that plays as the grade says. search makes the thinker of the champion.
+// weaken returns a thinker that plays with the node limit and the random moves of g. search creates the
+// champion's thinker from the limits and the memory in bytes.
 func (g grade) weaken(l limits, memory int, search func(limits, int) thinker) thinker {
 	if l.nodes == 0 || l.nodes > g.nodes {
 		l.nodes = g.nodes
@@ -116,7 +123,8 @@ func (c *weakThinker) think(t *protocol.Turn, s rules.State, r *rules.Rand, info
 	return moves[r.Below(len(moves))], info
 }
 
-// findSafeMoves returns the moves after which the other side cannot win at once.
+// findSafeMoves returns the legal moves of s, as stored in c.legal, after which the other side cannot win at
+// once. The slice is valid until the next call.
 func (c *weakThinker) findSafeMoves(s rules.State) []rules.Move {
 	c.safeMoves = c.safeMoves[:0]
 	for _, m := range c.legal {
@@ -132,7 +140,8 @@ func (c *weakThinker) legalReplies(s rules.State) []rules.Move {
 	return c.replies
 }
 
-// winningMove returns the index of a move that wins at once for the seat to move, or -1 if there is none.
+// winningMove returns the index in moves of a move that wins at once for the seat to move in s, or -1 if
+// there is none.
 func winningMove(s rules.State, moves []rules.Move) int {
 	for i, m := range moves {
 		if next := afterMove(s, m); next.Turn() == rules.Over && next.Points()[s.Turn()] == 1 {

@@ -8,23 +8,23 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// judge estimates the value of moves in one game. It may only use what its seat knows of the position,
-// because the rest of the position is random.
+// judge estimates the values of moves in one game. It may only use what its seat can know of the position,
+// because hidden cards of the position are random guesses.
 type judge interface {
-	// read sets the position, in which seat is to move.
+	// read sets the position s, in which seat is to move. Later calls of worth refer to this position.
 	read(s rules.State, seat int)
 	// worth returns the value of a move for the seat. Higher is better; the unit depends on the game.
 	worth(rules.Move) float64
 }
 
-// greedyPlayer plays the move that the judge of its game values most, and selects among equal moves at
-// random. In a game without a judge it plays at random, and says so.
+// greedyPlayer plays the move to which the judge of the game gives the highest value, and selects among equal
+// moves at random. Without a judge for the game it makes random moves, and its info says so.
 type greedyPlayer struct {
 	dice
 	positions
-	noise  int // percentage of random moves
-	judges map[string]judge
-	legal  []rules.Move // legal moves of the turn
+	noise  int              // percentage of random moves
+	judges map[string]judge // by name of the game
+	legal  []rules.Move     // legal moves of the turn
 	info   []byte
 }
 
@@ -62,8 +62,8 @@ func (g *greedyPlayer) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: best, Info: g.info}
 }
 
-// read sets the position and the legal moves of a turn. It returns false if the turn does not describe a
-// position of a known game.
+// read sets the position of turn t in j, and its legal moves in g. It returns false if it cannot derive a
+// position from t, for example because the game is unknown.
 func (g *greedyPlayer) read(t *protocol.Turn, j judge) bool {
 	s, err := g.positionAt(t)
 	if err != nil {

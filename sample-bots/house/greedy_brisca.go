@@ -6,8 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules/brisca"
 )
 
-// briscaJudge compares what a card wins or loses in the current trick with the value of the card in the hand.
-// The unit is points.
+// briscaJudge values a card by the points that it is expected to win in the current trick minus the value of
+// keeping it in the hand. The unit is points.
 type briscaJudge struct {
 	trickView
 	teams            bool
@@ -25,7 +25,7 @@ func (j *briscaJudge) read(state rules.State, seat int) {
 	j.readTable(&s.Table, seat, s.Rules().Teams)
 }
 
-// readTable sets what the seat knows of a table of Brisca or Tute.
+// readTable reads what seat knows of the table t of Brisca or Tute. teams is set if seats play in two teams.
 func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
 	j.trickView = trickView{seat, int(t.Players), t.Hands[seat], t.Unseen(seat), t.Trumps(), t.Trick()}
 	j.teams, j.stock, j.pot, j.best = teams, t.StockSize(), int(t.Pot), t.Best
@@ -34,7 +34,8 @@ func (j *briscaJudge) readTable(t *baraja.Table, seat int, teams bool) {
 
 func (j *briscaJudge) beats(best baraja.Card) baraja.Set { return baraja.BeatingCards(j.trumps, best) }
 
-// swapWorth is the value of an exchange. It is more than the value of any card, because an exchange costs nothing.
+// swapWorth is the value of exchanging the trump card. It exceeds the value of any card, because the exchange
+// costs nothing.
 const swapWorth = 1000
 
 func (j *briscaJudge) worth(m rules.Move) float64 {
@@ -65,7 +66,7 @@ func (j *briscaJudge) chance(c baraja.Card) float64 {
 	return p + (1-p)*(1-j.unbeatenChance(best, partners))/2
 }
 
-// unbeatenChance returns the probability that none of the next n seats beats a card.
+// unbeatenChance returns the estimated probability that none of the next n seats beats the card best.
 func (j *briscaJudge) unbeatenChance(best baraja.Card, n int) float64 {
 	if j.mustWin {
 		return j.forcedUnbeatenChance(best, j.beats(best), n)
@@ -74,8 +75,9 @@ func (j *briscaJudge) unbeatenChance(best baraja.Card, n int) float64 {
 	return randomUnbeatenChance(j.beats(best), j.unseen, 3*n)
 }
 
-// netShare returns the expected gain on the other sides, as a fraction of the trick's points. p is the
-// probability of winning the trick. Points that other sides win are divided among them.
+// netShare returns the expected gain in relation to the other sides, as a fraction of the trick's points. p
+// is the probability that this side wins the trick. A lost trick counts against it by the average gain of
+// each other side.
 func (j *briscaJudge) netShare(p float64) float64 {
 	others := float64(j.players - 1)
 	if j.teams {
@@ -84,20 +86,20 @@ func (j *briscaJudge) netShare(p float64) float64 {
 	return p - (1-p)/others
 }
 
-// weights determine the value of a card in the hand. They were found by experiments.
+// weights determine the estimated value of keeping a card in the hand. They were found by experiments.
 type weights struct {
 	toss          float64 // points that each later card is expected to add to a trick
 	height        float64 // value of each step of strength of a card that is not a trump
-	value         float64 // part of the points of such a card that it will bring later
-	trump         float64 // points that a trump will win besides its own
+	value         float64 // fraction of the points of a card that is not a trump
+	trump         float64 // value of any trump, in points
 	trumpStrength float64 // value of each step of strength of a trump
-	trumpPoints   float64 // part of the points of a trump that it will bring later
+	trumpPoints   float64 // fraction of the points of a trump
 }
 
 var briscaWeights = weights{toss: 0, height: 0.05, value: 0.15, trump: 4, trumpStrength: 0.7, trumpPoints: 1}
 
-// handValue returns the value of keeping a card for later tricks. Trumps and high cards win tricks, as long
-// as there are more tricks.
+// handValue returns the value, in points, of keeping c for later tricks. It is halved when the stock is used
+// up.
 func (j *briscaJudge) handValue(c baraja.Card) float64 {
 	value, strength := float64(baraja.Value(c)), float64(baraja.Strength(c))
 	worth := j.w.height*strength + j.w.value*value

@@ -8,17 +8,17 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// podridaJudge bids the number of tricks that it expects to win, and then plays to fulfill its bid. For each
-// card it compares the expected tricks, of this trick and of the remaining cards, with the tricks that the
-// bid still needs. The unit is tricks.
+// podridaJudge values moves of La Podrida. It bids the number of tricks that it expects to win. It values a
+// card by how close the tricks expected from this trick and from the remaining cards come to what the bid
+// still needs.
 type podridaJudge struct {
 	trickView
 	state *podrida.State
 
-	ruffChance     [4]float64            // probability that another hand can ruff the suit, by suit
+	ruffChance     [4]float64            // by suit: probability that another hand has no card of the suit, but trumps
 	force          [baraja.Cards]float64 // chance of each card of the hand to win a later trick
-	handForce      float64               // sum of the forces of the hand
-	tricksPerForce float64               // tricks for one unit of force
+	handForce      float64               // sum of force over the hand
+	tricksPerForce float64               // factor that converts force to expected tricks
 }
 
 func (j *podridaJudge) read(state rules.State, seat int) {
@@ -28,8 +28,8 @@ func (j *podridaJudge) read(state rules.State, seat int) {
 	j.setForces()
 }
 
-// setForces sets the forces of the cards. It scales the total force of all cards in play to the number of
-// remaining tricks.
+// setForces sets the force of each card in the hand, its estimated probability to win a trick. It also sets
+// the factor that makes the forces of all cards in play sum up to the number of remaining tricks.
 func (j *podridaJudge) setForces() {
 	j.handForce = 0
 	j.ruffChance = [4]float64{}
@@ -73,10 +73,10 @@ func (j *podridaJudge) winChance(c baraja.Card) float64 {
 
 // Parameters of the estimate, found by experiments against random opponents.
 const (
-	higherCardWeight = 0.8 // a higher card may have been played, or may be held back
+	higherCardWeight = 0.8 // weight of a hidden higher card, which may be held back
 	ruffWeight       = 0.35
 	notLedFactor     = 0.3  // the last card of a hand seldom wins if another seat leads
-	uncertaintyCost  = 0.15 // cost of an uncertain trick
+	uncertaintyCost  = 0.15 // weight of the variance p(1-p) of winning a trick
 )
 
 func (j *podridaJudge) worth(m rules.Move) float64 {
@@ -89,7 +89,7 @@ func (j *podridaJudge) worth(m rules.Move) float64 {
 	return -math.Abs(float64(j.state.MissingTricks(j.seat))-p-left) - uncertaintyCost*p*(1-p)
 }
 
-// chance returns the probability that a card wins this trick.
+// chance returns the estimated probability that c, played now, wins this trick.
 func (j *podridaJudge) chance(c baraja.Card) float64 {
 	if !j.state.WinningCards().Has(c) {
 		return 0

@@ -42,7 +42,7 @@ func (j *tebesJudge) worth(m rules.Move) float64 {
 	return worst + now/16
 }
 
-// value returns the value of a position for this side, which is tebesWin or -tebesWin if the game is decided.
+// value returns the value of s for the judge's seat. It is tebesWin or -tebesWin if a side has won.
 func (j *tebesJudge) value(s *tebes.State) float64 {
 	switch s.Winner() {
 	case j.seat:
@@ -53,8 +53,8 @@ func (j *tebesJudge) value(s *tebes.State) float64 {
 	return sideValue(s, j.seat) - sideValue(s, 1-j.seat)
 }
 
-// sideValue returns the value of the pieces of one side: their number, whether they hold corners, and the
-// rows by which they have advanced.
+// sideValue returns the value of the pieces of seat: a sum over their number, the rows by which they have
+// advanced, and a bonus if one of them stands on a goal corner.
 func sideValue(s *tebes.State, seat int) float64 {
 	sum := tebesPiece * float64(s.PieceCount(seat))
 	if s.CornerCount(seat) > 0 {

@@ -18,7 +18,7 @@ func (j *teekoJudge) read(s rules.State, seat int) { j.state, j.seat = s.(*teeko
 
 const (
 	teekoWin  = 10_000
-	teekoLoss = -1000 // the opponent can win with its next move
+	teekoLoss = -1000 // added if the opponent can win with its next move
 )
 
 func (j *teekoJudge) worth(m rules.Move) float64 {
@@ -34,8 +34,8 @@ func (j *teekoJudge) worth(m rules.Move) float64 {
 	return worth
 }
 
-// openShapeValue adds up the winning shapes that a side can still complete: the cube of the number of its
-// pieces in each.
+// openShapeValue returns how close seat is to a winning shape: the sum, over the winning shapes that contain
+// no piece of the opponent, of the cube of the number of own pieces in the shape.
 func openShapeValue(s *teeko.State, seat int) (sum int) {
 	own, other := s.Pieces(seat), s.Pieces(1-seat)
 	for _, shape := range s.Shapes() {

@@ -6,8 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// tuteJudge extends briscaJudge by songs. A pair of 12 and 11 has a value in the hand until its song is
-// scored, and a trick that scores a declared song is worth the points of the song.
+// tuteJudge values moves of Tute like briscaJudge, and also counts songs, the bonuses for holding 12 and 11
+// of a suit. Breaking a pair that was not scored costs points, and winning a trick that scores a declared
+// pair brings them.
 type tuteJudge struct {
 	briscaJudge
 	state *tute.State
@@ -20,7 +21,7 @@ func (j *tuteJudge) read(state rules.State, seat int) {
 	j.readTable(&j.state.Table, seat, j.state.Rules().Teams)
 }
 
-// worth returns the value of a move. A choice between songs does not matter, because all of them count 20.
+// worth returns the value of m in points. All moves that choose which pair to score have the same value.
 func (j *tuteJudge) worth(m rules.Move) float64 {
 	worth := j.briscaJudge.worth(m)
 	if m >= baraja.SwapMove {
@@ -35,10 +36,12 @@ func (j *tuteJudge) worth(m rules.Move) float64 {
 	return worth
 }
 
-// keptPairShare is the expected part of a song's points that a pair brings if it is kept.
+// keptPairShare is the expected fraction of the bonus points of a pair (12 and 11 of a suit) if the pair is
+// kept in the hand.
 const keptPairShare = 0.6
 
-// songLoss returns the points of the song that is lost by playing a card.
+// songLoss returns the bonus points that the seat can no longer score if it plays c, which is 0 unless c
+// belongs to a pair of 12 and 11 that has not been scored.
 func (j *tuteJudge) songLoss(c baraja.Card) float64 {
 	if !baraja.Pairs(j.hand, j.state.SungSuits).Has(c) {
 		return 0

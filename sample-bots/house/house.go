@@ -15,7 +15,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Player chooses the moves of a house bot. It has state from turn to turn, so that each process needs its own.
+// Player chooses the moves of a house bot. It keeps state between turns: use one Player for one sequence of
+// games, from one goroutine.
 type Player interface {
 	Answer(*protocol.Turn) protocol.Answer
 }
@@ -23,16 +24,16 @@ type Player interface {
 // Bot describes a house bot.
 type Bot struct {
 	Name string
-	Help string // one line for people
-	// Games are the games that the bot is made for; nil means all. It plays other games at random, and says
-	// so in its info.
+	Help string // one line for people: how the bot plays
+	// Games are the names of the games that the bot is made for; nil means all. It plays other games at
+	// random, and says so in the info that it sends with its moves.
 	Games []string
-	// IsSimple is set if the bot plays every game and needs almost no time. Such bots are suggested first.
+	// IsSimple is set if the bot plays every game and needs almost no time. Lists for users show these bots first.
 	IsSimple  bool
 	newPlayer func(*params) Player
 }
 
-// Options returns the options of the bot, which a spec NAME:key=value,key=value sets.
+// Options returns the options of the bot. A user sets them in a spec of the form NAME:key=value,key=value.
 func (b Bot) Options() []BotOption {
 	p := new(params)
 	b.newPlayer(p)
@@ -70,7 +71,8 @@ var (
 	cardsOnly   = []string{"brisca", "tute"}
 )
 
-// NewPlayer returns a new player for a spec, which is NAME or NAME:key=value,key=value.
+// NewPlayer returns a new player for a spec, which is NAME or NAME:key=value,key=value. It returns an error
+// if the bot or an option does not exist, or if a value is not allowed.
 func NewPlayer(spec string) (Player, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
@@ -79,8 +81,9 @@ func NewPlayer(spec string) (Player, error) {
 	return b.newPlayer(&params{settings: settings}), nil
 }
 
-// CanonicalSpec returns the canonical form of a spec: it has only options that differ from their defaults, in the
-// order of Bot.Options. Specs with the same meaning have the same canonical form. The error is that of NewPlayer.
+// CanonicalSpec returns the canonical form of spec, which omits options with default values and lists the
+// others in the order of Bot.Options. Two specs for the same behavior have the same canonical form. The error
+// is that of NewPlayer.
 func CanonicalSpec(spec string) (string, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
@@ -96,7 +99,7 @@ func CanonicalSpec(spec string) (string, error) {
 	return canonical, nil
 }
 
-// parse returns the bot of a spec and the values of all its options.
+// parse returns the bot that a spec NAME or NAME:key=value,... names, and the values of all its options.
 func parse(spec string) (Bot, rules.Settings, error) {
 	name, given, _ := strings.Cut(spec, ":")
 	var all []string
@@ -110,7 +113,7 @@ func parse(spec string) (Bot, rules.Settings, error) {
 	return Bot{}, nil, fmt.Errorf("house bot %q does not exist: try %s", name, strings.Join(all, ", "))
 }
 
-// SimpleNames returns the names of the simple bots.
+// SimpleNames returns the names of the bots that play every game and need almost no time.
 func SimpleNames() (n []string) {
 	for _, b := range Bots() {
 		if b.IsSimple {
@@ -124,13 +127,15 @@ func SimpleNames() (n []string) {
 // this program. Tests with the race detector replace it, because such programs start slowly.
 var Executable = os.Executable
 
-// Plays reports whether the bot of a spec is made for a game.
+// Plays reports whether the bot of spec is made for the game with the given name. It is true for an unknown
+// bot.
 func Plays(spec, game string) bool {
 	made := Games(spec)
 	return made == nil || slices.Contains(made, game)
 }
 
-// Games returns the games that the bot of a spec is made for. nil means all.
+// Games returns the names of the games that the bot of spec is made for. nil means all games, or that there
+// is no such bot.
 func Games(spec string) []string {
 	name, _, _ := strings.Cut(spec, ":")
 	for _, b := range Bots() {
@@ -163,7 +168,8 @@ var ladderSpecs = map[string][]string{
 // Version is the version of all house bots. It must change whenever their moves change.
 const Version = "2"
 
-// Run plays as the bot of a spec on in and out. It uses the canonical spec as the bot's name.
+// Run plays as the house bot of spec: it reads the protocol from in and writes the answers to out, until in
+// ends. The bot reports the canonical form of spec as its name.
 func Run(spec string, in io.Reader, out io.Writer) error {
 	p, err := NewPlayer(spec)
 	if err != nil {
@@ -176,7 +182,8 @@ func Run(spec string, in io.Reader, out io.Writer) error {
 	return protocol.Serve(in, out, name, Version, p.Answer)
 }
 
-// resolve parses options, "key=value,key=value". Options that are not given have their defaults.
+// resolve parses given, "key=value,key=value", and returns the values of all options of b. Options that given
+// omits have their defaults. Errors name the complete spec.
 func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	options := b.Options()
 	settings := make(rules.Settings, len(options))
@@ -205,7 +212,8 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	return settings, nil
 }
 
-// tryOptions returns a hint for users that lists the bot's options.
+// tryOptions returns the end of an error message: a list of the bot's options with their defaults and allowed
+// values.
 func (b Bot) tryOptions(options []BotOption) string {
 	if len(options) == 0 {
 		return b.Name + " has no options"

@@ -14,9 +14,10 @@ import (
 )
 
 const (
-	// builtIn is the value of the option model that stands for the models in the binary, one for each mode.
+	// builtIn is the value of the option model that selects the models in the binary.
 	builtIn = "built-in"
-	// byMean is the value of @sl's option choice that compares moves by the mean of all labels.
+	// byMean is a value of the option choice of the house bot sl. It makes the bot compare moves by the
+	// mean of all labels instead of the most probable label.
 	byMean = "mean"
 )
 
@@ -25,7 +26,7 @@ const (
 //go:embed models
 var modelFiles embed.FS
 
-// modelOption returns the option that chooses a model of a kind.
+// modelOption returns the bot option that selects the model file. of is the kind of the model, such as "rl".
 func modelOption(of string) BotOption {
 	return BotOption{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &valueKind{
 		allowedText: builtIn + ", or the path of a model.timba",
@@ -41,7 +42,8 @@ func modelOption(of string) BotOption {
 	}}
 }
 
-// openModel reads a model of a kind from a file.
+// openModel reads a model of the given kind from the file at path. byMean makes an agent of kind "sl" compare
+// moves by the mean of all labels.
 func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -55,17 +57,18 @@ func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	return a, nil
 }
 
-// learner plays by models of one kind, one for each mode. It reads a model when it is first needed.
+// learner plays Brisca and Tute by trained models of one kind. There is one model for each mode, which is a
+// game with certain options. It reads a model when a game first needs it.
 type learner struct {
-	kind   string // kind of its models, which is also the bot's name
+	kind   string // such as "rl"; also the name of the bot
 	path   string // file of the model, or builtIn
 	byMean bool
-	agents map[cards.Mode]*learned.Agent // agents read so far
+	agents map[cards.Mode]*learned.Agent // agents that were read so far, by mode
 	agent  *learned.Agent                // agent of the current game
 	legal  [rules.MaxMoves]rules.Move
 }
 
-// newLearned returns the constructor of the bot that plays by models of a kind.
+// newLearned returns the constructor of the house bot that plays by models of the given kind.
 func newLearned(kind string) func(*params) Player {
 	return func(p *params) Player {
 		l := &learner{kind: kind, path: p.readOption(modelOption(kind)), agents: map[cards.Mode]*learned.Agent{}}
@@ -76,7 +79,8 @@ func newLearned(kind string) func(*params) Player {
 	}
 }
 
-// agentFor returns the agent for a mode.
+// agentFor returns the agent that plays the given mode of a game. It reads the agent's model at the first
+// call, and returns an error if there is no model for mode.
 func (l *learner) agentFor(mode cards.Mode) (a *learned.Agent, err error) {
 	if a, ok := l.agents[mode]; ok {
 		return a, nil
@@ -100,7 +104,8 @@ func (l *learner) agentFor(mode cards.Mode) (a *learned.Agent, err error) {
 	return a, nil
 }
 
-// CheckModel returns an error if the bot of a spec plays by a model and has none for the variant.
+// CheckModel returns an error if spec names a bot that plays v by a trained model, and there is no model for
+// v. It also returns the error of an invalid spec.
 func CheckModel(spec string, v *rules.Variant) error {
 	p, err := NewPlayer(spec)
 	if err != nil {

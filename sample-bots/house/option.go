@@ -9,21 +9,22 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// BotOption is an option of a house bot. If kind is nil, its values are those of the embedded rules.Option.
+// BotOption is an option of a house bot. Its values are those of the embedded rules.Option, or of a kind that
+// a rules.Option cannot describe, such as durations.
 type BotOption struct {
 	rules.Option
 	kind *valueKind // nil if the values are listed words or a range of numbers
 }
 
-// valueKind defines values that are neither listed words nor a range of whole numbers. The default is the
-// first value of the option.
+// valueKind defines which values an option allows if they are neither listed words nor a range of whole
+// numbers. The default is the first value of the option.
 type valueKind struct {
 	allowedText string                      // the allowed values, for people
 	canonical   func(string) (string, bool) // returns the canonical form, or false if the value is not allowed
 	check       func(string) error          // returns why an allowed value cannot be used; may be nil
 }
 
-// AllowedText describes the allowed values for people.
+// AllowedText describes the allowed values for people, such as "0 to 100".
 func (o BotOption) AllowedText() string {
 	if o.kind != nil {
 		return o.kind.allowedText
@@ -31,7 +32,8 @@ func (o BotOption) AllowedText() string {
 	return o.Option.AllowedText()
 }
 
-// Resolve returns the canonical form of a value, or an error if it is not allowed.
+// Resolve returns the canonical form of value. It returns an error if value is not allowed or, for example,
+// names a file that cannot be read.
 func (o BotOption) Resolve(value string) (string, error) {
 	if o.kind == nil {
 		return o.Option.Resolve(value)
@@ -52,7 +54,7 @@ type params struct {
 	settings rules.Settings // values of all options; nil for the defaults
 }
 
-// readOption declares an option and returns its value.
+// readOption declares o as an option of the bot and returns its value, or its default if p has no values.
 func (p *params) readOption(o BotOption) string {
 	p.options = append(p.options, o)
 	if p.settings == nil {
@@ -61,18 +63,21 @@ func (p *params) readOption(o BotOption) string {
 	return p.settings.Get(o.Name)
 }
 
-// readWord reads an option whose value is one of the given words. The first one is the default.
+// readWord declares an option whose value is one of the given words, and returns its value. The first word is
+// the default. help describes the option to users.
 func (p *params) readWord(name, help string, values ...string) string {
 	return p.readOption(BotOption{Option: rules.Option{Name: name, Values: values, Help: help}})
 }
 
-// readInt reads an option whose value is a whole number from low to high. normal is the default.
+// readInt declares an option whose value is a whole number from low to high, and returns its value. normal is
+// the default.
 func (p *params) readInt(name string, low, high, normal int, help string) int {
 	n, _ := strconv.Atoi(p.readOption(BotOption{Option: rules.Option{Name: name, Min: low, Max: high, Default: normal, Help: help}})) // checked by Resolve
 	return n
 }
 
-// readFloat reads an option whose value is a number from low to high. normal is the default.
+// readFloat declares an option whose value is a number from low to high, and returns its value. normal is the
+// default.
 func (p *params) readFloat(name string, low, high, normal float64, help string) float64 {
 	k := &valueKind{allowedText: fmt.Sprintf("%v to %v", low, high), canonical: func(text string) (string, bool) {
 		x, err := strconv.ParseFloat(text, 64)
@@ -86,14 +91,15 @@ func formatFloat(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) 
 
 const maxThinkTime = time.Hour
 
-// durationKind allows durations from 0 to maxThinkTime.
+// durationKind allows durations from 0 to one hour.
 var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time such as 500ms or 4s, at most 1h", canonical: func(text string) (string, bool) {
 	d, err := time.ParseDuration(text)
 	return d.String(), err == nil && d >= 0 && d <= maxThinkTime
 }}
 
-// readSearch reads the options that all searching bots have: the limits of a search and the bytes of memory
-// for its table or tree. think is the default time for a move.
+// readSearch declares the options of all searching bots. It returns the limits of a search and the size in
+// bytes of its table or tree. think is the default time for a move, such as "4s"; "0s" means as long as the
+// clock allows.
 func (p *params) readSearch(think string) (l limits, memory int) {
 	o := rules.Option{Name: "time", Values: []string{think}, Help: "how long to think about a move, 0s for as long as the clock allows"}
 	l.time, _ = time.ParseDuration(p.readOption(BotOption{o, durationKind})) // checked by Resolve

@@ -7,7 +7,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// roundThinker thinks about one round of La Podrida by information set MCTS.
+// roundThinker chooses moves in La Podrida by information set Monte Carlo tree search. A search ends with the
+// round.
 type roundThinker struct {
 	limits
 	memory   int

@@ -12,18 +12,21 @@ import (
 
 // The determinized MCTS of M. Arnaus, "La Podrida", 2023.
 
-// podridaCriteria maps the values of the option best.
+// podridaCriteria has the criteria by which a search chooses its move, by value of the option best of
+// podrida-mcts.
 var podridaCriteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "ucb": mcts.ByBound}
 
-// podridaKnowledge maps the values of the option hands.
+// podridaKnowledge has, by value of the option hands of podrida-mcts, which knowledge a random deal of the
+// hidden cards respects.
 var podridaKnowledge = map[string]podrida.Knowledge{
 	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
 }
 
-// podridaTree is a round of La Podrida as a state for package mcts. A seat wins if it fulfills its bid.
+// podridaTree is a position of La Podrida for the tree search of package mcts. For the search, the game ends
+// with the round, and a seat wins if it wins exactly the tricks that it has bid.
 type podridaTree struct{ podrida.State }
 
-// HalfPoints returns 2 if a side has fulfilled its bid, and 0 otherwise.
+// HalfPoints returns 2 if the seat side has won exactly the tricks that it has bid, and 0 otherwise.
 func (t *podridaTree) HalfPoints(side int) int {
 	if t.MissingTricks(side) == 0 {
 		return 2
@@ -40,11 +43,12 @@ func (t *podridaTree) Playout(r *rules.Rand) {
 	}
 }
 
-// Prior returns one half, because the study has no heuristic.
+// Prior returns one half: no move is preferred before the search.
 func (*podridaTree) Prior(int) float32 { return 0.5 }
 
-// voter thinks by MCTS on several deals of the hidden cards, each with its own tree. It plays the move that
-// most trees choose; among these, the one of the highest total value.
+// voter chooses moves in La Podrida by Monte Carlo tree search on several deals of the hidden cards, each
+// with its own tree. It plays the move that most trees choose. If several moves have equally many trees, it
+// plays the one with the highest total value.
 type voter struct {
 	limits
 	it, det  int // iterations for each deal, and number of deals
@@ -52,17 +56,17 @@ type voter struct {
 	options  mcts.Options
 	searcher *mcts.Searcher[podridaTree, *podridaTree]
 	world    podridaTree
-	votes    [rules.MaxMoves]vote // votes for each move
+	votes    [rules.MaxMoves]vote // by move
 	line     []rules.Move
 }
 
-// vote sums up the results of the trees that choose one move.
+// vote sums up the results of the search trees that have chosen one move.
 type vote struct {
 	trees, visits int
-	value         float64 // sum over the trees
+	value         float64 // sum of the values in these trees
 }
 
-// isBetter reports whether the move of v is better than that of another vote.
+// isBetter reports whether v has more trees than the other vote or, if equally many, a higher total value.
 func (v *vote) isBetter(than *vote) bool {
 	if v.trees != than.trees {
 		return v.trees > than.trees
@@ -129,7 +133,8 @@ func (v *voter) think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byt
 	})
 }
 
-// dealWorld sets the position to the round as the seat sees it, with the hidden cards dealt again.
+// dealWorld sets the position to be searched: s with all cards that seat does not know dealt at random. The
+// searched game ends with the round.
 func (v *voter) dealWorld(s *podrida.State, seat int, r *rules.Rand) {
 	v.world.State = *s
 	v.world.RedealKnowing(seat, v.hands, r)

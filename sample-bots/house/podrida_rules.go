@@ -10,13 +10,14 @@ import (
 // The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in
 // which they are tried.
 
-// podridaFacts has the facts on which the rules for bids depend, from the view of the seat to move.
+// podridaFacts has the facts on which the bid of the house bot podrida-rules depends, as the seat to move
+// sees them. T, g and t are the symbols of Arnaus's study of La Podrida.
 type podridaFacts struct {
-	cards    int    // cards dealt to each seat, which is the number of the round in the study
+	cards    int    // number of cards dealt to each seat, which is the number of the round in the study
 	legal    uint64 // bit n is set if n is a legal bid
-	trumps   int    // the study's T: trumps in hand
-	good     int    // the study's g: aces and kings that are not trumps
-	goodT    int    // the study's t: ace and king of trumps
+	trumps   int    // T: number of trumps in hand
+	good     int    // g: number of aces and kings that are not trumps
+	goodT    int    // t: number of aces and kings of trumps
 	bidSum   int    // sum of the bids so far
 	bidCount int    // number of seats that have bid
 }
@@ -37,7 +38,7 @@ func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
 	return f
 }
 
-// podridaHonours are the aces and kings.
+// podridaHonours is the set of all aces and kings.
 var podridaHonours = func() (s baraja.Set) {
 	for suit := range baraja.Suit(4) {
 		s = s.With(baraja.CardOf(1, suit)).With(baraja.CardOf(12, suit))
@@ -45,29 +46,31 @@ var podridaHonours = func() (s baraja.Set) {
 	return s
 }()
 
-// isRound reports whether the number of the round is in a range.
+// isRound reports whether the number of the round, which is the number of cards in a hand, is from low to
+// high.
 func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.cards <= high }
 
-// mayBid reports whether a bid is legal.
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
 
-// hasFewBids reports whether at most one trick has been bid so far: "few" in the rules.
+// hasFewBids reports whether the sum of the bids so far is at most one: "few" in the names of the rules.
 func (f *podridaFacts) hasFewBids() bool { return f.bidSum <= 1 }
 
-// hasLowBids reports whether the sum of the bids is less than the number of the round minus 4: "below" in the
-// rules.
+// hasLowBids reports whether the sum of the bids so far is less than the number of cards in a hand minus 4:
+// "below" in the names of the rules.
 func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
 
-// hasTwoBids reports whether at least two seats have bid: "two bids" in the rules.
+// hasTwoBids reports whether at least two seats have bid: "two bids" in the names of the rules.
 func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
 
-// isLong reports whether the hand has trumps and other good cards after round 6. isPoor reports whether it
-// has neither after round 4, isSpare whether it has good cards but no trumps then.
+// isLong reports whether the hand has trumps and also other aces or kings, in round 7 or later. From round 5
+// on, isPoor reports whether it has neither trumps nor aces or kings, and isSpare whether it has aces or
+// kings but no trumps.
 func (f *podridaFacts) isLong() bool  { return f.trumps > 0 && !f.isRound(1, 6) && f.good > 0 }
 func (f *podridaFacts) isPoor() bool  { return f.trumps == 0 && f.good == 0 && !f.isRound(1, 4) }
 func (f *podridaFacts) isSpare() bool { return f.trumps == 0 && f.good > 0 && !f.isRound(1, 4) }
 
-// bidRule makes a bid if its condition holds.
+// bidRule determines a bid of the house bot podrida-rules if its condition holds and no rule before it
+// applies.
 type bidRule struct {
 	number    int
 	name      string
@@ -75,10 +78,12 @@ type bidRule struct {
 	bid       func(*podridaFacts) int
 }
 
-// gapRule is the rule number of a bid to which no rule applies. The bid is g + t, as in rules 4 and 10.
+// gapRule is the rule number that podrida-rules reports when no rule applies. It then bids the number of aces
+// and kings in the hand.
 const gapRule = 0
 
-// bidRules are tried in order. The first rule whose condition holds makes the bid.
+// bidRules are the 18 rules for bids, in the order in which they are tried. The first rule whose condition
+// holds determines the bid.
 var bidRules = []bidRule{
 	{1, "trumps, round 1-6, legal T",
 		func(f *podridaFacts) bool { return f.trumps > 0 && f.isRound(1, 6) && f.mayBid(f.trumps) },
@@ -142,7 +147,8 @@ var bidRules = []bidRule{
 		func(*podridaFacts) int { return 0 }},
 }
 
-// bid returns the bid of the first rule that applies, and the rule's number.
+// bid returns the bid n of the first rule that applies, changed to the nearest legal one, and the number of
+// the rule. rule is 0 if no rule applies.
 func (f *podridaFacts) bid() (n, rule int) {
 	n = f.good + f.goodT
 	for i := range bidRules {
@@ -167,14 +173,15 @@ func (f *podridaFacts) nearest(n int) int {
 	return n
 }
 
-// podridaTurn has the facts on which the rules for cards depend.
+// podridaTurn has the facts on which the card of the house bot podrida-rules depends.
 type podridaTurn struct {
 	cards         baraja.Set // playable cards
 	canWin        bool       // one of the playable cards would be the best of the trick so far
-	missingTricks int        // tricks that the bid still needs; negative if there are too many
+	missingTricks int        // bid minus tricks won; negative if the seat has won more than it has bid
 }
 
-// playRule plays the best or the worst playable card if its condition holds.
+// playRule says that podrida-rules plays its best or its worst playable card if a condition holds and no rule
+// before it applies.
 type playRule struct {
 	number    int
 	name      string
@@ -193,7 +200,8 @@ var playRules = []playRule{
 	{25, "is over its bid and cannot win", func(*podridaTurn) bool { return true }, false},
 }
 
-// play returns the card of the first rule that applies, and the rule's number.
+// play returns the card of the first rule in playRules that applies, and the number of the rule. trumps is
+// the suit of trumps.
 func (t *podridaTurn) play(trumps baraja.Suit) (card baraja.Card, rule int) {
 	for i := range playRules {
 		if r := &playRules[i]; r.condition(t) {
@@ -203,8 +211,8 @@ func (t *podridaTurn) play(trumps baraja.Suit) (card baraja.Card, rule int) {
 	return t.cards.First(), gapRule
 }
 
-// extremeCard returns the best or the worst card of a set. Trumps are better than other cards, then the rank
-// decides. Of equal cards it returns the first of the pack.
+// extremeCard returns the best or, if best is false, the worst card of a nonempty set. Trumps are better than
+// other cards, then the rank decides. Of equal cards it returns the first in the order of the pack.
 func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	chosen, top := cards.First(), -1000
 	for ; cards != 0; cards &= cards - 1 {
@@ -223,7 +231,8 @@ func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	return chosen
 }
 
-// podridaRules plays by the rules. Its info has the number of the rule that applied, 0 if none did.
+// podridaRules plays La Podrida by bidRules and playRules. The info with its move has the number of the rule,
+// 0 if no rule applied.
 type podridaRules struct{}
 
 func newPodridaRules(*params) Player {
@@ -238,8 +247,8 @@ func (podridaRules) think(t *protocol.Turn, state rules.State, _ *rules.Rand, in
 	return move, appendInfo(info, "rule", int64(rule))
 }
 
-// podridaByRules returns the move of the rules for the seat to move, and the number of the rule. Of the hands
-// it uses only that of the seat.
+// podridaByRules returns the move of podrida-rules for seat, which is to move in s, and the number of the
+// rule. It does not look at the hands of other seats.
 func podridaByRules(s *podrida.State, seat int) (rules.Move, int) {
 	if s.IsBidding() {
 		f := newPodridaFacts(s, seat)

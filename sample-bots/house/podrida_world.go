@@ -9,36 +9,37 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// podridaWorld is a round of La Podrida as a state for package ismcts. In its playouts, the seats bid and
-// play sensibly.
+// podridaWorld is a position of La Podrida for the tree search of package ismcts, which ends with the round.
+// In simulated games the seats bid and play sensibly instead of at random.
 type podridaWorld struct {
 	podrida.State
 	round *podridaRound
 }
 
-// podridaRound has the data that all positions of a search share.
+// podridaRound has data that all positions of one search share. The root is the position at which the search
+// begins. The force of a card is its estimated probability to win a trick.
 type podridaRound struct {
 	players, cards int
 	trumps         baraja.Suit
 	basePoints     [rules.MaxSeats]int        // points before the round, by seat
-	playedCards    [rules.MaxSeats]baraja.Set // cards that each seat has played at the root
-	bidders        [rules.MaxSeats]int8       // other seats that have bid at the root
+	playedCards    [rules.MaxSeats]baraja.Set // cards that each seat has played before the root
+	bidders        [rules.MaxSeats]int8       // the first nBidders are the other seats that have bid before the root
 	nBidders       int
-	force          [2][baraja.Ranks]float32  // expected tricks of a card by the number of higher cards elsewhere; [0] is for trumps, [1] for others
-	plainFactor    [baraja.Ranks + 1]float32 // factor of the force of a card that is not a trump, by the number of cards of its suit in the hand
+	force          [2][baraja.Ranks]float32  // force of a trump [0] or another card [1], by the number of higher cards that are not in the same hand
+	plainFactor    [baraja.Ranks + 1]float32 // factor for a card that is not a trump, by the number of cards of its suit in the hand
 	otherForce     float32                   // total force of the other hands
 	deck           baraja.Set
 }
 
-// Parameters of the champion, found by experiments.
+// Parameters of the house bot champion in La Podrida, found by experiments.
 const (
-	podridaC      = 0.4 // weight of exploration
-	podridaScale  = 40  // points that correspond to the whole range of scores
-	podridaDeals  = 6   // number of deals of which the one that agrees best with the bids is used
+	podridaC      = 0.4 // weight of exploration in the tree search
+	podridaScale  = 40  // difference in points that corresponds to the range of search scores from 0 to 1
+	podridaDeals  = 6   // number of random deals from which Redeal selects one
 	podridaRandom = 8   // one of this many moves in a playout is random
 )
 
-// prepare sets the data for a search from s, in which seat is to move.
+// prepare sets the data for a search that begins at s, in which seat is to move.
 func (p *podridaRound) prepare(s *podrida.State, seat int) {
 	p.players, p.cards, p.trumps = int(s.Rules().Players), s.HandSize(), s.Trumps()
 	s.PlayedBy(&p.playedCards)
@@ -54,7 +55,8 @@ func (p *podridaRound) prepare(s *podrida.State, seat int) {
 	p.setForces()
 }
 
-// setForces sets the forces of cards as podridaJudge estimates them, but for any hand.
+// setForces sets the tables of forces, the estimated probabilities of cards to win a trick. Unlike those of
+// podridaJudge they hold for the hand of any seat.
 func (p *podridaRound) setForces() {
 	others, cards := p.players-1, float64(p.cards)
 	hidden := math.Max(1, float64(p.deck.Len())-cards)
@@ -81,7 +83,8 @@ func (p *podridaRound) setForces() {
 	p.otherForce = all / float32(p.deck.Len()) * float32(p.cards*others)
 }
 
-// cardForce returns the force of a card in a hand that has own cards of its suit.
+// cardForce returns the estimated probability that a card of hand wins a trick. own is the number of cards in
+// hand that have the suit of c.
 func (p *podridaRound) cardForce(c baraja.Card, hand baraja.Set, own int) float32 {
 	higher := (podrida.Ranking.Above[c&63] & p.deck &^ hand).Len()
 	if c.Suit() == p.trumps {
@@ -106,7 +109,8 @@ func (p *podridaRound) expectedTricks(hand baraja.Set) float32 {
 	return mine * float32(p.cards) / (mine + p.otherForce)
 }
 
-// Redeal deals the hidden cards podridaDeals times and uses the deal that agrees best with the bids.
+// Redeal deals the cards that seat does not know at random. If other seats have bid, it does so podridaDeals
+// times and uses the deal in which the hands agree best with these bids.
 func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	w.State.Redeal(seat, r)
 	p := w.round
@@ -123,8 +127,8 @@ func (w *podridaWorld) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// misfit returns how much the hands differ from the bids at the root: the sum of the squared differences
-// between the bids and the expected tricks.
+// misfit returns how badly the dealt hands agree with the bids: the sum, over the other seats that have bid
+// before the search, of the squared difference between bid and expected tricks.
 func (w *podridaWorld) misfit() (sum float32) {
 	p := w.round
 	for _, seat := range p.bidders[:p.nBidders] {
@@ -134,7 +138,8 @@ func (w *podridaWorld) misfit() (sum float32) {
 	return sum
 }
 
-// Playout bids what the hands are expected to win, and plays to fulfill the bids.
+// Playout plays the round to its end. Each seat bids the tricks that its hand is expected to win, and plays
+// to win as many as it has bid.
 func (w *podridaWorld) Playout(r *rules.Rand) {
 	for w.Turn() >= 0 && w.IsBidding() {
 		w.Apply(podrida.BidMove(w.playoutBid()), nil)
@@ -157,7 +162,7 @@ func (w *podridaWorld) playoutBid() int {
 	return n + 1
 }
 
-// playoutCard returns the card that the seat to move plays in a playout.
+// playoutCard returns the card that the seat to move plays in a simulated game.
 func (w *podridaWorld) playoutCard(r *rules.Rand) baraja.Card {
 	may := w.Playable()
 	n := bits.OnesCount64(uint64(may))
@@ -177,7 +182,8 @@ func (w *podridaWorld) playoutCard(r *rules.Rand) baraja.Card {
 	return extremeCard(may, w.round.trumps, !wins || last)
 }
 
-// Scores sets the score of each seat from its points in the round, compared with the average of the others.
+// Scores sets the score of each seat, from 0 to 1. It is one half plus 1/podridaScale for each point that the
+// seat has won in the round above the average of the others.
 func (w *podridaWorld) Scores(scores *[rules.MaxSeats]float32) {
 	p := w.round
 	sum := 0

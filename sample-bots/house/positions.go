@@ -6,7 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// positions converts turns of the protocol to positions of the game. The zero value is ready for use.
+// positions converts turns of the protocol to positions of a game, in which hidden cards are random. The zero
+// value is ready for use.
 type positions struct {
 	game    *protocol.GameLine
 	variant *rules.Variant
@@ -14,7 +15,8 @@ type positions struct {
 	hidden  rules.Rand // draws the cards that the seat cannot see
 }
 
-// positionAt returns a position that is consistent with everything that the turn says. Hidden cards are random.
+// positionAt returns a position that is consistent with everything that t says. Hidden cards are dealt at
+// random, by a source that each game seeds. It returns an error if the game is unknown or t does not fit it.
 func (p *positions) positionAt(t *protocol.Turn) (rules.State, error) {
 	if p.game != t.Game {
 		p.game, p.hidden = t.Game, *rules.NewRand(t.Game.Seed)
@@ -28,7 +30,8 @@ func (p *positions) positionAt(t *protocol.Turn) (rules.State, error) {
 	}, &p.hidden)
 }
 
-// variantOf returns the variant that a game line describes.
+// variantOf returns the game with the options that a game line of the protocol describes. It ignores keys
+// that are not options of the game.
 func variantOf(g *protocol.GameLine) (*rules.Variant, error) {
 	game, err := games.Find(g.Name)
 	if err != nil {

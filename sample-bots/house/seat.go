@@ -9,19 +9,20 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// LocalSeat is a house bot that takes part in games within this process. It sees no more of a position than
-// the protocol would send it. A seat plays one game after another; StartGame starts each.
+// LocalSeat plays games as a house bot within this process, one after another; StartGame starts each. The bot
+// sees no more of a position than the protocol would send it.
 type LocalSeat struct {
 	spec   string
 	player Player
 	game   *protocol.GameLine
 	clock  time.Duration
 	legal  [rules.MaxMoves]rules.Move
-	text   []byte // the view, then the moves
+	text   []byte // text of the view, followed by the legal moves
 	move   []byte
 }
 
-// NewSeat returns a seat for the bot of a spec.
+// NewSeat returns a LocalSeat for the house bot of spec, which is NAME or NAME:key=value,key=value. StartGame
+// must be called before Move.
 func NewSeat(spec string) (*LocalSeat, error) {
 	p, err := NewPlayer(spec)
 	return &LocalSeat{spec: spec, player: p}, err
@@ -41,7 +42,8 @@ func (s *LocalSeat) StartGame(v *rules.Variant, seat int, seed uint64, clock tim
 	s.clock = clock
 }
 
-// Move returns the bot's move in p. The seat of StartGame must be the one to move.
+// Move returns the bot's move in p, in which the seat given to StartGame must be to move. It returns an error
+// if the bot fails or its move is not legal.
 func (s *LocalSeat) Move(p rules.State) (rules.Move, error) {
 	legal := p.Legal(s.legal[:0])
 	s.text = p.View(s.text[:0], s.game.Seat)

@@ -5,13 +5,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// dice is a random source that is seeded again for each game, with the seed of the game.
+// dice is a random source for a bot. It is seeded again for each game, with the seed that the game line
+// gives.
 type dice struct {
 	game *protocol.GameLine
 	rand rules.Rand
 }
 
-// randFor returns the random source for the game of a turn.
+// randFor returns the random source for the game of t. It seeds the source if t belongs to another game than
+// the last call.
 func (d *dice) randFor(t *protocol.Turn) *rules.Rand {
 	if d.game != t.Game {
 		d.game, d.rand = t.Game, *rules.NewRand(t.Game.Seed)
@@ -19,7 +21,7 @@ func (d *dice) randFor(t *protocol.Turn) *rules.Rand {
 	return &d.rand
 }
 
-// randomAnswer returns a random move, with an info that says that it is random.
+// randomAnswer returns a random legal move with the info "play=random".
 func (d *dice) randomAnswer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.Token(d.randFor(t).Below(t.Moves.Len())), Info: randomInfo}
 }

@@ -40,7 +40,8 @@ func newTebesWeights(p *params) tebesWeights {
 	}
 }
 
-// tebesHeuristic reads the option for the number of the heuristic.
+// tebesHeuristic declares the option h of a bot for Tebes and returns its value, 1 or 2: which evaluation the
+// bot uses.
 func tebesHeuristic(p *params) int {
 	return p.readInt("h", 1, 2, 2, "heuristic 1 (maps and pieces) or 2 (maps, pieces and captures)")
 }
@@ -62,7 +63,7 @@ func newTebesThinker(h int, w tebesWeights) *alphaBetaThinker[tebesPosition, *te
 	}
 }
 
-// mctsThinker thinks about Tebes by MCTS.
+// mctsThinker chooses moves in Tebes by Monte Carlo tree search.
 type mctsThinker struct {
 	limits
 	options   mcts.Options

@@ -6,8 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// The maps of M. Sales, 2015, for black on the standard board of 6x6. Black's back row is at the top. A digit
-// is the level of a square.
+// Maps of M. Sales, "Tebes", 2015, that value the squares for black on the standard board of 6x6. Black's back
+// row is at the top. The digit of a square is its level, to which a weight belongs; a dot means no value.
 var (
 	drawnBonus   = [...]string{"5....5", "......", "..6.6.", "6.3264", ".2.6.2", "133221"}
 	drawnPenalty = [...]string{"133221", ".3...3", "...33."}
@@ -19,18 +19,20 @@ const (
 	tebesBlack    = 1 // the seat for which the maps are drawn
 )
 
-// tebesMaps are the maps of one side on one board.
+// tebesMaps says, for one side on one board of Tebes, which squares have a bonus for own pieces or a penalty
+// for opposing ones. The level of a square selects its weight in tebesWeights.
 type tebesMaps struct {
-	// bonus has the squares of each level for the side's own pieces: of the full map, and without those around the
-	// left corner, the right corner, and both. Once a corner is held, the squares around it are worth nothing.
+	// bonus has the set of squares of each level. The first index is 1 if the side holds the left corner,
+	// plus 2 if it holds the right one. Once it holds a corner, the squares around it have no bonus.
 	bonus [4][bonusLevels]tebes.Board
-	// penalty has the squares of each level for the opponent's pieces.
+	// penalty has the set of squares of each level on which opposing pieces count against the side.
 	penalty [penaltyLevels]tebes.Board
 	corners [2]tebes.Board // the left and the right corner of the opponent, which the side wants to hold
 }
 
-// newTebesMaps returns the maps of a seat. On the standard board of 6x6 they are the drawn ones. The study
-// does not explain levels 4 and 6, so that the maps of other boards do not have them.
+// newTebesMaps returns the maps of a seat for the board of s. On the standard board of 6x6 they are the
+// published ones. For other boards they are derived from the colors of the squares, without the bonus levels
+// 4 and 6, which the study does not explain.
 func newTebesMaps(s *tebes.State, seat int) (m tebesMaps) {
 	size := int(s.Rules().Size)
 	if size == len(drawnBonus) && !s.Rules().Random {
@@ -73,7 +75,8 @@ func b2i(b bool) int {
 	return 0
 }
 
-// readMap adds the squares of a drawn map to their levels.
+// readMap parses a map drawn with one digit for each square, row by row, and adds each square to the set of
+// its level. levels[0] is level 1.
 func readMap(drawn []string, levels []tebes.Board) {
 	for row, text := range drawn {
 		for column := range len(text) {
@@ -84,9 +87,10 @@ func readMap(drawn []string, levels []tebes.Board) {
 	}
 }
 
-// derive sets the maps of a board from the colors of its squares. Of the bonus map, level 1 are the
-// opponent's corners, level 2 the squares from which a corner can be captured, level 3 those from which a
-// square of level 2 can be, and level 5 the own corners.
+// derive sets the maps of a board of size rows from the colors of its squares, drawn as for black. Bonus
+// level 1 has the opponent's corners, level 2 the squares from which a piece can capture on one of them,
+// level 3 those from which it can capture on level 2, and level 5 the own corners. The penalty levels are the
+// same for the opponent.
 func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	near, all := s.BlackSquares(), tebes.Board(0) // near: squares of the color from which a piece captures at distance 1
 	for row := range size {
@@ -110,8 +114,9 @@ func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	m.penalty[2] = attackers(one, all&^near, size, -1) &^ (home | one)
 }
 
-// attackers returns the squares outside targets from which a piece can capture on a target. The piece moves
-// down if forward is 1, and up if it is -1.
+// attackers returns the squares outside targets from which a piece can capture on a target. A capture goes
+// one square if it starts in near, and two otherwise. The piece moves down if forward is 1, and up if it is
+// -1.
 func attackers(targets, near tebes.Board, size, forward int) (from tebes.Board) {
 	for row := range size {
 		for column := range size {
@@ -130,7 +135,7 @@ func attackers(targets, near tebes.Board, size, forward int) (from tebes.Board) 
 	return from &^ targets
 }
 
-// flip converts the maps of black to those of white.
+// flip turns the maps upside down, from those of black to those of white.
 func (m *tebesMaps) flip(s *tebes.State) {
 	for held := range m.bonus {
 		for level, b := range m.bonus[held] {
@@ -145,17 +150,18 @@ func (m *tebesMaps) flip(s *tebes.State) {
 	}
 }
 
-// tebesWeights are the weights of the heuristics, in points.
+// tebesWeights has the weights of an evaluation in points: of each bonus level, of each penalty level, and
+// the factors of maps, pieces and threatened captures in heuristic 2.
 type tebesWeights struct {
 	bonus   [bonusLevels]int32
 	penalty [penaltyLevels]int32
 	c       [3]int32
 }
 
-// perPiece is the value of a piece in heuristic 1, in addition to that of its square.
+// perPiece is the value of each piece in heuristic 1, in points, in addition to that of its square.
 const perPiece = 10
 
-// bonusSum returns the sum of the bonus map over pieces of the side.
+// bonusSum returns the sum of the bonuses, in points, of the squares on which the side's own pieces stand.
 func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	held := b2i(pieces&m.corners[0] != 0) | b2i(pieces&m.corners[1] != 0)<<1
 	for level, b := range &m.bonus[held] {
@@ -164,7 +170,8 @@ func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	return sum
 }
 
-// penaltySum returns the sum of the penalty map over the opponent's pieces.
+// penaltySum returns the sum of the penalties, in points, of the squares on which the opponent's pieces
+// stand.
 func (m *tebesMaps) penaltySum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	for level, b := range &m.penalty {
 		sum += w.penalty[level] * countPieces(pieces&b)

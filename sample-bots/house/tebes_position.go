@@ -5,9 +5,9 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// tebesEval estimates positions for one seat, in hundredths of a point.
+// tebesEval evaluates positions of Tebes for one seat, in hundredths of a point.
 type tebesEval struct {
-	heuristic int // 1 or 2, as in the study
+	heuristic int // 1 (maps and pieces) or 2 (also threatened captures)
 	seat      int
 	weights   tebesWeights
 	maps      tebesMaps
@@ -15,7 +15,7 @@ type tebesEval struct {
 
 const hundredths = 100
 
-// value returns the value of an undecided position for the seat.
+// value returns the value of s for the evaluated seat, in hundredths of a point. The game must not be over.
 func (e *tebesEval) value(s *tebes.State) int32 {
 	mine, theirs := s.Pieces(e.seat), s.Pieces(1-e.seat)
 	place := e.maps.bonusSum(mine, &e.weights) - e.maps.penaltySum(theirs, &e.weights)
@@ -28,7 +28,7 @@ func (e *tebesEval) value(s *tebes.State) int32 {
 	return hundredths*(e.weights.c[0]*place+e.weights.c[2]*threats) + pieces
 }
 
-// tebesPosition implements alphabeta.Position.
+// tebesPosition is a position of Tebes that the alpha-beta search can search.
 type tebesPosition struct {
 	state     tebes.State
 	eval      tebesEval
@@ -59,7 +59,8 @@ func (p *tebesPosition) Value() int32 {
 	}
 }
 
-// Rank prefers moves into a corner, then captures, then moves far ahead.
+// Rank returns a number by which the search orders the moves: highest for moves into a goal corner, then for
+// captures, then for moves far ahead.
 func (p *tebesPosition) Rank(m rules.Move) int32 {
 	seat := p.state.Turn()
 	from, to := p.state.MoveCells(m)
@@ -78,13 +79,13 @@ func (p *tebesPosition) Rank(m rules.Move) int32 {
 	return rank
 }
 
-// tebesTree is a state for package mcts.
+// tebesTree is a position of Tebes for the tree search of package mcts.
 type tebesTree struct {
 	tebes.State
 	eval *tebesEval
 }
 
-// HalfPoints returns twice the points of a side at the end of the game.
+// HalfPoints returns the result of a finished game for a side: 2 for a win, 1 for a draw, 0 for a loss.
 func (t *tebesTree) HalfPoints(side int) int {
 	switch t.Winner() {
 	case side:
@@ -98,7 +99,8 @@ func (t *tebesTree) HalfPoints(side int) int {
 // priorScale is the value, in hundredths of a point, of a position whose prior is 3/4.
 const priorScale = 40 * hundredths
 
-// Prior scales the heuristic to a value from 0 to 1. For a finished game it is the result.
+// Prior estimates the result for a side, from 0 for a loss to 1 for a win, by the heuristic. For a finished
+// game it returns the result.
 func (t *tebesTree) Prior(side int) float32 {
 	if t.Turn() == rules.Over {
 		return float32(t.HalfPoints(side)) / 2

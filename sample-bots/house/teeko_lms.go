@@ -7,7 +7,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// teekoWeights are the weights that have a name in the option weights.
+// teekoWeights has, by name, the sets of weights that the option weights of the house bot teeko-lms can
+// select.
 var teekoWeights = map[string]teekolms.Weights{
 	"trained": teekolms.TrainedWeights, "initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights,
 }
@@ -26,7 +27,7 @@ var lmsOption = BotOption{rules.Option{Name: "weights", Values: []string{"traine
 		return w.String(), err == nil
 	}}}
 
-// lmsThinker plays the move of the highest value.
+// lmsThinker plays Teeko: it makes the move whose position has the highest value, a weighted sum of features.
 type lmsThinker struct{ weights teekolms.Weights }
 
 func newTeekoLMS(p *params) Player {

@@ -10,27 +10,29 @@ import (
 )
 
 const (
-	// untimedThinkTime is how long a bot thinks about a turn without a time limit, as in a test.
+	// untimedThinkTime is how long a bot thinks about a move if neither the clock nor its options limit the
+	// search.
 	untimedThinkTime = 100 * time.Millisecond
-	// bankMoves is the number of moves over which the time in the bank is spread.
+	// bankMoves is the divisor of the time left on a clock with a bank: a bot uses 1/25 of it for a move.
 	bankMoves = 25
-	// minReserve is the minimum part of a move's time that is not used, because a busy machine may delay the
-	// answer. A third of the time is reserved if that is more.
+	// minReserve is the minimum part of a turn's time that a bot leaves unused, because a busy machine may
+	// delay the answer. It leaves a third of the time if that is more.
 	minReserve = 100 * time.Millisecond
-	// initialLateness is the assumed lateness of the first search. It must get its memory from the system,
-	// which may be busy.
+	// initialLateness is the assumed delay with which a bot's first search ends after its deadline. The
+	// first search allocates its memory, which may take long on a busy machine.
 	initialLateness = 50 * time.Millisecond
 )
 
-// limits are the limits that a bot's options set for a search.
+// limits has the limits of a search that a bot's options set, and how late recent searches have ended.
 type limits struct {
-	time     time.Duration // 0 means as long as the clock allows
-	nodes    uint64        // 0 means no limit
-	lateness time.Duration // how long after their deadlines recent searches have ended, at most; decreases slowly
+	time     time.Duration // for a move; 0 means as long as the clock allows
+	nodes    uint64        // for a move; 0 means no limit
+	lateness time.Duration // maximum delay of recent searches after their deadlines; decreases by 1/16 with each search
 }
 
-// budget returns the budget of a search for a turn. If nodes is set and the turn has no clock, time does not limit
-// the search. The time runs from the arrival of the turn, because a new game may first have to be prepared.
+// budget returns the deadline and node limit of a search for turn t. The time runs from the arrival of t,
+// because preparing a new game may take some of it. There is no deadline if t has no clock and only nodes are
+// limited.
 func (l *limits) budget(t *protocol.Turn) search.Budget {
 	b := search.Budget{Nodes: l.nodes}
 	think := l.time
@@ -52,7 +54,8 @@ func (l *limits) budget(t *protocol.Turn) search.Budget {
 	return b
 }
 
-// recordLateness records how late a search has ended, so that the next one reserves more time.
+// recordLateness must be called when a search with budget b ends. It measures how long after the deadline
+// this is, so that later searches end earlier.
 func (l *limits) recordLateness(b search.Budget) {
 	l.lateness -= l.lateness / 16
 	if !b.Deadline.IsZero() {
@@ -60,7 +63,8 @@ func (l *limits) recordLateness(b search.Budget) {
 	}
 }
 
-// thinkTime returns how much of a turn's time a bot may use. late is how late earlier searches have ended.
+// thinkTime returns how much of the time of turn t a bot may use for its search. late is the expected delay
+// of the search after its deadline, and is reserved twice.
 func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	use, reserve := t.Time, max(t.Time/3, minReserve)
 	if bank := t.Game.Settings.Int("bank"); bank > 0 {
@@ -70,7 +74,7 @@ func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	return max(use-reserve-2*late, use/8)
 }
 
-// appendInfo appends key=value and, if necessary, a space before it.
+// appendInfo appends key=value to dst, after a space if dst is not empty.
 func appendInfo(dst []byte, key string, value int64) []byte {
 	if len(dst) > 0 {
 		dst = append(dst, ' ')
@@ -78,12 +82,13 @@ func appendInfo(dst []byte, key string, value int64) []byte {
 	return strconv.AppendInt(append(append(dst, key...), '='), value, 10)
 }
 
-// appendScore appends score=, with two decimals.
+// appendScore appends "score=" and the score with two decimals to dst.
 func appendScore(dst []byte, score float64) []byte {
 	return strconv.AppendFloat(append(dst, "score="...), score, 'f', 2, 64)
 }
 
-// appendFound appends the result of a Monte Carlo tree search from position s.
+// appendFound appends the result of a Monte Carlo tree search from s to info: score from -1 to 1, visits,
+// nodes and the expected moves.
 func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	info = appendScore(info, 2*found.Value-1)
 	info = appendInfo(info, "visits", int64(found.Visits))
@@ -91,7 +96,8 @@ func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// appendLine appends the expected moves from position s, as in pv=1-2,3-4.
+// appendLine appends the moves that the search expects from s, such as " pv=1-2,3-4". It appends nothing if
+// line is empty.
 func appendLine(dst []byte, s rules.State, line []rules.Move) []byte {
 	for i, m := range line {
 		if i == 0 {

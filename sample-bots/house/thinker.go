@@ -6,17 +6,18 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-// thinker chooses the moves of a bot in one game.
+// thinker chooses the moves of a bot in games of one kind, one game after another.
 type thinker interface {
 	// startGame starts a game in which the bot has the given seat. s is the first position that the bot sees.
 	// If it returns an error, the thinker cannot play the game.
 	startGame(v *rules.Variant, s rules.State, seat int) error
-	// think returns a move in s, in which the bot is to move. It appends to info what an info line says about
-	// the move.
+	// think returns a move in s, in which the bot is to move. r is the source of random choices. It appends to
+	// info what the bot reports about its move, such as a score, and returns the extended slice.
 	think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte)
 }
 
-// thinkerBot plays the games for which it has a thinker. It plays others at random.
+// thinkerBot is a bot that has a thinker for some games, by the name of the game, and makes random moves in
+// others.
 type thinkerBot struct {
 	dice
 	positions
@@ -51,15 +52,15 @@ func (b *thinkerBot) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: b.text, Info: info}
 }
 
-// alphaBetaThinker thinks by alpha-beta search.
+// alphaBetaThinker chooses moves by alpha-beta search. P is the type of the positions that it searches.
 type alphaBetaThinker[P any, G alphabeta.Position[P]] struct {
 	limits
 	depth        int
 	options      alphabeta.Options
 	searcher     *alphabeta.Searcher[P, G]
 	position     P
-	initPosition func(p G, s rules.State, seat int) // called for a new game
-	setPosition  func(p G, s rules.State)           // called for each turn
+	initPosition func(p G, s rules.State, seat int) // prepares the position for a new game
+	setPosition  func(p G, s rules.State)           // sets the position of a turn
 }
 
 func (d *alphaBetaThinker[P, G]) startGame(_ *rules.Variant, s rules.State, seat int) error {

@@ -2,7 +2,7 @@ package house
 
 import "github.com/timba-arena/timba/rules/baraja"
 
-// trickView is what a seat knows on its turn in a trick-taking game.
+// trickView is what a seat that is to move knows in a trick-taking game.
 type trickView struct {
 	seat, players int
 	hand          baraja.Set
@@ -11,10 +11,11 @@ type trickView struct {
 	trick         []baraja.Card
 }
 
-// seatsAfter returns how many seats play to this trick after this seat.
+// seatsAfter returns how many seats play to the current trick after this seat has played.
 func (v *trickView) seatsAfter() int { return v.players - len(v.trick) - 1 }
 
-// randomUnbeatenChance returns the probability that n cards drawn from the hidden ones contain none of better.
+// randomUnbeatenChance returns the probability that n cards, each drawn at random from hidden, include none
+// of better. It returns 1 if hidden is empty.
 func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	total := hidden.Len()
 	if total == 0 {
@@ -23,9 +24,9 @@ func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	return power(1-float64((better&hidden).Len())/float64(total), n)
 }
 
-// forcedUnbeatenChance returns the probability that none of the next n seats beats the card best, if the
-// rules force each to win the trick if it can: a seat must follow suit, with a better card if possible, and
-// trump otherwise. better are the cards that beat it.
+// forcedUnbeatenChance returns the probability that none of the next n seats beats the card best, whose set
+// of stronger cards is better. It assumes rules that force each seat to win the trick if it can: to follow
+// suit, with a stronger card if possible, and to trump otherwise.
 func (v *trickView) forcedUnbeatenChance(best baraja.Card, better baraja.Set, n int) float64 {
 	led := best.Suit()
 	if len(v.trick) > 0 {
@@ -42,8 +43,8 @@ func (v *trickView) forcedUnbeatenChance(best baraja.Card, better baraja.Set, n 
 	return power(holds, n)
 }
 
-// lackChance returns the probability that a hand of the size of this seat's has none of the cards. Hidden
-// cards are assumed to be distributed at random.
+// lackChance returns the probability that another hand, with as many cards as this one, has none of the given
+// cards. Hidden cards are assumed to be distributed at random.
 func (v *trickView) lackChance(cards baraja.Set) float64 {
 	return power(1-float64(cards.Len())/float64(max(1, v.unseen.Len())), v.hand.Len())
 }
