@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// duplicateDealGames are the card games, and board games with little or no luck.
+// duplicateDealGames are the games that Duplicates measures: card games, and board games with little or no
+// luck.
 var duplicateDealGames = []struct {
 	title, game string
 	options     map[string]string
@@ -27,8 +28,8 @@ var duplicateDealGames = []struct {
 	{"Teeko, random start", "teeko", nil},
 }
 
-// Duplicates measures the benefit of duplicate deals: the number of deals needed to distinguish two bots,
-// compared with single games.
+// Duplicates measures the benefit of duplicate deals, in which each deal is played with the bots in all
+// seats. It compares how many of these deals and how many single games are needed to distinguish two bots.
 type Duplicates struct {
 	Deals int    // number of deals for each game
 	Seed  string // in the form that referee.ParseSeed reads
@@ -69,8 +70,8 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// playDeals returns the first bot's results by deal and rotation: its scores, from -0.5 for no win to +0.5
-// for winning everything, and its points per seat.
+// playDeals plays a match and returns the first bot's results by deal and rotation: its scores, from -0.5
+// for a game without a win to +0.5 for one that it wins alone, and its points per seat.
 func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64, err error) {
 	for range m.Deals {
 		scores = append(scores, make([]float64, m.Rotations()))
@@ -90,7 +91,8 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 // power is the statistical power for which the numbers of games in the table are computed.
 const power = 0.8
 
-// worthRow returns a row of the table. Cells are empty if there is no difference between the bots, or if too
+// worthRow returns a row of the table for the first bot's results in a game, by deal and rotation. The
+// results are named by: wins or points. Cells are nil if there is no difference between the bots, or if too
 // few deals were played to estimate it.
 func worthRow(title, by string, deals [][]float64) []any {
 	w := newWorth(deals)

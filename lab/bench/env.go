@@ -19,8 +19,9 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Env measures random games through the Python client of timba-lab env. Client and server share one core if
-// possible. Masks of actions are measured for Brisca only.
+// Env measures how many random games per second a program plays through the Python client of timba-lab env.
+// Client and server share one core if possible. Ways to choose actions that use a mask are measured for
+// Brisca only.
 type Env struct {
 	Time time.Duration // approximate time for each row of the report
 	self string        // path of timba-lab; "" means this program
@@ -35,7 +36,7 @@ const studyRate = 343
 //go:embed bench_env.py
 var envProgram []byte
 
-// envWays are the ways to choose actions. Each word is an argument of envProgram.
+// envWays are the ways in which the Python program chooses actions. Each word is an argument of the program.
 var envWays = []struct {
 	word, title string
 	numpy       bool
@@ -46,7 +47,8 @@ var envWays = []struct {
 	{"none", "standard library", false, 256},
 }
 
-// Run runs the measurement. It writes to log if numpy is not installed.
+// Run runs the measurement and returns a table with a row for each game and way to choose actions. If numpy
+// is not installed, it writes that to log and measures only the standard library.
 func (b Env) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	python, numpy, err := env.FindPython(ctx)
 	if err != nil {
@@ -93,15 +95,16 @@ func (b Env) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// envResult is the output of envProgram: the number of finished games and of moves, the seconds, and the CPU
-// seconds of client and server.
+// envResult is the output of the Python program envProgram: the number of finished games and of moves, the
+// elapsed seconds, and the CPU seconds of client and server together.
 type envResult struct {
 	Games, Moves float64
 	Wall         float64 `json:"seconds"`
 	CPU          float64
 }
 
-// measure runs envProgram with the given words and the time as arguments.
+// measure runs a Python program with the given words and the duration of the measurement in seconds as
+// arguments, and returns what it prints.
 func (b Env) measure(ctx context.Context, python, program string, words ...string) (r envResult, err error) {
 	args := append(oneCore(), python, "-B", program)
 	args = append(append(args, words...), fmt.Sprint(b.Time.Seconds()))

@@ -24,21 +24,23 @@ import (
 	"github.com/timba-arena/timba/web/server"
 )
 
-// FleetEnv is the environment variable that makes "timba-lab bench fleet" run one of the processes of a
-// measurement.
+// FleetEnv is the name of an environment variable. If it is set, "timba-lab bench fleet" runs one of the
+// processes of a measurement, which its value describes, see RunFleetChild.
 const FleetEnv = "TIMBA_BENCH_FLEET"
 
-// fleetChild says what a process does. Its JSON is the value of FleetEnv.
+// fleetChild is a description of a process of a measurement, the server or the process of all workers. As
+// JSON it is the value of the environment variable FleetEnv.
 type fleetChild struct {
 	Dirs    fleetDirs
 	Ladder  string
 	Count   int    // number of workers; 0 means that the process is the server
-	Address string // of the server's NATS port
-	Profile string
+	Address string // for workers: host and port at which the server accepts workers
+	Profile string // for the server: file for its CPU profile; "" means none
 }
 
-// RunFleetChild runs one of the processes until in ends. The text is the value of FleetEnv. It writes the
-// lines that fleetChild.start waits for to out.
+// RunFleetChild runs the process of a measurement that text, the value of the environment variable FleetEnv,
+// describes. It stops when ctx or the input in ends. It writes to out the log lines by which its parent
+// learns that it is ready.
 func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
 	var p fleetChild
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {
@@ -84,10 +86,11 @@ func (p fleetChild) serve(ctx context.Context, log io.Writer) error {
 	return errors.Join(s.Serve(ctx), s.Close())
 }
 
-// joinAtOnce is the number of workers of a process that connect at the same time.
+// joinAtOnce is the maximal number of workers of the process that are connecting at the same time.
 const joinAtOnce = 16
 
-// work runs the workers. Each has its own connection, credentials and directory.
+// work runs p.Count workers until ctx ends. Each has its own connection, credentials and directory. It
+// writes the address of the process's metrics to out.
 func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 	if err := serveMetrics(out); err != nil {
 		return err
@@ -122,8 +125,8 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 	return group.Wait()
 }
 
-// serveMetrics serves the metrics of this process and writes the address to out, in the form of a server's
-// log.
+// serveMetrics serves the metrics of this process over HTTP and writes the address to out, in the form of a
+// server's log.
 func serveMetrics(out io.Writer) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

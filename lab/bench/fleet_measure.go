@@ -56,7 +56,8 @@ type fleetBench struct {
 	workers int
 }
 
-// measure starts a server and workers and measures them.
+// measure starts a server with an unused database and the process of the workers, measures them and stops
+// them.
 func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	data := b.dirs.data()
 	if err := errors.Join(os.RemoveAll(data), os.RemoveAll(b.dirs.workers())); err != nil {
@@ -99,7 +100,7 @@ func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	return row, err
 }
 
-// verify verifies the database of a server that has stopped.
+// verify returns an error if the database of a server that has stopped is not consistent.
 func (d fleetDirs) verify(ctx context.Context) (err error) {
 	s, err := store.Open(d.data(), store.Options{ReadOnly: true})
 	if err != nil {
@@ -113,7 +114,8 @@ func (d fleetDirs) verify(ctx context.Context) (err error) {
 	return err
 }
 
-// measureWindow waits for the workers and measures for Fleet.Time.
+// measureWindow waits until all workers are connected and have played for a while, and then measures for the
+// time in Fleet.Time. It fails if no match is finished in this time.
 func (b fleetBench) measureWindow(ctx context.Context, server, workers *process) (row fleetRow, err error) {
 	row.workers = b.workers
 	began := time.Now()

@@ -17,10 +17,11 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// smallestLadder is the name of the ladder with the smallest matches: two games on the smallest board.
+// smallestLadder is the name of a ladder that fleetSettings defines. Its matches are the smallest possible:
+// two games on the smallest board.
 const smallestLadder = "smallest"
 
-// fleetSettings is the configuration of the server with smallestLadder.
+// fleetSettings is the configuration of the server, as a TOML file, with smallestLadder as its only ladder.
 const fleetSettings = `pause = 0
 [limits]
 bots = 1000000
@@ -35,8 +36,9 @@ clock = {movetime = 20000, startup = 60000}
 house = ["@random"]
 `
 
-// fleetConfig returns the configuration of the server with one ladder: the one of the default configuration
-// with the given name, or smallestLadder for "".
+// fleetConfig returns the configuration of the server with only one ladder: the one called ladderName in the
+// default configuration, or smallestLadder if ladderName is "". It returns an error if there is no such
+// ladder.
 func fleetConfig(ladderName string) (*config.Config, error) {
 	c, err := config.Parse("bench fleet", []byte(fleetSettings))
 	if err != nil {
@@ -55,8 +57,9 @@ func fleetConfig(ladderName string) (*config.Config, error) {
 	return c, nil
 }
 
-// prepare creates the template of the data directory, in which all versions are live, and the credentials of
-// the workers.
+// prepare creates the data directory that each server starts with, a copy of which is used for each
+// measurement, and the credentials of the workers. In its database are the ladder and the versions, one of
+// each bot.
 func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers int) error {
 	c, err := fleetConfig(ladder)
 	if err != nil {
@@ -72,10 +75,11 @@ func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers
 	return d.addWorkers(dir, workers)
 }
 
-// botScript is the content of the uploaded and the built file of all versions. It is never run.
+// botScript is the content of the file that all versions consist of. It is never run.
 const botScript = "exit 1\n"
 
-// fillFleet adds versions, each of a bot of its own, and makes them live.
+// fillFleet creates a database in dir, with the ladders of c and the given number of bots with one version
+// each, which play on the ladders.
 func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions int) (err error) {
 	s, err := store.Open(string(dir), store.Options{Server: true})
 	if err != nil {

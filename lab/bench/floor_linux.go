@@ -17,9 +17,10 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// floorTime returns the minimal time of a turn. A simple loop on one core writes the lines of a recorded
-// match to the same bot and reads a line for each turn, without clocks, rules or checks. It repeats the
-// recorded games until it has played the given number.
+// floorTime returns the minimal time of a turn, with which the referee can be compared. A simple loop on one
+// core writes the lines that the referee sent in recorded games, the script, to processes of the same bot,
+// and reads a line for each turn, without clocks, rules or checks. It repeats the script until it has played
+// the given number of games.
 func floorTime(b match.Contestant, core int, script []referee.Traffic, games int) (time.Duration, error) {
 	type result struct {
 		turn time.Duration
@@ -88,7 +89,7 @@ func measureFloor(b match.Contestant, script []referee.Traffic, games int) (time
 	return time.Since(began) / time.Duration(rounds*turns), nil
 }
 
-// bareBot is a bot's process with its pipes.
+// bareBot is the process of a bot with file descriptors of its pipes.
 type bareBot struct {
 	process       *os.Process
 	stdin, stdout int

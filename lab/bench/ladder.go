@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/lab/simulation"
 )
 
-// Ladder measures how fast different methods of pairing and rating find the order of the bots on a simulated
-// ladder.
+// Ladder measures, on a simulated ladder, after how many matches different methods of pairing and rating
+// rank the bots in their true order.
 type Ladder struct {
 	simulation.Config
 	Plot string // file for the curves; "" means none
@@ -46,7 +46,8 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return r, nil
 }
 
-// populationTable returns a table with a row for each population and number of matches.
+// populationTable returns a table of how well ratings match the true strengths. It has a row for each
+// population of simulated bots and number of matches.
 func populationTable(populations []simulation.Population) Table {
 	t := newTable("ladder|deals|matches a bot|wrong order, Elo|wrong order, fit|distance, Elo|distance, fit|error, Elo|error, fit|intervals that hold")
 	for _, p := range populations {
@@ -64,7 +65,7 @@ func populationTable(populations []simulation.Population) Table {
 	return t
 }
 
-// matchesOrNever returns a number of matches as a figure, or "never" for +Inf.
+// matchesOrNever returns a table cell: a number of matches in the given format, or "never" if it is +Inf.
 func matchesOrNever(matches float64, format string) any {
 	if math.IsInf(matches, 1) {
 		return "never"

@@ -74,12 +74,12 @@ func resolve(game string, options map[string]string) (*rules.Variant, error) {
 	return g.Resolve(options)
 }
 
-// openings are the results for the openings of one length.
+// openings are the results of the measurement for the random openings of one game and length.
 type openings struct {
 	starts        int     // number of different first positions
-	deals         int     // number of different deals, each with both games between @greedy and @first
-	firstScore    float64 // total score of the seat that moves first, between two @greedy
-	lopsidedCount int
+	deals         int     // number of deals in which the moves of both games between @greedy and @first differ
+	firstScore    float64 // total score of the seat that moves first, in the games between two @greedy
+	lopsidedCount int     // number of examined openings that are lopsided
 }
 
 func (b Openings) measure(ctx context.Context, v *rules.Variant, seed rules.Seed) (o openings, err error) {
@@ -120,14 +120,15 @@ func (b Openings) measure(ctx context.Context, v *rules.Variant, seed rules.Seed
 	return o, nil
 }
 
-// score returns 1 if the seat has won, 0.5 for a draw, and 0 if it has lost.
+// score returns 1 if the seat has won a finished game of two, 0.5 for a draw, and 0 if it has lost.
 func score(s rules.State, seat int) float64 {
 	points := s.Points()
 	return 0.5 + (points[seat]-points[1-seat])/2
 }
 
-// playGame plays a game between two house bots in this process and appends the moves to record. The random
-// choices of the bots depend only on seed.
+// playGame plays a game of v from position s, which it changes, to its end, between the house bots named in
+// bots, by seat. It appends the text of the moves to record and returns it. The bots' random choices depend
+// only on seed.
 func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
 	var seats [2]*house.LocalSeat
 	for seat, name := range bots {

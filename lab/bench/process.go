@@ -16,14 +16,15 @@ import (
 	"time"
 )
 
-// process is a running fleetChild.
+// process is a running process of a measurement: a server, or the process of all workers.
 type process struct {
 	address  string       // of its HTTP server
 	nats     string       // address at which workers connect to the server
 	shutDown func() error // stops the process and waits for its end
 }
 
-// start starts a process and waits until it serves its metrics. The process runs until its stdin is closed.
+// start starts the process that p describes and waits until it serves its metrics. The process runs until
+// shutDown or until ctx ends. Its errors are written to log.
 func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -83,7 +84,7 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 	}
 }
 
-// get returns the response to a GET request.
+// get returns the response of the process to a GET request for path. A status other than 200 is an error.
 func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+path, nil)
 	if err != nil {
@@ -101,7 +102,7 @@ func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 	return data, err
 }
 
-// metrics are the metrics of a process, by name with labels.
+// metrics are the values of Prometheus metrics of a process, by name including the labels.
 type metrics map[string]float64
 
 // The names of metrics. The first two are those of collectors.NewProcessCollector.

@@ -23,7 +23,7 @@ func newReport(tables ...Table) *Report {
 	return &Report{Machine: machine, Tables: tables}
 }
 
-// Write prints the report as text.
+// Write prints the machine and the tables of the report as text.
 func (r *Report) Write(w io.Writer) {
 	fmt.Fprintln(w, r.Machine)
 	for _, t := range r.Tables {
@@ -67,7 +67,8 @@ func (t Table) write(w io.Writer) {
 	})
 }
 
-// figure is a measured number. Its JSON is the number; its text uses format.
+// figure is a measured number in a table. In JSON it is the number; as text it is formatted by format, a
+// format of package fmt.
 type figure struct {
 	format string
 	value  float64

@@ -21,13 +21,14 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Sandbox measures the cost of sandboxes: for the start of bots and for turns.
+// Sandbox measures the cost of running bots in a sandbox: when they start, and in each turn.
 type Sandbox struct {
 	Time      time.Duration // approximate time for each row
 	Languages []string      // languages of the starter bots to start; nil means all
 }
 
-// Run runs the measurement. It writes to log what is not installed on this machine.
+// Run runs the measurement. It writes to log which languages and tools are not installed on this machine and
+// therefore not measured.
 func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	s := sandboxBench{
 		Sandbox: b, ctx: ctx, log: log,
@@ -37,18 +38,18 @@ func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(s.table), err
 }
 
-// sandboxBench is a measurement in progress. It alternates between the ways to run a bot, so that the load
-// of the machine affects all of them.
+// sandboxBench is a Sandbox measurement in progress. It alternates between bots without a sandbox and bots
+// in each level of it, so that the load of the machine affects all of them.
 type sandboxBench struct {
 	Sandbox
 	ctx   context.Context
 	log   io.Writer
 	dir   string // directory of the bots
-	ways  []way
+	ways  []way // without a sandbox first
 	table Table
 }
 
-// way is a way to run a bot. If sandbox is nil, the bot runs without a sandbox.
+// way is a way to run a bot: in a sandbox of a certain level, or without one if sandbox is nil.
 type way struct {
 	name    string
 	sandbox *match.Sandbox
@@ -153,8 +154,8 @@ func (b *sandboxBench) measureStart(what, title string, bot match.Contestant, n 
 	return nil
 }
 
-// startOnce starts n bots from one thread and waits until all have answered the greeting. The bots are
-// killed when the thread ends.
+// startOnce starts n processes of a bot from one thread and returns the time until all have answered the
+// greeting. The processes are stopped before it returns.
 func (b *sandboxBench) startOnce(bot match.Contestant, n int) (took time.Duration, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -234,8 +235,9 @@ func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Contestant, ways []w
 	return nil
 }
 
-// addRow adds a row. The times in bare are those without a sandbox in the same rounds. The ratio is the
-// median of the ratios in each round, which does not depend on the load of the machine.
+// addRow adds a row to the table with the quartiles of times, in the given unit, for running a bot in way w.
+// The times in bare are those without a sandbox in the same rounds. The row has the median of the ratios
+// between both in each round, which does not depend on the load of the machine.
 func (b *sandboxBench) addRow(what, bot string, w way, unit string, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
 	row := []any{what, bot, w.name, unit, twoDecimals(median), twoDecimals(low), twoDecimals(high)}

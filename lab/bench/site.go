@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// Site measures the pages of the site for a competition with many matches.
+// Site measures how fast the site serves its pages for a competition with many matches.
 type Site struct {
 	Matches  int // number of finished matches
 	Bots     int // number of bots of people; every second one has two versions
@@ -30,10 +30,10 @@ type Site struct {
 	Rate     int // maximal number of matches that finish per second during the busy part
 }
 
-// page is a kind of page with its response times.
+// page is a kind of page of the site with its measured response times.
 type page struct {
 	name       string
-	path       func() string // returns a path, in general another one each time
+	path       func() string // returns the path of a random page of this kind
 	idleMillis []float64     // response times in milliseconds while no matches finish
 	busyMillis []float64     // response times in milliseconds while matches finish
 }
@@ -89,7 +89,8 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	return newReport(t, matches), nil
 }
 
-// fakeMachines returns a list of machines as long as that of a large competition.
+// fakeMachines returns 1000 invented machines that play matches, for the page that lists the workers of a
+// competition.
 func fakeMachines() (list []ladder.Machine, err error) {
 	for n := range 1000 {
 		m := ladder.Machine{Name: fmt.Sprintf("lab-%d", n), State: ladder.MachineReady, Cores: 4, Version: "1.0", Arch: "amd64", Sandbox: "full", LastReportAt: time.Now()}
@@ -115,7 +116,7 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	return httptest.NewServer(a.Handler(pages)), nil
 }
 
-// finishMatches stores at most rate finished matches per second until ctx ends, and returns the number
+// finishMatches stores finished matches, at most rate per second, until ctx ends. It returns how many it has
 // stored per second.
 func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64, error) {
 	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
@@ -165,7 +166,8 @@ func (c *siteCompetition) pages(b Site) []*page {
 	}
 }
 
-// measureVisits requests the page a number of times and returns the response times in milliseconds.
+// measureVisits requests pages of this kind from the server at url and returns the time of each response in
+// milliseconds.
 func (p *page) measureVisits(ctx context.Context, url string, requests int) (took []float64, err error) {
 	for range requests {
 		began := time.Now()

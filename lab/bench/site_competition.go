@@ -26,7 +26,7 @@ type siteCompetition struct {
 	config       *config.Config
 	ladders      []ladder.Ladder
 	liveVersions []int64                  // IDs of the versions of people and of house bots
-	pool         map[string][]playedMatch // played matches by ladder, which are stored repeatedly
+	pool         map[string][]playedMatch // played matches by name of the ladder, which are stored repeatedly
 	games        []int64                  // IDs of the games whose pages are measured
 	largeGames   []int64                  // IDs of games with the most seats
 	rand         *rand.Rand
@@ -98,7 +98,8 @@ func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 	return nil
 }
 
-// sitePool is the number of matches of each ladder that are played. They are stored many times.
+// sitePool is the number of matches that are really played for each ladder. Each of them is stored many
+// times, between different versions.
 const sitePool = 20
 
 func (c *siteCompetition) playPool() error {
@@ -115,7 +116,7 @@ func (c *siteCompetition) playPool() error {
 }
 
 // largestLadder returns a ladder of Podrida with the maximal number of seats, whose games have the largest
-// pages.
+// pages. It is derived from the ladder of Podrida in ladders.
 func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 	l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Game == podrida.Game.Name })]
 	l.Options = maps.Clone(l.Options)
@@ -125,7 +126,8 @@ func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 
 const largeSeats = 12
 
-// playLarge stores a match of the largest ladder.
+// playLarge plays and stores a match of the ladder with the most seats, and sets c.largeGames to the IDs of
+// its games.
 func (c *siteCompetition) playLarge(ctx context.Context) error {
 	p, err := playLadder(c.config.Ladders[len(c.ladders)])
 	if err != nil {
@@ -162,7 +164,8 @@ func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64
 	return ids, err
 }
 
-// nextMatch returns a match of the pool between versions that are close to each other in liveVersions.
+// nextMatch returns one of the played matches, with random versions that are close to each other in
+// liveVersions as its bots.
 func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	l := c.ladders[r.IntN(len(c.ladders))]
 	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
@@ -175,7 +178,7 @@ func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	return p
 }
 
-// batchMatches is the number of matches that are stored together.
+// batchMatches is the number of matches that are stored at the same time when the database is filled.
 const batchMatches = 500
 
 func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
@@ -191,7 +194,8 @@ func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
 	return nil
 }
 
-// storeMatches stores matches that end at the same time, as a server does.
+// storeMatches starts the matches in the database and finishes all of them at the same time, as a server
+// does.
 func (c *siteCompetition) storeMatches(ctx context.Context, list ...playedMatch) error {
 	var starts []store.MatchStart
 	for _, p := range list {

@@ -21,12 +21,13 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Speed measures the time of a turn and the number of games per second.
+// Speed measures the time that the referee needs for a turn and the number of games that it plays per
+// second.
 type Speed struct {
 	Time time.Duration // approximate time for each number in the report
 }
 
-// Run runs the measurement. It writes to log what is not installed on this machine.
+// Run runs the measurement. If there is no C compiler, it writes that to log and plays with a slower bot.
 func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	turns, err := b.measureTurns(ctx, log)
 	if err != nil {
@@ -36,7 +37,7 @@ func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(turns, games), err
 }
 
-// findBot returns the bot for a BOT argument of a command line.
+// findBot returns the bot for a BOT argument of a command line, such as @greedy or the path of a program.
 func findBot(ctx context.Context, bot string) (match.Contestant, error) {
 	p, err := program.Resolver{}.Resolve(ctx, bot)
 	return p.Contestant, err
@@ -68,12 +69,12 @@ func echoBot(ctx context.Context, log io.Writer) (match.Contestant, error) {
 	return findBot(ctx, bot)
 }
 
-// measureRounds is how often compared measurements alternate, so that the load of the machine affects all of
-// them.
+// measureRounds is how often each measurement is repeated. Measurements to be compared alternate, so that
+// the load of the machine affects all of them.
 const measureRounds = 7
 
-// measureTurns measures turns of every game, in microseconds, with the referee and, for the same games,
-// without it.
+// measureTurns returns a table with the time of a turn in each game, in microseconds: with the referee, and
+// the minimal time that exchanging the same lines without it takes.
 func (b Speed) measureTurns(ctx context.Context, log io.Writer) (Table, error) {
 	t := newTable("turn|referee µs|floor µs|ratio")
 	bot, err := echoBot(ctx, log)
@@ -124,7 +125,7 @@ func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contest
 	return through, floor, nil
 }
 
-// ratios returns the ratio of each value to the value of the same round in to.
+// ratios returns values[i] / to[i] for each i.
 func ratios(values, to []float64) (list []float64) {
 	for i := range values {
 		list = append(list, values[i]/to[i])
@@ -150,8 +151,8 @@ func newMatch(g *rules.Game, bot match.Contestant) (*match.Match, error) {
 	return m, nil
 }
 
-// playMatch plays a match and returns the number of its moves and the time of its games without the start of
-// processes.
+// playMatch plays a match and returns the number of moves and the total time of its games. It leaves out the
+// first game of each rotation, which starts the bots' processes. A fault of a bot is an error.
 func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
 	err = m.Play(ctx, func(g *referee.GameResult) error {
@@ -169,13 +170,14 @@ func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Durati
 	return moves, took, err
 }
 
-// quantile returns the quantile of xs at part, which is between 0 and 1.
+// quantile returns the quantile of xs at part, which is between 0 and 1. The median is at 0.5.
 func quantile(xs []float64, part float64) float64 {
 	xs = slices.Sorted(slices.Values(xs))
 	return xs[min(len(xs)-1, int(part*float64(len(xs))))]
 }
 
-// measureGames measures whole games between processes of @random on all cores.
+// measureGames returns a table with the number of games and moves per second that processes of @random play
+// in each game, on all cores.
 func (b Speed) measureGames(ctx context.Context) (Table, error) {
 	t := newTable("games|games/s|moves/s")
 	bot, err := findBot(ctx, "@random")

@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// worth compares duplicate deals with single games, each on its own deal with randomly seated bots.
+// worth is a comparison of duplicate deals, which are played in all rotations, with single games, each on
+// its own deal with randomly seated bots.
 type worth struct {
 	rotations int            // games of a deal
 	mean      stats.Estimate // of the means of the deals
@@ -28,8 +29,8 @@ func (w worth) factor() float64 {
 	return w.gameVariance / (float64(w.rotations) * w.dealVariance)
 }
 
-// newWorth computes the worth from a bot's scores or points by deal and rotation. At least two deals are
-// needed, each with all its rotations.
+// newWorth computes the worth of duplicate deals from a bot's scores or points by deal and rotation. At
+// least two deals are needed, each with all its rotations.
 func newWorth(deals [][]float64) worth {
 	var means, within []float64
 	for _, games := range deals {
@@ -60,10 +61,11 @@ func requiredDeals(effect, variance, power float64) (deals int, ok bool) {
 type budget struct {
 	deals          int // duplicate deals
 	duplicateGames int // games of these deals
-	singleGames    int // games with a deal of their own each
+	singleGames    int // games that each have their own deal
 }
 
-// budget computes the numbers for duplicate deals and for single games.
+// budget returns how many duplicate deals and how many single games are needed to distinguish the given
+// effect from 0 with the given probability, power. If no number of games is enough, ok is false.
 func (w worth) budget(effect, power float64) (b budget, ok bool) {
 	deals, ok := requiredDeals(effect, w.dealVariance, power)
 	games, enough := requiredDeals(effect, w.gameVariance, power)

@@ -32,12 +32,12 @@ func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	return a
 }
 
-// maxTables returns the maximal number of tables that a search has at a time: those of two generations, and
-// four for each parent. Two of the four stand for the sorted pairs of the parents of two generations, which
-// are larger than a table.
+// maxTables returns how many tables a search has in memory at a time: those of two generations of the given
+// population, and four for each of the best individuals, which become parents. Two of the four stand for the
+// sorted copies of the tables of the parents of two generations, which are larger than a table.
 func maxTables(population, best int) int { return 2*population + 4*best }
 
-// tableMemory returns the memory limit of one table, in bytes.
+// tableMemory returns the memory limit of one table, in bytes: an equal part of the limit for all tables.
 func (c *Config) tableMemory() int64 {
 	return int64(c.Memory) << 20 / int64(maxTables(c.Population, c.Parents))
 }
@@ -60,7 +60,8 @@ func (a *agentSpecies) player() player[*dictionary] {
 	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
-// applyLessons returns a copy of the agent that has learned the lessons, with its pairs sorted for crossover.
+// applyLessons returns a copy of agent d that has learned the lessons, which are the returns from its games.
+// The copy has its pairs of state and action sorted for crossover.
 func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *dictionary {
 	grown := &dictionary{table: d.table.Clone(), drawnPlaces: maps.Clone(d.drawnPlaces)}
 	for _, u := range lessons {
@@ -71,7 +72,8 @@ func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *diction
 	return grown
 }
 
-// resetting is the only mutation of dictionaries. As in the study, it draws new actions for random states.
+// resetting is the name of the only mutation of dictionaries. As in the study, it replaces the best actions
+// of random states by random ones.
 const resetting = "reset"
 
 func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int, r *rules.Rand) (x, y *dictionary, work func()) {
@@ -113,8 +115,10 @@ func (a *agentSpecies) release(old []*dictionary) {
 	}
 }
 
-// metrics returns the mean number of pairs of an agent, and the spread: the mean share of known states in
-// which the best action of an agent of the elite differs from that of the best agent.
+// metrics returns metrics of a generation. "pairs" is the mean number of state-action pairs that an agent
+// knows. "turned_away" is turned, the number of new pairs that full tables rejected. "spread" is the mean
+// share of known states in which the best action of an agent of the elite differs from that of the best
+// agent, members[elite[0]].
 func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run.Metric, turned uint64) {
 	pairs := 0
 	for _, d := range members {
@@ -132,11 +136,12 @@ func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run
 	}, turned
 }
 
-// spreadShards is the number of shards of a table that are used to estimate the spread.
+// spreadShards is the number of shards, the parts into which a table is divided by key, that serve as a
+// sample to estimate the spread metric.
 const spreadShards = policy.Shards / 8
 
-// disagreement returns the share of states known to both tables in which their best actions differ. If there
-// are no such states, it returns 0.
+// disagreement returns the share of states known to both tables in which their best actions differ,
+// estimated from some of the states. If there are no such states, it returns 0.
 func disagreement(t, other *rl.ReturnTable) float64 {
 	both, differ := 0, 0
 	for n := range spreadShards {
@@ -162,7 +167,8 @@ func (a *agentSpecies) drawPlots(f *run.Folder) error {
 	)
 }
 
-// memoryUse assumes that the tables continue to grow as they have so far.
+// memoryUse returns estimates, in bytes, of the memory and the checkpoint at the end of the search. It
+// assumes that the tables grow by the factor growth, up to their memory limit.
 func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, disk int64) {
 	all := int64(0)
 	for _, d := range members {
@@ -172,7 +178,8 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
 }
 
-// save writes the table and the drawn places: the number of states, then the key and the place of each state.
+// save writes the table of d. Then it writes the number of states whose action a mutation replaced, and the
+// key and the replacement (see policy.Place) of each.
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err
@@ -215,14 +222,14 @@ func (a *agentSpecies) describe(d *dictionary, members []*dictionary, h *model.H
 	}
 }
 
-// writeModel writes the best action of each state.
+// writeModel writes the best action of each state of d to w, and sets r.States to the number of states.
 func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *SearchReport) (err error) {
 	r.States, err = rl.WritePolicy(w, d.table, 1, d.drawnPlaces)
 	return err
 }
 
-// explorer plays the moves of an agent. If the agent learns, some moves are random and the returns are
-// recorded.
+// explorer plays the moves of an agent. If learns is true, some moves are random, and it records the returns
+// for the agent to learn.
 type explorer struct {
 	keys    policy.Keys
 	epsilon float64

@@ -85,10 +85,11 @@ const (
 	defectTuned  = "tuned"
 )
 
-// hasDefect reports whether the search reproduces a defect.
+// hasDefect reports whether the search reproduces the named defect of the study's program.
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// Default returns the study's configuration of nets for a mode.
+// Default returns the study's configuration for a search of nets in a mode, a game with its number of
+// players.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Parents: 6, KeepElite: true,
@@ -97,8 +98,9 @@ func Default(mode string) Config {
 	}
 }
 
-// DefaultAgents returns the study's configuration of agents for a mode, except for Keys: with states that
-// contain everything a player knows, agents hardly ever see a state twice.
+// DefaultAgents returns the study's configuration for a search of agents in a mode. It differs from the
+// study in Keys, which say what distinguishes states: with all that a player knows, agents hardly ever see a
+// state twice.
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.MoveValue = Agents, nil, 0, ""
@@ -111,7 +113,7 @@ func DefaultAgents(mode string) Config {
 const (
 	MaxPopulation    = 1000
 	MaxGames         = 1_000_000 // of a pairing
-	maxGenes         = 1 << 28   // of a population
+	maxGenes         = 1 << 28   // of all nets of a generation
 	maxLearningGames = 1 << 18   // games of all agents in a generation, whose returns are stored until its end
 )
 
@@ -163,8 +165,8 @@ func (c *Config) agentParams() []run.Param {
 	}
 }
 
-// Complete sets the settings that were not given to the defaults of the variant. It returns an error for
-// settings and defects of the other variant.
+// Complete sets each setting to the default of the variant unless given reports that the user has set it. It
+// returns an error if a setting or a defect of the other variant was given, or if a value is not valid.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	others, defaults, defects := c.agentParams(), Default(c.Mode), Defects
 	if c.Variant == Agents {
@@ -250,7 +252,8 @@ func (c *Config) checkAgents() error {
 	return err
 }
 
-// selectNamed returns the operators with the wanted names. An unknown name or an empty list is an error.
+// selectNamed returns the operators in all whose names are wanted. An unknown name, or no name at all, is an
+// error, in which kind says what is selected. The function name returns the name of an operator.
 func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
 	known := namesOf(all, name)
 	for _, want := range wanted {
@@ -281,9 +284,9 @@ func namesOf[T any](all []T, name func(T) string) (list []string) {
 	return list
 }
 
-// PolicyNames are the five policies of the study for the ratios of crossover and mutation. Those that change
-// were proposed by A. Hassanat and others (2019): ilm-dhc begins with little mutation and much crossover and
-// reverses this by the last generation; dhm-ilc does the opposite.
+// PolicyNames are the names of the study's five policies, which set the ratios of crossover and mutation. A.
+// Hassanat and others (2019) proposed the two that change over time: ilm-dhc begins with little mutation and
+// much crossover and reverses this by the last generation; dhm-ilc does the opposite.
 var PolicyNames = []string{policyILM, policyDHM, policyHalf, policyTuned, policyCustom}
 
 const (
@@ -301,8 +304,8 @@ const (
 	tunedMutation    = 0.03
 )
 
-// ratios returns the probabilities that parents are crossed over and that a child mutates, in a generation
-// counted from 0.
+// ratios returns two probabilities for a generation, counted from 0: that two parents are crossed over
+// rather than copied, and that a child mutates.
 func (c *Config) ratios(generation int) (crossover, mutation float64) {
 	done := float64(generation) / float64(max(1, c.Generations-1))
 	switch c.Policy {

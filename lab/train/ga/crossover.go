@@ -6,16 +6,17 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// crossover computes the genes of children x and y from those of parents a and b. It sets every gene of the
-// children. The ratio is that of the policy.
+// crossover is an operator that computes the genes of children x and y from those of parents a and b. It
+// sets every gene of the children. The ratio is the crossover probability of the policy; only "multivariate"
+// uses it.
 type crossover struct {
 	name  string
 	cross func(a, b, x, y Genome, ratio float64, r *rules.Rand)
 }
 
-// crossovers are those of the study. average-flat makes one child by average and one by flat crossover.
-// one-point, several-points, uniform and multivariate work on random layers, at least one; each child has
-// the other layers of one parent.
+// crossovers are the crossovers of the study. average-flat makes one child by average and one by flat
+// crossover. one-point, several-points, uniform and multivariate work on one or more random layers; each
+// child has the other layers of one parent.
 var crossovers = []crossover{
 	{"one-point", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
 		multivariate(a, b, x, y, []int{randomInt(r, 1, len(a)-1)}, everySecond(2))
@@ -56,7 +57,8 @@ var crossovers = []crossover{
 	}},
 }
 
-// inLayers returns a crossover that applies cross to each vector of random layers.
+// inLayers returns a crossover that applies cross to the vectors of one or more random layers and copies the
+// other layers, from a to x and from b to y.
 func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
 	return func(a, b, x, y Genome, ratio float64, r *rules.Rand) {
 		x.copyFrom(a)
@@ -69,8 +71,8 @@ func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) fu
 	}
 }
 
-// randomCuts draws between 2 and n/2 different cuts between n genes, in ascending order, or fewer if there
-// are not enough places.
+// randomCuts draws between 2 and n/2 different places, from 1 to n-1, at which to cut a vector of n genes,
+// in ascending order. It draws fewer if there are not enough places.
 func randomCuts(n int, r *rules.Rand) []int {
 	points := sample(max(0, n-1), randomInt(r, 2, n/2), r)
 	for i := range points {

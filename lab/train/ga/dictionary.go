@@ -9,16 +9,19 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// dictionary is an individual of the variant rl: the mean return of each action by state.
+// dictionary is an individual of the variant rl: the mean return of each action in each state.
 type dictionary struct {
 	table *rl.ReturnTable
-	// drawnPlaces has the states whose action was drawn by a mutation (see policy.Place), until the agent
-	// learns in them. The table keeps its means for these states.
+	// drawnPlaces has, by state, the action that a mutation drew for it, as a place among the legal actions
+	// (see policy.Place). An entry is deleted when the agent learns in that state. The table still has the
+	// means of these states.
 	drawnPlaces map[policy.Key]uint8
-	pairs       []rl.Pair // contents of table and drawnPlaces by key and action, if it is a parent
+	pairs       []rl.Pair // contents of table and drawnPlaces, sorted by key and action; nil unless it is a parent
 }
 
-// Best returns the drawn action of a state, if it has one, and otherwise the best one of the table.
+// Best returns the best of the legal actions, a bit mask, in state k: the one that a mutation drew, if any,
+// otherwise that with the highest mean in the table. The result known is false if the dictionary does not
+// have the state.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawnPlaces[k]; ok {
 		return policy.ActionAt(legal, place), true
@@ -26,8 +29,8 @@ func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool)
 	return d.table.Best(k, legal)
 }
 
-// drawnMarker is the action of a rl.Pair that represents a drawn place, which is its count. It is higher
-// than all actions.
+// drawnMarker is a special value of rl.Pair.Action. It says that a mutation drew an action for the state,
+// and that Pair.Count is its place among the legal actions. It is higher than all real actions.
 const drawnMarker = policy.MaxActions - 1
 
 // store adds a pair to the table, or to drawnPlaces if its action is drawnMarker.
@@ -42,7 +45,8 @@ func (d *dictionary) store(p rl.Pair) {
 	d.drawnPlaces[p.Key] = uint8(p.Count)
 }
 
-// sortedPairs returns the contents of table and drawnPlaces, by key and action.
+// sortedPairs returns all pairs of state and action of the table, and a pair with drawnMarker for each state
+// whose action a mutation drew, sorted by key and action.
 func (d *dictionary) sortedPairs() []rl.Pair {
 	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawnPlaces))
 	pairs = slices.AppendSeq(pairs, d.table.All())
@@ -55,7 +59,8 @@ func (d *dictionary) sortedPairs() []rl.Pair {
 	return pairs
 }
 
-// splitDrawn separates the drawn place from the pairs of a state.
+// splitDrawn splits the sorted pairs of one state into those with statistics and the one with drawnMarker.
+// If no mutation drew an action for the state, drawn is empty.
 func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
 	n := len(state)
 	if n > 0 && state[n-1].Action == drawnMarker {
@@ -64,7 +69,7 @@ func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
 	return state[:n], state[n:]
 }
 
-// splitFirstState separates the pairs of the first state from the others.
+// splitFirstState splits pairs, which are sorted by state, into those of the first state and all others.
 func splitFirstState(pairs []rl.Pair) (first, others []rl.Pair) {
 	n := 0
 	for n < len(pairs) && pairs[n].Key == pairs[0].Key {
@@ -81,8 +86,8 @@ func countStates(pairs []rl.Pair) (n int) {
 	return n
 }
 
-// forEachState calls each for every state that a or b has, in the order of the keys, with the pairs of both
-// for it. One of the arguments may be empty.
+// forEachState calls each once for every state in the sorted pairs a or b, in ascending order of keys. It
+// passes the pairs of that state in a and those in b. One of them is empty if only the other has the state.
 func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	var p, q []rl.Pair
 	for len(a)+len(b) > 0 {
@@ -97,21 +102,23 @@ func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	}
 }
 
-// mix returns the pairs of two children for a state that both parents have. The result is valid until the
-// next call.
+// mix computes the pairs that two children have for one state, from the pairs a and b that their two parents
+// have for it. The result is valid until the next call.
 type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 
 // dictionaryCrossover is a crossover of dictionaries. Both children inherit every state that only one parent
 // has.
 type dictionaryCrossover struct {
 	name string
-	// newMix returns the mix for two parents. The number n is that of states in the larger one; the ratio is
-	// that of the policy.
+	// newMix returns the function that mixes the states that both parents have. The number n is how many
+	// states the larger parent has. The ratio is the crossover probability of the policy; only
+	// "multivariate" uses it.
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
-// dictionaryCrossovers are those of the study for dictionaries. A gene is a state, and genes are ordered by
-// key. The average, flat and arithmetic crossovers work on means.
+// dictionaryCrossovers are the crossovers of the study, applied to dictionaries: a gene is a state, and
+// genes are ordered by key. The crossovers average-flat and arithmetic compute means of returns; the others
+// exchange states.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
@@ -158,9 +165,9 @@ func randomKeyCuts(n int, r *rules.Rand) []policy.Key {
 	return cuts
 }
 
-// segments returns a mix that exchanges the states in the segments between cuts that are marked as swapped.
-// A state whose key is a cut belongs to the segment behind it. States must be passed in the order of their
-// keys.
+// segments returns a mix that exchanges the pairs of a state between the children if swapped is true for its
+// segment. The cuts, in ascending order, divide the keys into len(cuts)+1 segments. A state whose key equals
+// a cut belongs to the segment above it. The mix must be called in ascending order of keys.
 func segments(cuts []policy.Key, swapped []bool) mix {
 	at := 0
 	return func(a, b []rl.Pair) (x, y []rl.Pair) {
@@ -174,9 +181,10 @@ func segments(cuts []policy.Key, swapped []bool) mix {
 	}
 }
 
-// blend returns a mix that gives each child, for every action that both parents have, a weighted mean of
-// theirs. The function weights returns the weight of the second parent in each child. Other pairs go to both
-// children, and drawn places to one child each.
+// blend returns a mix for weighted means. For every action that both parents have, each child gets a
+// weighted mean of their returns; weights returns the weight of the second parent for the first and for the
+// second child. Actions that only one parent has go to both children. An action drawn by a mutation goes
+// from the first parent to the first child, and from the second to the second.
 func blend(weights func() (x, y float32)) mix {
 	var x, y []rl.Pair
 	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
@@ -199,8 +207,9 @@ func blend(weights func() (x, y float32)) mix {
 	}
 }
 
-// blendPairs returns a pair with the mean (1-weight) a + weight b. Its count is the mean of both counts,
-// rounded up, so that it continues to learn at a similar rate.
+// blendPairs returns a pair with the key and the action of a, and the mean (1-weight)*a.Mean +
+// weight*b.Mean. Its count is the mean of both counts, rounded up, so that the child continues to learn at a
+// similar rate.
 func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	p := a
 	p.Mean = (1-weight)*a.Mean + weight*b.Mean
@@ -208,16 +217,18 @@ func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	return p
 }
 
-// offspring fills the dictionaries of two children, one shard at a time.
+// offspring fills the dictionaries of two children. It collects pairs until the next shard, a part of the
+// table, begins.
 type offspring struct {
 	children   [2]*dictionary
-	resetRates [2]float64 // mutation: probability that the action of a state is drawn, by child
+	resetRates [2]float64 // by child: probability that the mutation draws a new action for a state; 0 for no mutation
 	rand       *rules.Rand
-	shard      int
+	shard      int          // number of the present shard
 	parts      [2][]rl.Pair // pairs of the present shard, by child
 }
 
-// cross fills the children by crossover.
+// cross fills the children with the pairs a and b of their parents. It calls m for states that both parents
+// have. States of one parent go to both children.
 func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	forEachState(a, b, func(a, b []rl.Pair) {
 		switch {
@@ -232,13 +243,14 @@ func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	o.flush()
 }
 
-// copy fills each child with the pairs of one parent.
+// copy fills the first child with the pairs a and the second one with b, and mutates them.
 func (o *offspring) copy(a, b []rl.Pair) {
 	forEachState(a, b, o.add)
 	o.flush()
 }
 
-// add adds the pairs of a state to the children and mutates them.
+// add adds pairs of one state, x to the first child and y to the second. The mutation may replace the best
+// action.
 func (o *offspring) add(x, y []rl.Pair) {
 	for child, pairs := range [...][]rl.Pair{x, y} {
 		if len(pairs) == 0 {

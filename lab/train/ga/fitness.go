@@ -38,14 +38,15 @@ func compareFitness(a, b Fitness) int {
 	return cmp.Or(cmp.Compare(b.HalfWins, a.HalfWins), cmp.Compare(b.Points, a.Points))
 }
 
-// rank returns the indices of the individuals, with the fittest first. Equal ones are ordered by index.
+// rank returns the indices of fit in order of fitness, the fittest first. Individuals of equal fitness are
+// ordered by index.
 func rank(fit []Fitness) []int {
 	order := indices(len(fit))
 	slices.SortStableFunc(order, func(i, j int) int { return compareFitness(fit[i], fit[j]) })
 	return order
 }
 
-// cardTable plays games of a mode.
+// cardTable plays games of Brisca or Tute between agents. It reuses its memory and serves one goroutine.
 type cardTable struct {
 	mode     cards.Mode
 	rules    []baraja.TableRules // each deal draws one of these combinations
@@ -55,8 +56,9 @@ type cardTable struct {
 	rand     *rules.Rand // random numbers of the agents
 }
 
-// play plays the deal of a seed, with agent i in seat (i + rotation) modulo the number of seats. The deal
-// and its rules are the same for all rotations.
+// play plays one game with the deal that seed decides. Agent i has seat (i + rotation) modulo the number of
+// seats. The cards and the optional rules are the same for all rotations of a seed. The result is valid
+// until the next game.
 func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Position {
 	*t.rand = *rules.NewRand(seed)
 	rule := t.rules[t.rand.Below(len(t.rules))]
@@ -75,8 +77,8 @@ func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Posit
 	return p
 }
 
-// match plays a number of games, each deal in all rotations one after the other, and returns the fitness by
-// agent. Game g has the deal of seeds[g/len(agents)].
+// match plays the given number of games, each deal in all rotations one after the other, and returns the
+// fitness of each agent. Game g has the deal of seeds[g/len(agents)].
 func (t *cardTable) match(agents []Agent, games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
 	n := len(agents)
 	for g := range games {

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Genome is a view of the genes of a net: for each layer the weights, with a row for each input, then the
-// biases.
+// Genome has the genes of a net. Each layer has two vectors: its weights, with a row for each input, and its
+// biases. The vectors share memory with the net, so that changes apply to it.
 type Genome [][]float32
 
 // perLayer is the number of vectors of a layer: weights and biases.
@@ -51,7 +51,7 @@ func (g Genome) distance(other Genome) float64 {
 // uniform returns a random number in the interval from 0 to 1, without 1.
 func uniform(r *rules.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-// randomInt returns a random integer from low to high, or low if high is lower.
+// randomInt returns a random integer from low to high, both inclusive, or low if high is lower.
 func randomInt(r *rules.Rand, low, high int) int {
 	if high <= low {
 		return low
@@ -59,7 +59,8 @@ func randomInt(r *rules.Rand, low, high int) int {
 	return low + r.Below(high-low+1)
 }
 
-// randomSubset marks from 1 to n of n layers. Each number of layers has the same probability.
+// randomSubset selects at least one of n layers at random and returns true for each selected one. It first
+// draws the number of layers, from 1 to n, each with the same probability.
 func randomSubset(n int, r *rules.Rand) []bool {
 	chosen := make([]bool, n)
 	for _, i := range sample(n, randomInt(r, 1, n), r) {

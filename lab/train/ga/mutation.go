@@ -26,8 +26,8 @@ const (
 	maxNoise = 0.1
 )
 
-// mutations are those of the study, which move genes without changing their values, and noise, which is not
-// in the study and changes all genes of a vector.
+// mutations are the mutations of nets. Those of the study move genes without changing their values; noise,
+// which is not in the study, changes all genes of a vector.
 var mutations = []mutation{
 	{"swap", func(v []float32, r *rules.Rand) {
 		n := randomInt(r, 1, max(1, maxMutated(v)))
@@ -61,7 +61,7 @@ var mutations = []mutation{
 // studyMutations are the names of the study's mutations.
 var studyMutations = []string{"swap", "partial-shuffle", "inversion", "displacement", "displaced-inversion"}
 
-// inSomeLayers mutates the vectors of random layers, at least one.
+// inSomeLayers mutates the vectors of one or more random layers of g.
 func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 	for i, chosen := range randomSubset(g.layers(), r) {
 		for k := perLayer * i; chosen && k < perLayer*(i+1); k++ {
@@ -72,11 +72,11 @@ func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 	}
 }
 
-// maxMutated returns the number of genes that mutatedShare allows to change.
+// maxMutated returns the number of genes of v that a mutation may change.
 func maxMutated(v []float32) int { return int(math.Round(mutatedShare * float64(len(v)))) }
 
-// randomSegment returns random bounds of a part of v, which has 2 genes or more and at most the number that
-// may change.
+// randomSegment returns random bounds of a part v[from:to], which has at least 2 genes and at most the
+// number that a mutation may change.
 func randomSegment(v []float32, r *rules.Rand) (from, to int) {
 	n := min(randomInt(r, 2, max(minMutated, maxMutated(v))), len(v))
 	from = r.Below(len(v) - n + 1)
@@ -91,7 +91,7 @@ func swapPairs(v []float32, places []int) {
 	}
 }
 
-// displace moves v[from:to] so that it begins at index at.
+// displace moves the genes v[from:to] within v so that they begin at index at.
 func displace(v []float32, from, to, at int) {
 	switch {
 	case at < from:
@@ -101,7 +101,7 @@ func displace(v []float32, from, to, at int) {
 	}
 }
 
-// rotate moves the first n genes of v behind the others.
+// rotate rotates v to the left: its first n genes become the last ones.
 func rotate(v []float32, n int) {
 	slices.Reverse(v[:n])
 	slices.Reverse(v[n:])

@@ -53,7 +53,7 @@ func (b *netSpecies) randomNet(r *rules.Rand) *net.Net {
 	return n
 }
 
-// outputLayer returns the genes of the last layer.
+// outputLayer returns the weights and biases of the last layer, which share memory with n.
 func outputLayer(n *net.Net) Genome {
 	g := genesOf(n)
 	return g.layer(g.layers() - 1)
@@ -61,7 +61,7 @@ func outputLayer(n *net.Net) Genome {
 
 func (b *netSpecies) player() player[*net.Net] { return newNetPlayer(b.mode, b.blank) }
 
-// applyLessons returns n: nets do not learn from games.
+// applyLessons returns n unchanged, because nets do not learn from games.
 func (b *netSpecies) applyLessons(n *net.Net, _ []rl.Update) *net.Net { return n }
 
 func (b *netSpecies) breed(p, q *net.Net, o *outcome, counts map[string]int, r *rules.Rand) (x, y *net.Net, work func()) {
@@ -101,8 +101,8 @@ func (b *netSpecies) applyDefects(x, y *net.Net, r *rules.Rand) {
 
 func (b *netSpecies) release([]*net.Net) {}
 
-// metrics returns the number of different nets, and the mean distance between the genes of the elite and of
-// the best net.
+// metrics returns two metrics, the number of different nets and the mean distance between the genes of the
+// elite and those of the best net. Nets have no tables, so the number of rejected pairs is 0.
 func (b *netSpecies) metrics(members []*net.Net, elite []int) ([]run.Metric, uint64) {
 	best, spread := genesOf(members[elite[0]]), 0.0
 	for _, i := range elite {

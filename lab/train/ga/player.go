@@ -16,7 +16,7 @@ type Agent interface {
 	Choose(p *cards.Position, legal []rules.Move) rules.Move
 }
 
-// netPlayer plays the moves of a net.
+// netPlayer plays the moves that a net ranks highest.
 type netPlayer struct {
 	*learned.GA
 	net  *net.Net
@@ -27,7 +27,7 @@ func newNetPlayer(m cards.Mode, n *net.Net) *netPlayer {
 	return &netPlayer{GA: learned.NewGA(m, n), net: n, work: n.NewWorkspace()}
 }
 
-// setIndividual sets the net, which must have the same sizes as the previous one.
+// setIndividual sets the net that plays, which must have the same layer sizes as the previous one.
 func (p *netPlayer) setIndividual(n *net.Net, _ bool) {
 	p.net = n
 	p.SetNet(n)
@@ -37,7 +37,8 @@ func (p *netPlayer) lessons() []rl.Update { return nil }
 
 func (p *netPlayer) Begin(*rules.Rand) { p.GA.StartGame() }
 
-// choosePlace returns the index of the action with the highest output in a position, the first of equal ones.
+// choosePlace returns the index in j.actions of the action with the highest output of the net. Of equal ones
+// it returns the first.
 func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	p.net.StartSums(p.work)
 	for _, input := range j.ones {
@@ -52,7 +53,8 @@ func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	return best
 }
 
-// sizes returns the layer sizes of a net for a mode, with the inputs first.
+// sizes returns the layer sizes of a net for a mode: the number of inputs, the hidden layers, and the
+// outputs.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := learned.GAEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

@@ -16,18 +16,20 @@ import (
 // computed beforehand by playing games to their end by random moves. It needs the time
 // of a forward pass for each position.
 
-// poolGenerations is the number of generations that use the same positions.
+// poolGenerations is the number of generations whose fitness is computed from the same positions.
 const poolGenerations = 20
 
-// evalPosition is a position with the values of its moves.
+// evalPosition is a position in which nets choose a move to compute their fitness, with the values of its
+// moves.
 type evalPosition struct {
-	ones     []uint16 // indices of the inputs that are 1
+	ones     []uint16 // indices of the net's inputs that are 1
 	actions  []uint8  // legal actions
-	halfWins []int32  // by action: sum over all playouts, 2 for a win and 1 for a shared game
-	points   []int32  // by action: sum over all playouts
+	halfWins []int32  // by index in actions: sum over all random games, 2 for a win and 1 for a shared game
+	points   []int32  // by index in actions: sum over all random games
 }
 
-// evalPositions returns the positions for the present generation. It creates new ones every poolGenerations.
+// evalPositions returns the positions that the fitness of the present generation is computed from. It
+// creates new ones every poolGenerations generations. It fails only with the error of ctx.
 func (s *search[I]) evalPositions(ctx context.Context) ([]evalPosition, error) {
 	window := s.generation / poolGenerations
 	if s.pool != nil && s.window == window {
@@ -44,7 +46,9 @@ func (s *search[I]) evalPositions(ctx context.Context) ([]evalPosition, error) {
 	return pool, err
 }
 
-// valueMoves computes the values of the legal moves in the position.
+// valueMoves computes the value of each legal move in w.position. After each move it plays random games, as
+// many as playouts says. If byTrick is true, it plays only to the end of the trick, and a value is the
+// points of the trick plus the study's heuristic value of the card.
 func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j evalPosition) {
 	seat := w.position.Turn()
 	e := learned.GAEncoder(w.mode)
@@ -82,8 +86,8 @@ func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r
 	return j
 }
 
-// finishTrick plays the trick to its end by random moves and returns its points, or 0 if another side wins
-// it.
+// finishTrick plays the trick on w.end to its end by random moves. It returns the points that the side of
+// seat wins, which are 0 if another side wins the trick.
 func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	p, side := &w.end, w.mode.Side(seat)
 	for p.Turn() >= 0 && p.Board().TrickSize > 0 {
@@ -93,7 +97,7 @@ func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	return p.Points(side) - w.position.Points(side)
 }
 
-// addHeuristic adds the study's heuristic value of each card, multiplied by times.
+// addHeuristic adds the study's heuristic value of each legal card, multiplied by times, to j.points.
 func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int32) {
 	w.heuristic.SetPosition(&w.position)
 	for i, m := range legal {
@@ -103,7 +107,8 @@ func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int3
 	}
 }
 
-// reachDecision plays random moves up to a position with several legal moves, and returns these.
+// reachDecision deals a random game on w.position and plays a random number of random moves, until a seat
+// has several legal moves, which it returns.
 func (w *worker[I]) reachDecision(r *rules.Rand) []rules.Move {
 	p := &w.position
 	for {
@@ -119,8 +124,8 @@ func (w *worker[I]) reachDecision(r *rules.Rand) []rules.Move {
 	}
 }
 
-// positionFitness returns the fitness of all members by positions. Each playout of a position counts as one
-// game.
+// positionFitness returns the fitness of all members: the sum of the values of the moves that they choose in
+// the positions of evalPositions. Each playout, a random game from a position, counts as one game.
 func (s *search[I]) positionFitness(ctx context.Context) ([]Fitness, error) {
 	pool, err := s.evalPositions(ctx)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// search is a run of the genetic algorithm and implements run.Trainer. Its result does not depend on the
-// number of workers.
+// search is a run of the genetic algorithm. It implements run.Trainer. Its result does not depend on the
+// number of workers, which are the goroutines that play.
 type search[I any] struct {
 	Config
 	mode    cards.Mode
@@ -27,7 +27,7 @@ type search[I any] struct {
 	generation    int // number of the generation of members
 	members       []I
 	counts        map[string]int // how often each crossover and mutation was applied
-	pool          []evalPosition // positions of the present window
+	pool          []evalPosition // positions that the present window of generations is evaluated on
 	window        int            // generation / poolGenerations
 	lastOutcome   outcome        // of the last step
 	hasLoggedFull bool           // the log says that tables are full
@@ -57,13 +57,15 @@ const (
 	forPositions = "ga/positions"
 )
 
-// randFor returns the generator for a purpose in a generation or a round.
+// randFor returns the random number generator for one purpose, such as forDeals, in the generation or round
+// with the given number.
 func randFor(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.DeriveSeed(seed, purpose, number))
 }
 
-// newSearch returns a search before its first generation. The configuration must be valid. The function
-// rival creates the opponent of a worker; it is nil if individuals play against each other.
+// newSearch returns a search before its first generation. The configuration must be valid; newSpecies
+// creates the operations for its variant. The function rival creates the opponent for one worker; if it is
+// nil, individuals play against each other.
 func newSearch[I any](c Config, workers int, rival func() (Agent, error), newSpecies func(*Config, cards.Mode) species[I]) (*search[I], error) {
 	s := &search[I]{Config: c, rival: rival, counts: map[string]int{}}
 	s.mode, _ = cards.ParseMode(c.Mode)
@@ -96,11 +98,13 @@ func (s *search[I]) newWorker() (*worker[I], error) {
 	return w, nil
 }
 
-// pairing has the indices of the individuals in a game. With a rival it has only one.
+// pairing has the indices of the individuals that play against each other. If they play against a rival, it
+// has only one.
 type pairing []int
 
-// pairings draws random pairings among some individuals. If the last game has free seats, individuals of
-// other games take them, and the game counts for these as well.
+// pairings randomly divides the individuals with the indices among into games. If the last game has free
+// seats, individuals of other games take them, and that game counts for these individuals as well. With a
+// rival, every individual has a game of its own.
 func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	if s.rival != nil {
 		for _, i := range among {
@@ -123,15 +127,16 @@ func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	return all
 }
 
-// pairingResult has the fitness and the lessons of the individuals of a pairing, in its order.
+// pairingResult has the fitness and the returns to learn of the individuals of a pairing, in the order of
+// its indices.
 type pairingResult struct {
 	fitness [baraja.TableSeats]Fitness
 	lessons [baraja.TableSeats][]rl.Update
 }
 
-// playTournament plays all pairings of some individuals on the same deals and returns the fitness by
-// individual. It appends the returns that individuals can learn to lessons. If lessons is nil, they do not
-// explore.
+// playTournament draws pairings of the individuals with the indices among. Each pairing plays the given
+// number of games, on the same deals. The result is indexed as s.members. If lessons is nil, agents play
+// without random moves; otherwise the returns that individual i can learn are appended to lessons[i].
 func (s *search[I]) playTournament(ctx context.Context, among []int, games int, r *rules.Rand, lessons [][]rl.Update) ([]Fitness, error) {
 	pairs := s.pairings(among, r)
 	seeds := make([]uint64, (games+s.mode.Players-1)/s.mode.Players)
@@ -157,7 +162,9 @@ func (s *search[I]) playTournament(ctx context.Context, among []int, games int, 
 	return fit, err
 }
 
-// seatAgents returns the agents of a pairing. The rival takes the remaining seats.
+// seatAgents returns the agents that play the individuals of a pairing, which are indices of members. The
+// rival takes the remaining seats. If learns is true, individuals explore by random moves and record
+// returns.
 func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	w.agents = w.agents[:0]
 	for k := range w.mode.Players {
@@ -171,7 +178,8 @@ func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	return w.agents
 }
 
-// forEach calls do for the numbers below n, in all workers, and returns the error of ctx.
+// forEach calls do for each i from 0 to n-1, divided among all workers, and waits. It stops early if ctx
+// ends, and returns the error of ctx.
 func (s *search[I]) forEach(ctx context.Context, n int, do func(w *worker[I], i int)) error {
 	run.ForEach(len(s.workers), n, func(worker, i int) {
 		if ctx.Err() == nil {
@@ -192,8 +200,8 @@ type outcome struct {
 	random         Fitness // of the fittest against random moves
 }
 
-// step plays a generation and creates the next one. After the last generation its elite are the members. If
-// ctx ends first, step changes nothing.
+// step plays a generation and creates the next one in s.members. After the last generation, s.members are
+// its elite. If ctx ends first, step changes nothing and returns an error.
 func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	if err = s.selectElite(ctx, &o); err != nil {
 		return o, err
@@ -222,7 +230,8 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	return o, nil
 }
 
-// selectElite sets the fitness and the lessons of all members, and the elite.
+// selectElite computes the fitness of all members and sets o.fitness, o.elite, and in o.lessons the returns
+// that each can learn.
 func (s *search[I]) selectElite(ctx context.Context, o *outcome) (err error) {
 	o.lessons = make([][]rl.Update, len(s.members))
 	if s.Positions > 0 {
@@ -251,8 +260,9 @@ func indices(n int) (all []int) {
 	return all
 }
 
-// nextGeneration returns the next generation and the updated counts of operators. It has the parents, with
-// KeepElite, and children of pairs of them.
+// nextGeneration returns the next generation: the parents, if KeepElite is set, and children of random pairs
+// of parents. The result counts is s.counts, how often each crossover and mutation was applied, plus these
+// children.
 func (s *search[I]) nextGeneration(ctx context.Context, parents []I, o *outcome) (next []I, counts map[string]int, err error) {
 	r := randFor(s.Seed, forChildren, s.generation+1)
 	counts = maps.Clone(s.counts)

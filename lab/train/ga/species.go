@@ -17,31 +17,34 @@ const (
 
 func Variants() []string { return []string{Nets, Agents} }
 
-// species implements the operations on individuals: nets, or dictionaries of agents. It does not change
-// individuals after it has returned them.
+// species is the set of operations on the individuals of a search, which are nets or dictionaries of agents.
+// It does not change an individual after it has returned it.
 type species[I any] interface {
 	// firstGeneration returns n individuals.
 	firstGeneration(n int, r *rules.Rand) []I
 	// player returns a player for individuals of the species.
 	player() player[I]
-	// applyLessons returns the individual after it has learned the lessons.
+	// applyLessons returns the individual after it has learned the lessons, the returns from its games.
 	applyLessons(i I, lessons []rl.Update) I
-	// breed returns two children and counts the operators applied. The ratios are those of the outcome. If
-	// work is not nil, it must be called, in any goroutine, before the children are used.
+	// breed returns two children of a and b and adds the operators applied to counts. The probabilities of
+	// crossover and mutation are those in o. If work is not nil, it completes the children: it must be
+	// called, in any goroutine, before they are used.
 	breed(a, b I, o *outcome, counts map[string]int, r *rules.Rand) (x, y I, work func())
-	// release is called after a generation has been replaced.
+	// release is called after a new generation has replaced old, so that the species can free memory.
 	release(old []I)
-	// metrics returns values for the metrics of a generation, and how often its full tables rejected a new
-	// pair.
+	// metrics returns values for the metrics of a generation. The elite are indices of members, the best
+	// first. The result turned is how often full tables of this generation rejected a new pair of state and
+	// action.
 	metrics(members []I, elite []int) (values []run.Metric, turned uint64)
-	// drawPlots draws these metrics.
+	// drawPlots draws the values of metrics over the generations.
 	drawPlots(f *run.Folder) error
-	// memoryUse estimates the bytes of two generations and of a checkpoint at the end of the search. Growth
-	// is the total number of generations divided by the number so far.
+	// memoryUse returns estimates, in bytes, of the memory for two generations and of a checkpoint at the
+	// end of the search. The factor growth is the total number of generations divided by the number so far.
 	memoryUse(members []I, growth float64) (bytes, disk int64)
 	save(w io.Writer, i I) error
 	load(r io.Reader) (I, error)
-	// describe completes the header of an individual's model, and the report.
+	// describe completes the header h of the model of individual i, and the report, where members are the
+	// last generation.
 	describe(i I, members []I, h *model.Header, r *SearchReport)
 	// writeModel writes the body of an individual's model, and completes the report.
 	writeModel(w io.Writer, i I, r *SearchReport) error
@@ -50,8 +53,9 @@ type species[I any] interface {
 // player plays the moves of an individual.
 type player[I any] interface {
 	Agent
-	// setIndividual sets the individual. If learns is true, it explores and its returns are recorded.
+	// setIndividual sets the individual that plays. If learns is true, it explores by random moves, and its
+	// returns are recorded.
 	setIndividual(i I, learns bool)
-	// lessons returns the returns to learn from the games since setIndividual.
+	// lessons returns the returns recorded since setIndividual, for the individual to learn.
 	lessons() []rl.Update
 }

@@ -72,7 +72,8 @@ func (r SearchReport) String() string {
 
 func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generations }
 
-// Step plays a generation and creates the next one.
+// Step plays a generation and creates the next one. If ctx ends first, it returns an error and the members
+// stay as they were.
 func (s *search[I]) Step(ctx context.Context) (err error) {
 	s.lastOutcome, err = s.step(ctx)
 	s.lastOutcome.lessons = nil // release the memory
@@ -87,7 +88,8 @@ func (s *search[I]) Report(f *run.Folder) error {
 	return f.AddMetrics(s.generation, s.lastOutcome.metrics()...)
 }
 
-// metrics returns the metrics of a generation. In shares of games won a shared game counts as half a win.
+// metrics returns the metrics of a generation. In the shares of games won, a game with a shared highest
+// score counts as half a win.
 func (o *outcome) metrics() []run.Metric {
 	var all Fitness
 	for _, fit := range o.fitness {
@@ -116,7 +118,8 @@ func (s *search[I]) drawPlots(f *run.Folder) error {
 	)
 }
 
-// Finish chooses the model among the last elite and writes it.
+// Finish chooses the best of the last elite, tests it against random moves and writes its model, with plots
+// of the metrics, to f. It returns a SearchReport.
 func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResult, error) {
 	if err := s.drawPlots(f); err != nil {
 		return nil, err
@@ -138,7 +141,8 @@ func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResu
 	return r, err
 }
 
-// chooseFinal returns the index of the best member of the last elite, by the results of further games.
+// chooseFinal returns the index of the best member of the last elite. To compare them it plays
+// Config.FinalGames further games with each. If that is 0, it returns 0, the fittest of the last generation.
 func (s *search[I]) chooseFinal(ctx context.Context) (int, error) {
 	fit := make([]Fitness, len(s.members))
 	among := indices(len(s.members))
@@ -174,7 +178,8 @@ func (s *search[I]) testAgainstRandom(ctx context.Context, i I, games int, r *ru
 	return sum, err
 }
 
-// Size estimates the bytes of the individuals and of their checkpoint.
+// Size returns estimates, in bytes, of the memory that the search needs by its end, and of the files on
+// disk.
 func (s *search[I]) Size() (memory, disk int64) {
 	memory, disk = s.species.memoryUse(s.members, float64(s.Generations)/float64(s.generation))
 	return memory + memoryOverhead, disk + int64(s.Generations)*metricsBytes + diskOverhead

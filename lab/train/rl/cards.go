@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// CardGames returns a function that creates games of Brisca or Tute for a Learner. The configuration must be
-// valid.
+// CardGames returns a function that creates games of Brisca or Tute, in the mode and with the optional rules
+// of c, for a Learner. The configuration must be valid.
 func CardGames(c Config) func() Environment {
 	mode, _ := cards.ParseMode(c.Mode)
 	combinations, _ := mode.Combinations(c.Rules)
@@ -63,8 +63,9 @@ func (g *cardGame) Standing(seat int) int { return g.position.Outcome(seat) }
 
 func (g *cardGame) Score(seat int) int { return g.position.PointLead(seat) }
 
-// HeuristicValue returns the heuristic value of playing a card (see package decisions), and 0 for an
-// exchange or a song.
+// HeuristicValue returns the heuristic value of playing the card of an action (see package decisions). It
+// returns 0 for actions that play no card: the exchange of the trump card and the declaration of a king and
+// queen.
 func (g *cardGame) HeuristicValue(s *policy.View, action uint8) float64 {
 	m := s.Move(action)
 	if m >= baraja.SwapMove {

@@ -17,7 +17,7 @@ type progress struct {
 	SinceMetrics Counts `json:"since"` // counts since the last line of metrics
 }
 
-// Save writes a checkpoint: a line of JSON, then every table in little-endian binary.
+// Save writes a checkpoint of the training to w: a line of JSON, then every table in little-endian binary.
 func (l *Learner) Save(w io.Writer) error {
 	if err := run.WriteState(w, progress{l.Episodes, l.sinceMetrics}); err != nil {
 		return err
@@ -30,7 +30,7 @@ func (l *Learner) Save(w io.Writer) error {
 	return nil
 }
 
-// Load restores the state that Save wrote. The learner must be new and have the same configuration.
+// Load restores the state that Learner.Save wrote. The learner must be new and have the same configuration.
 func (l *Learner) Load(from io.Reader) error {
 	var at progress
 	r, err := run.ReadState(from, &at)
@@ -50,13 +50,14 @@ func (l *Learner) Load(from io.Reader) error {
 	return nil
 }
 
-// tables returns all tables of the learner, always in the same order.
+// tables returns all tables of all agents, always in the same order.
 func (l *Learner) tables() []*ReturnTable {
 	return append(l.states[:len(l.states):len(l.states)], l.votes...)
 }
 
-// Save writes the table in binary. Each shard consists of the number of used slots, the number of slots and
-// the number of rejected pairs, followed by the word and the mean of each pair.
+// Save writes the table in little-endian binary. For each shard, a part of the table, it writes the number
+// of used slots, the number of slots and the number of rejected pairs, and then each pair of state and
+// action: a word with the rest of its key, its action and its count, and its mean.
 func (t *ReturnTable) Save(w io.Writer) error {
 	var b []byte
 	for n := range t.shards {
@@ -77,7 +78,8 @@ func (t *ReturnTable) Save(w io.Writer) error {
 	return nil
 }
 
-// Load restores the content that Save wrote. The table must be new and have the same memory limit.
+// Load restores the content that ReturnTable.Save wrote. The table must be new and have the same memory
+// limit.
 func (t *ReturnTable) Load(r io.Reader) error {
 	for n := range t.shards {
 		var head [16]byte

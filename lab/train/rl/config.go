@@ -32,22 +32,25 @@ const (
 	UntriedIgnored = "ignored"
 )
 
-// UntriedParam returns the setting for the rule for untried actions. The prefix comes before its help.
+// UntriedParam returns the setting for the rule for untried actions, UntriedZero or UntriedIgnored, which is
+// stored in to. The prefix is put before its help text.
 func UntriedParam(to *string, prefix string) run.Param {
 	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: prefix + "what an action counts that was never tried in a known state: " + UntriedZero +
 		", so that it is taken where all means are negative, or " + UntriedIgnored + ", so that it is taken only at random"}
 }
 
-// MemoryParam returns the setting for the memory limit of tables, in MiB.
+// MemoryParam returns the setting for the memory limit of all tables together, in MiB, which is stored in
+// to.
 func MemoryParam(to *int, help string) run.Param {
 	return run.Param{Name: "memory", Target: to, Min: 1, Max: MaxMiB, Help: help}
 }
 
 // Defects of the study's program that a training can reproduce. All are off by default.
 const (
-	// DefectLate records the return of a decision without the reward of its own trick.
+	// DefectLate records the return of a decision without the reward of its own trick. (A return is the sum
+	// of the rewards that follow a decision.)
 	DefectLate = "late"
-	// DefectCarry does not reset the return to 0 between two seats.
+	// DefectCarry does not reset the sum of rewards to 0 when the returns of the next seat are computed.
 	DefectCarry = "carry"
 	// DefectLast records only the last decision of a seat in each trick.
 	DefectLast = "last"
@@ -55,7 +58,8 @@ const (
 	DefectIndex = policy.IndexDefect
 )
 
-// Defects lists the defects with their help for --as-published.
+// Defects are the known defects of the study's program, with their help texts. The flag --as-published
+// selects the ones to reproduce.
 var Defects = []run.Defect{
 	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
 	{Name: DefectCarry, Help: "the return of one seat goes on into the next seat's"},
@@ -88,12 +92,12 @@ var Method = run.Method{
 type Config struct {
 	Mode string `json:"mode"`
 	policy.Keys
-	Agents       int      `json:"agents"`     // agents that learn; 1 plays against itself, several take the seats in rotation
+	Agents       int      `json:"agents"`     // number of agents that learn; 1 plays against itself, several take the seats in rotation
 	Episodes     int      `json:"episodes"`   // games to play
 	Epsilon      float64  `json:"epsilon"`    // initial probability of a random action
 	EpsilonDecay float64  `json:"fall"`       // decrease of epsilon per episode
 	Gamma        float64  `json:"gamma"`      // discount factor of returns
-	FirstVisit   bool     `json:"firstVisit"` // learn only from the first of equal decisions in a game
+	FirstVisit   bool     `json:"firstVisit"` // learn only once if a seat repeats an action in the same state of a game
 	Reward       string   `json:"reward"`     // RewardPoints, RewardHeuristic or RewardWon
 	UntriedRule  string   `json:"untried"`    // UntriedZero or UntriedIgnored
 	MinStep      float64  `json:"step"`       // lower bound of the step size of a mean; with 0 it is 1/n throughout
@@ -108,7 +112,7 @@ type Config struct {
 // MaxMiB is the highest memory limit, in MiB.
 const MaxMiB = 1 << 18
 
-// Default returns the study's configuration for a mode.
+// Default returns the study's configuration for a mode, a game with its number of players.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,
@@ -138,8 +142,8 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete clears the abstraction, unless it was given, if the variant has none. It checks the defects and
-// the other settings.
+// Complete clears the abstraction if the variant has none and given reports that the user has not set it. It
+// returns an error if a defect is unknown or another setting is not valid.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	if c.Variant != policy.Abstract && !given("abstraction") {
 		c.Abstraction = ""
@@ -162,7 +166,7 @@ func (c *Config) Check() error {
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// epsilon returns the probability of a random action in an episode.
+// epsilon returns the probability of a random action in the episode with the given number, counted from 0.
 func (c *Config) epsilon(episode int) float64 {
 	return max(0, c.Epsilon-c.EpsilonDecay*float64(episode))
 }

@@ -12,15 +12,17 @@ import (
 type Environment interface {
 	// Players returns the number of seats, at most MaxSeats.
 	Players() int
-	// Deal starts an episode.
+	// Deal starts the episode with the given number. Chance, such as the cards, comes from r.
 	Deal(episode int, r *rules.Rand)
 	// Turn returns the seat to move, or rules.Over at the end.
 	Turn() int
-	// Observe sets s to what the seat to move may know: Key and Legal, and FallbackKey for the variant ManyStates.
+	// Observe describes in s what the seat to move may know of the position: it sets Key, which identifies
+	// the state, and the bit mask Legal, and for the variant ManyStates also FallbackKey.
 	Observe(s *policy.View)
-	// TricksEnded returns the number of complete tricks. A reward is received when a trick ends.
+	// TricksEnded returns the number of complete tricks so far. A player receives its rewards when a trick
+	// ends.
 	TricksEnded() int
-	// Play makes the legal action of the position that was observed in s.
+	// Play makes a legal action of the seat to move. Observe must have described the position in s.
 	Play(s *policy.View, action uint8)
 	// Score returns the points of the seat's side minus those of the others.
 	Score(seat int) int
@@ -29,7 +31,8 @@ type Environment interface {
 	// Standing returns 1 if the seat's side has more points than every other side, 0 if it shares the
 	// highest score, and -1 otherwise.
 	Standing(seat int) int
-	// HeuristicValue returns the heuristic value of a legal action of the position observed in s.
+	// HeuristicValue returns the heuristic value, such as that of the card, of a legal action in the
+	// position that Observe has described in s.
 	HeuristicValue(s *policy.View, action uint8) float64
 }
 
@@ -56,8 +59,10 @@ type Update struct {
 	Action      uint8
 }
 
-// emitReturns calls emit with the return of each decision of an episode, seat by seat, the last decision
-// first. The slice final has the score of each seat at the end, or its standing if the reward is RewardWon.
+// emitReturns computes the return of each decision of an episode, which is the sum of the discounted rewards
+// that followed it, and passes it to emit as value. It goes through the seats in order, and for each from
+// its last decision to its first. By seat, final has the score at the end of the episode, or the standing if
+// the reward is RewardWon.
 func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *decision, value float32)) {
 	late, carry, last, won := c.hasDefect(DefectLate), c.hasDefect(DefectCarry), c.hasDefect(DefectLast), c.Reward == RewardWon
 	g := 0.0
@@ -90,7 +95,8 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 	}
 }
 
-// isRepeat reports whether an earlier decision of the same seat has the same state and action.
+// isRepeat reports whether the seat of d has already chosen the same action in the same state, among earlier
+// decisions.
 func isRepeat(earlier []decision, d *decision) bool {
 	return slices.ContainsFunc(earlier, func(e decision) bool {
 		return e.seat == d.seat && e.action == d.action && e.key == d.key
@@ -111,13 +117,14 @@ func NewTrace() *Trace { return &Trace{config: Default("")} }
 // Reset deletes the decisions of the last episode.
 func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
-// Add records a decision. The score is Environment.Score of the seat before it.
+// Add records that the seat chose an action in the state s. The score is what Environment.Score returned for
+// the seat before the action.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }
 
-// AppendUpdates appends the returns of the episode to updates, the last decision first. The score is
-// Environment.Score of the seat at the end.
+// AppendUpdates appends the return of each recorded decision to updates, the last decision first. The score
+// is what Environment.Score returns for the seat at the end of the episode.
 func (t *Trace) AppendUpdates(score int, updates []Update) []Update {
 	t.final[0] = score
 	t.config.emitReturns(t.decisions, t.final[:], func(d *decision, value float32) {

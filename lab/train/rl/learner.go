@@ -14,12 +14,12 @@ import (
 // configuration, not on the number of workers.
 type Learner struct {
 	config  Config
-	games   func() Environment
-	game    Environment // for evaluations
+	games   func() Environment // creates a game for a goroutine
+	game    Environment        // for evaluations
 	workers int
 	agents  []policy.Agent
 	states  []*ReturnTable // by agent
-	votes   []*ReturnTable // by agent; nil unless the variant is ManyStates
+	votes   []*ReturnTable // by agent, see moveVote; nil unless the variant is ManyStates
 	pieces  []piece
 
 	// Episodes is the number of episodes played so far.
@@ -42,16 +42,16 @@ const pieceEpisodes = 64
 
 // piece is the part of a batch that one worker plays at a time.
 type piece struct {
-	updates [][policy.Shards][]Update // by agent
+	updates [][policy.Shards][]Update // by agent and shard of its table
 	counts  Counts
 }
 
-// votesDivisor is the divisor of an agent's memory that gives the memory of its votes in the variant
-// ManyStates.
+// votesDivisor determines, for the variant ManyStates, the part of an agent's memory that its table of votes
+// has: the memory divided by votesDivisor.
 const votesDivisor = 4
 
-// New returns a learner with empty tables. The function games creates a game for one goroutine. The
-// configuration must be valid.
+// New returns a learner with empty tables, which uses the given number of goroutines. The function games
+// creates a game for one goroutine. The configuration must be valid.
 func New(c Config, workers int, games func() Environment) *Learner {
 	l := &Learner{config: c, games: games, game: games(), workers: workers}
 	memory := int64(c.Memory) << 20 / int64(c.Agents)
@@ -77,8 +77,8 @@ func New(c Config, workers int, games func() Environment) *Learner {
 	return l
 }
 
-// Step plays the next batch and learns from it. If ctx ends first, it returns the error of ctx and changes
-// nothing.
+// Step plays the next batch of episodes and learns from it. If ctx ends first, it returns the error of ctx
+// and changes nothing.
 func (l *Learner) Step(ctx context.Context) error {
 	n := min(l.config.Batch, l.config.Episodes-l.Episodes)
 	pieces := l.pieces[:(n+pieceEpisodes-1)/pieceEpisodes]
@@ -105,7 +105,8 @@ func (l *Learner) Step(ctx context.Context) error {
 	return nil
 }
 
-// learnShard applies the updates for one shard of an agent's table, in the order of the pieces.
+// learnShard applies the updates of all pieces of a batch, in order, to one shard of the agent's table.
+// Different goroutines may change different shards.
 func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	least := float32(l.config.MinStep)
 	states := l.states[agent]
@@ -125,7 +126,9 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	}
 }
 
-// moveVote moves the vote of a state from its former best action, if it was known, to its present one.
+// moveVote updates the votes after the agent has learned u. In the table of votes, each state votes for its
+// best action in the state of its fallback key, in which many states are alike. The vote moves from the
+// action before, if known is true, to the present best action.
 func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {
@@ -139,8 +142,8 @@ func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	}
 }
 
-// collectGarbage frees the memory of tables that were replaced by larger ones, so that the process stays
-// near its limit.
+// collectGarbage returns memory to the operating system when the tables have grown much since the last time,
+// so that the process stays near its limit.
 func (l *Learner) collectGarbage() {
 	const worthwhile = 32 << 20
 	if size := l.Bytes(); size-l.bytesAtGC > worthwhile {
@@ -149,7 +152,7 @@ func (l *Learner) collectGarbage() {
 	}
 }
 
-// Bytes returns the memory of all tables.
+// Bytes returns the memory that all tables use.
 func (l *Learner) Bytes() (n int64) {
 	for _, t := range l.tables() {
 		n += t.Bytes()
@@ -157,7 +160,7 @@ func (l *Learner) Bytes() (n int64) {
 	return n
 }
 
-// Rejections returns how often a full table rejected a new pair.
+// Rejections returns how often the tables, because they were full, rejected a new pair of state and action.
 func (l *Learner) Rejections() (n uint64) {
 	for _, t := range l.tables() {
 		n += t.Rejections()
@@ -184,7 +187,8 @@ func (l *Learner) newPlayer() *player {
 	return &player{learner: l, game: l.games(), final: make([]int, l.game.Players())}
 }
 
-// play plays n episodes, beginning with the one numbered first.
+// play plays the n episodes numbered from first on, and replaces the contents of out by their updates and
+// counts.
 func (p *player) play(out *piece, first, n int) {
 	for agent := range out.updates {
 		for shard := range out.updates[agent] {
@@ -237,9 +241,9 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	counts.Episodes++
 }
 
-// EpsilonGreedy returns a random legal action with probability epsilon, and otherwise the choice of the
-// agent. The result greedy is false for a random action. The result known reports whether the agent knew the
-// state.
+// EpsilonGreedy returns a random legal action with probability epsilon, and otherwise the action that the
+// agent chooses in v. The result greedy is false for a random action. The result known is true if the agent
+// chose and knew the state.
 func EpsilonGreedy(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, greedy, known bool) {
 	if r.Uint64()>>32 < uint64(epsilon*(1<<32)) {
 		return policy.RandomAction(v.Legal, r), false, false

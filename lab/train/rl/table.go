@@ -17,7 +17,7 @@ const (
 	MaxVisits = maxCount
 )
 
-// Pair is an action in a state with its statistics.
+// Pair is an action in a state, which its key identifies, with the statistics of the returns that followed.
 type Pair struct {
 	Key    policy.Key
 	Action uint8
@@ -25,9 +25,9 @@ type Pair struct {
 	Mean   float32 // mean of the returns
 }
 
-// ReturnTable stores the mean return of pairs of a state and an action. It is a hash table with linear
-// probing that needs 12 bytes a pair and has the pairs of a state side by side. When it reaches its memory
-// limit, it rejects new pairs but still updates known ones.
+// ReturnTable stores the mean return of each action in each state. It is a hash table with linear probing
+// that needs 12 bytes for each pair of state and action and has the pairs of a state side by side. When it
+// reaches its memory limit, it rejects new pairs but still updates known ones.
 type ReturnTable struct {
 	// UntriedAsZero selects the rule that an untried action of a known state has the mean 0.
 	UntriedAsZero bool
@@ -36,8 +36,8 @@ type ReturnTable struct {
 	maxSlots int // of each shard
 }
 
-// shard is one part of a table. A word has, from the highest bit, the rest of the key, the action and the
-// count. An empty slot is 0.
+// shard is one part of a table. Each slot has a word and a mean. A word has, from the highest bit, the part
+// of the key that is not the number of the shard, the action and the count. The word of an empty slot is 0.
 type shard struct {
 	words      []uint64
 	means      []float32
@@ -54,8 +54,8 @@ const (
 	minInitialSlots         = 16
 )
 
-// initialSlots returns the number of slots with which shard n begins. The numbers differ, because shards
-// fill evenly: with equal sizes all would grow, and be copied, at the same time.
+// initialSlots returns the number of slots with which shard n, a part of a table, begins. The numbers
+// differ, because shards fill evenly: with equal sizes all would grow, and be copied, at the same time.
 func initialSlots(n int) int { return int(minInitialSlots * math.Exp2(float64(n)/policy.Shards)) }
 
 // NewTable returns an empty table with a memory limit in bytes. A limit below MinMemory is raised to it.
@@ -63,7 +63,7 @@ func NewTable(memory int64) *ReturnTable {
 	return &ReturnTable{maxSlots: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
 }
 
-// Bytes returns the memory that the table uses.
+// Bytes returns the memory that the slots of the table use.
 func (t *ReturnTable) Bytes() (n int64) {
 	for i := range t.shards {
 		n += int64(len(t.shards[i].words)) * pairBytes
@@ -71,7 +71,7 @@ func (t *ReturnTable) Bytes() (n int64) {
 	return n
 }
 
-// Len returns the number of pairs.
+// Len returns the number of pairs of state and action in the table.
 func (t *ReturnTable) Len() (n int) {
 	for i := range t.shards {
 		n += t.shards[i].used
@@ -99,7 +99,8 @@ func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool
 	return b.action, b.known
 }
 
-// BestTried returns the action with the highest mean among all tried actions of a state.
+// BestTried returns the action with the highest mean among all actions that were tried in a state. If there
+// are none, known is false.
 func (t *ReturnTable) BestTried(k policy.Key) (action uint8, known bool) {
 	b := t.best(k, policy.AllActions)
 	return b.action, b.known
@@ -140,7 +141,7 @@ func (t *ReturnTable) best(k policy.Key, legal uint64) (b bestAction) {
 	}
 }
 
-// Find returns the pair of an action in a state, and false if the table does not have it.
+// Find returns the pair of a state and an action, and whether the table has it.
 func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
@@ -153,8 +154,8 @@ func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	return s.pair(k.Shard(), i), true
 }
 
-// Learn updates the mean of a pair with a new return. The nth return has the step size 1/n, but at least
-// minStep. If the table is full and does not have the pair, Learn returns false.
+// Learn updates the mean of an action in state k with a new return, value. The nth return has the step size
+// 1/n, but at least minStep. If the table does not have the pair and is full, Learn returns false.
 func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) bool {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
@@ -169,7 +170,9 @@ func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) 
 	return true
 }
 
-// AddVotes adds delta to the count of a pair, without going below 0, and sets its mean to the count.
+// AddVotes adds delta, which may be negative, to the count of an action in state k, between 0 and MaxVisits.
+// It sets the mean to the count, so that Best returns the most common action. If the table is full, it does
+// not add a new pair.
 func (t *ReturnTable) AddVotes(k policy.Key, action uint8, delta int) {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
@@ -193,7 +196,8 @@ func (t *ReturnTable) Set(p Pair) bool {
 	return true
 }
 
-// Shard returns the pairs of shard n in no particular order.
+// Shard returns the pairs of state and action in shard n, one of policy.Shards parts of the table. They are
+// in no particular order.
 func (t *ReturnTable) Shard(n int) iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		s := &t.shards[n]
@@ -233,7 +237,7 @@ func (t *ReturnTable) Merge(other *ReturnTable) {
 	}
 }
 
-// AddCounts adds the counts of other's pairs as votes.
+// AddCounts adds the counts of all pairs of other to those in t, like AddVotes.
 func (t *ReturnTable) AddCounts(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
@@ -247,7 +251,7 @@ func (t *ReturnTable) reserveFor(other *ReturnTable) {
 	}
 }
 
-// Clone returns an independent copy.
+// Clone returns a copy of the table that shares no memory with it. Its memory limit is the same.
 func (t *ReturnTable) Clone() *ReturnTable {
 	c := &ReturnTable{UntriedAsZero: t.UntriedAsZero, shards: t.shards, maxSlots: t.maxSlots}
 	for n := range c.shards {
@@ -268,13 +272,15 @@ func decodePair(n int, word uint64, mean float32) Pair {
 	}
 }
 
-// homeSlot returns the slot at which the search for a key starts. It rises with the key.
+// homeSlot returns the slot at which the search for a key starts, where rest is the key without the number
+// of the shard. A higher rest never has a lower slot.
 func (s *shard) homeSlot(rest uint64) int {
 	high, _ := bits.Mul64(rest<<(64-policy.RestBits), uint64(len(s.words)))
 	return int(high)
 }
 
-// find returns the slot of a pair and true, or the empty slot for it and false.
+// find returns the slot of a pair and true. If the shard does not have the pair, it returns the empty slot
+// for it and false. The state is given by rest, its key without the number of the shard.
 func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	want := rest<<policy.ActionBits | uint64(action)
 	for i := s.homeSlot(rest); ; {
@@ -291,8 +297,9 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	}
 }
 
-// findOrAdd returns the slot of a pair within its shard. It adds a missing pair with the count 0, or returns
-// -1 if the table is full. The word of an added pair is not 0, because the rest of a key never is.
+// findOrAdd returns the slot, within its shard, of an action in state k. It adds a missing pair with the
+// count 0. If that is not possible because the table is full, it counts a rejection and returns -1. The word
+// of an added pair is not 0, because the rest of a key never is.
 func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.maxSlots
 	if len(s.words) == 0 {
@@ -320,8 +327,9 @@ func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	return i
 }
 
-// Reserve makes room for a number of pairs in shard n, within the memory limit. It is needed before pairs
-// are added in the order of their keys: these would crowd the lower slots of a small shard.
+// Reserve enlarges shard n, a part of the table, for a total number of pairs, within the memory limit. It is
+// needed before pairs are added in the order of their keys: these would crowd the lower slots of a small
+// shard.
 func (t *ReturnTable) Reserve(n, pairs int) {
 	s := &t.shards[n]
 	slots := max(len(s.words), min(initialSlots(n), t.maxSlots))

@@ -44,7 +44,8 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 
 func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episodes }
 
-// Report adds a line of metrics whenever another 1/metricsLines of the episodes has been played.
+// Report adds a line of metrics to f whenever another 1/metricsLines of all episodes has been played.
+// Otherwise it does nothing.
 func (l *Learner) Report(f *run.Folder) error {
 	c := &l.config
 	l.sinceMetrics.add(l.lastBatch)
@@ -100,7 +101,7 @@ func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, 
 	)
 }
 
-// WriteModel writes the body of the first agent's model and returns the number of states in it.
+// WriteModel writes the body of the model of the first agent to w and returns the number of states in it.
 func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
 	if states, err = WritePolicy(w, l.states[0], l.config.MinVisits, nil); err != nil || l.votes == nil {
 		return states, err
@@ -109,8 +110,8 @@ func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
 	return states, err
 }
 
-// mergeAgents adds the tables of all other agents to those of the first one, and raises their limit
-// accordingly.
+// mergeAgents adds the tables of all other agents to those of the first one, whose memory limit it raises to
+// the sum of all.
 func (l *Learner) mergeAgents() {
 	l.states[0].maxSlots *= len(l.states)
 	for _, t := range l.states[1:] {
@@ -125,21 +126,22 @@ func (l *Learner) mergeAgents() {
 	}
 }
 
-// Size estimates the bytes of the tables and of their checkpoint.
+// Size returns estimates, in bytes, of the memory that the training needs by its end, and of its checkpoint
+// on disk.
 func (l *Learner) Size() (memory, disk int64) {
 	const overhead = 128 << 20 // memory besides the tables
 	tables := min(int64(l.config.Memory)<<20, int64(float64(l.Bytes())*float64(l.config.Episodes)/float64(l.Episodes)))
 	return tables + overhead, 2 * tables
 }
 
-// ScoreTally counts the results of an agent.
+// ScoreTally counts the wins of an agent and sums its scores.
 type ScoreTally struct {
 	run.WinTally
 	Score int `json:"score"` // sum of Environment.Score
 }
 
-// Evaluate plays games of an agent against random players, taking each seat in turn. In games of teams the
-// agent plays both seats of its team.
+// Evaluate plays the given number of games of an agent against random players, taking each seat in turn, and
+// returns the results. In games of teams the agent plays both seats of its team.
 func Evaluate(g Environment, a *policy.Agent, games int, seed uint64) (t ScoreTally) {
 	r := rules.NewRand(seed)
 	var s policy.View
