@@ -77,7 +77,7 @@ func resolve(game string, options map[string]string) (*rules.Variant, error) {
 // openings are the results of the measurement for the random openings of one game and length.
 type openings struct {
 	starts        int     // number of different first positions
-	deals         int     // number of deals in which the moves of both games between @greedy and @first differ
+	deals         int     // number of deals that differ in the moves of the two games between @greedy and @first
 	firstScore    float64 // total score of the seat that moves first, in the games between two @greedy
 	lopsidedCount int     // number of examined openings that are lopsided
 }

@@ -45,7 +45,7 @@ type sandboxBench struct {
 	ctx   context.Context
 	log   io.Writer
 	dir   string // directory of the bots
-	ways  []way // without a sandbox first
+	ways  []way  // without a sandbox first
 	table Table
 }
 

@@ -28,11 +28,11 @@ const (
 	maxBlockGamesLearned = 100
 )
 
-// block is a series of games of a match between one start of the bots' processes and the next, in one order
-// of the bots.
+// block is a series of games of one match that are played with the same processes, in one order of the bots.
+// Its results are stored together.
 type block struct {
-	row         int // index of the match; the matches of one way follow those of the previous way
-	instance    int // which of the models' seeds
+	row         int // index of the match among those of all ways (see way), which follow each other
+	instance    int // index of the seed with which the models were trained
 	variant     *rules.Variant
 	seats       []player
 	orderRepeat int // number of earlier orders in which bots of the same specs sit in the same way
@@ -48,8 +48,8 @@ type player struct {
 	trainingSeed uint64 // seed with which its model was trained
 }
 
-// key identifies the block by everything that determines its games except the seed, and except how many
-// there are.
+// key returns a text that identifies the block by everything that determines its games, except the seed and
+// their number.
 func (b *block) key() string {
 	words := []string{"experiment", b.variant.Game.Name, b.variant.Settings.String()}
 	for _, p := range b.seats {
@@ -62,8 +62,9 @@ func (b *block) key() string {
 	return strings.Join(words, "/")
 }
 
-// blocks returns the blocks of all matches. The first blocks of all matches come before the second ones, so
-// that an interrupted experiment has figures for every match.
+// blocks returns the blocks of games of all matches. The first blocks of all matches come before the second
+// ones, so that an interrupted experiment has figures for every match. By way of training and name, found
+// has the players, see findPlayers.
 func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list []*block) {
 	for i, w := range e.ways() {
 		for j := range e.Matches {
@@ -85,8 +86,9 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 	return list
 }
 
-// blocks returns the blocks of an instance of the match, with about the same number of games for each order
-// of its bots and at most maxGames games in a block.
+// blocks divides the given number of games of the match into blocks of at most maxGames. Each order of the
+// bots has about the same number of games. By name, found has the players: for a model one for each of its
+// seeds, of which instance is the index to use.
 func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]player) (list []*block) {
 	orders := m.orders()
 	repeats := map[string]int{}
@@ -115,7 +117,8 @@ func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]playe
 	return list
 }
 
-// resultsVersion must increase when the same block gives different results.
+// resultsVersion is part of every stored result. It must increase when the same block of games gives other
+// results, so that old results are not used.
 const resultsVersion = 1
 
 // resultsLine is a line in a file of results: everything that determines a block, a hash of it, and the
@@ -136,7 +139,8 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// resultsLine returns the line of the block without its results.
+// resultsLine returns the line of a results file for the block, without its results, where seed is that of
+// the experiment.
 func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,
@@ -155,14 +159,14 @@ func (b *block) resultsLine(seed rules.Seed) resultsLine {
 
 // resultsFile is a file with the results of finished blocks. Only one experiment can use it at a time.
 type resultsFile struct {
-	results  map[string][]result // by resultsLine.Key
+	results  map[string][]result // results read from the file, by resultsLine.Key
 	file     *os.File            // nil if results are not stored
 	writeErr error               // first error of writing a line
 	lock     *flock.Flock
 }
 
-// openResults opens or creates a file of results, and removes an incomplete last line. If path is "",
-// results are not stored.
+// openResults opens or creates the results file at path, locks and reads it, and removes an incomplete last
+// line. A damaged line is an error. If path is "", results are not stored.
 func openResults(path string) (*resultsFile, error) {
 	k := &resultsFile{results: map[string][]result{}}
 	if path == "" {
@@ -206,8 +210,8 @@ func (k *resultsFile) read(path string) error {
 	return os.Truncate(path, int64(len(whole)))
 }
 
-// add writes the results of a block. After an error it writes nothing more, because the file may end with a
-// part of a line.
+// add appends a line with the results of a block to the file. After an error it writes nothing more and
+// returns the same error, because the file may end with a part of a line.
 func (k *resultsFile) add(b resultsLine) error {
 	if k.file == nil || k.writeErr != nil {
 		return k.writeErr

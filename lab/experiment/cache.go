@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/lab/train/run"
 )
 
-// cache is a directory of trained models. Each has a subdirectory named after a hash of everything that
-// determines its training. Only one experiment can use the directory at a time.
+// cache is a directory of trained models. Each model has a subdirectory whose name contains a hash of
+// everything that determines its training. Only one experiment can use the directory at a time.
 type cache struct {
 	dir      string
 	maxBytes int64
@@ -25,10 +25,11 @@ type cache struct {
 	used     map[string]bool // entries that this experiment uses
 }
 
-// lockFile is locked while an experiment uses the directory.
+// lockFile is the name of the file in the directory of models that is locked while an experiment uses the
+// directory.
 const lockFile = ".lock"
 
-// openCache opens or creates the directory, whose size limit is given in MiB.
+// openCache opens or creates the directory of models, whose size limit is given in MiB, and locks it.
 func openCache(dir string, mebibytes int) (*cache, error) {
 	switch {
 	case dir == "":
@@ -46,8 +47,8 @@ func openCache(dir string, mebibytes int) (*cache, error) {
 	return &cache{dir: dir, maxBytes: int64(mebibytes) << 20, lock: held, used: map[string]bool{}}, nil
 }
 
-// lock locks a file for this experiment. If it is already locked, the error names what is in use and the
-// flag with which to choose something else.
+// lock locks the file at path for this experiment. If another experiment has locked it, the error says that
+// what is in use and that the user can choose something else with the flag.
 func lock(path, what, flag string) (*flock.Flock, error) {
 	l := flock.New(path)
 	if held, err := l.TryLock(); err != nil || !held {
@@ -59,7 +60,8 @@ func lock(path, what, flag string) (*flock.Flock, error) {
 
 func (c *cache) close() error { return c.lock.Unlock() }
 
-// train trains the model unless the cache has it, and returns how long the training took.
+// train trains the model l into its directory and returns how long that took. It does nothing if the model
+// is trained already, and resumes an interrupted training. The title is that of the progress messages.
 func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title string) (took run.Times, err error) {
 	c.used[l.entry] = true
 	_, err = os.Stat(filepath.Join(l.Dir, run.ConfigFile))
@@ -95,8 +97,8 @@ func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title st
 	return run.ReadTimes(l.Dir)
 }
 
-// prune removes the least recently used models until the size is within the limit. It keeps those of this
-// experiment, and returns an error if they alone exceed the limit.
+// prune removes the least recently used models until the directory is within its size limit. It does not
+// remove models of this experiment, and returns an error if they alone exceed the limit.
 func (c *cache) prune() error {
 	isTraining := func(name string) bool {
 		_, err := os.Stat(filepath.Join(c.dir, name, run.ConfigFile))

@@ -46,10 +46,11 @@ type Figure struct {
 	Verdict           Verdict        `json:"verdict"`
 }
 
-// totalRow is the name of the row with a table's total.
+// totalRow is the name of the row for all rows of a table together.
 const totalRow = "all"
 
-// compare compares the results of the rows, played in one way, with a published table.
+// compare compares measured results with a published table. By row of the table, rows has the results of
+// games with models that were trained in the way w.
 func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 	m := measures[t.Measure]
 	r := Comparison{Way: w, Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
@@ -90,8 +91,9 @@ func figure(m measure, games []result, column string, published float64, of row)
 	return f
 }
 
-// publishedEstimate returns a published figure with its interval. Studies do not publish the spread of their
-// means, so it is assumed to be that of our games.
+// publishedEstimate returns a published figure, value, with its interval, where sample is the study's number
+// of games. Studies do not publish the spread of their means. It is assumed to be that of our own figure,
+// ours, from the given number of games.
 func (m *measure) publishedEstimate(value float64, sample int, ours stats.Estimate, games int) stats.Estimate {
 	switch {
 	case math.IsNaN(value), m.exact:
@@ -115,8 +117,9 @@ func (m *measure) verdict(f Figure) Verdict {
 	return Differs
 }
 
-// ratio returns our time divided by the published one, as text such as "1/250", or "" if it is unknown. The
-// times are those for each game, episode or generation from which the model learns.
+// ratio returns our training time divided by the published one, as text such as "1/250", or "" if it is
+// unknown. Both times are divided by the number of games, episodes or generations from which the model
+// learns.
 func (f *Figure) ratio() string {
 	x := f.PublishedEstimate.Value / float64(max(1, f.StudyGames)) / (f.OurEstimate.Value / float64(max(1, f.Games)))
 	switch {
@@ -128,7 +131,7 @@ func (f *Figure) ratio() string {
 	return formatThousands(1 / x)
 }
 
-// MarshalJSON encodes NotCompared as null.
+// MarshalJSON encodes the verdict as a string, and NotCompared as null.
 func (v Verdict) MarshalJSON() ([]byte, error) {
 	if v == NotCompared {
 		return []byte("null"), nil

@@ -29,7 +29,7 @@ type Experiment struct {
 	Games  int // number of games in the study, for rows that have no number of their own
 
 	Models   models `toml:"model"`
-	BothWays bool   `toml:"both"` // train and play twice: with all defects of the study, and with none
+	BothWays bool   `toml:"both"` // train and play twice: with all known defects of the study's program, and with none
 	Game     string
 	Options  map[string]string // of the game; all others have their defaults
 	Bots     map[string]string // specs of house bots, by the names that the tables use
@@ -47,11 +47,11 @@ type Experiment struct {
 type row struct {
 	name      string
 	games     int      // number of games in the study, or the amount that a model learns from
-	seedCount int      // number of seeds of its models, at least 1
+	seedCount int      // number of seeds with which its models are trained, at least 1
 	absent    []string // columns without a figure, for example bots that do not play
 }
 
-// has reports whether the row has a figure in the column.
+// has reports whether the row of a table has a figure in the column with the given name.
 func (r row) has(column string) bool { return !slices.Contains(r.absent, column) }
 
 // Matchup is a series of games between bots.
@@ -89,7 +89,7 @@ type Table struct {
 //go:embed data/*.toml
 var files embed.FS
 
-// List returns all experiments, sorted by name.
+// List returns all embedded experiments, sorted by name.
 func List() ([]*Experiment, error) {
 	entries, err := files.ReadDir("data")
 	if err != nil {
@@ -110,8 +110,8 @@ func List() ([]*Experiment, error) {
 	return list, nil
 }
 
-// Find returns the experiment with the given name. If there is none, the error suggests those that share the
-// longest prefix.
+// Find returns the embedded experiment with the given name. If there is none, the error suggests the names
+// that share the longest prefix with it.
 func Find(name string) (*Experiment, error) {
 	list, err := List()
 	if err != nil {
@@ -133,7 +133,7 @@ func Find(name string) (*Experiment, error) {
 	}
 }
 
-// Parse reads and checks the file of an experiment.
+// Parse reads and checks the text of an experiment's TOML file. The name is that of the file without .toml.
 func Parse(name, text string) (*Experiment, error) {
 	e := &Experiment{Name: name}
 	meta, err := toml.Decode(text, e)
@@ -149,7 +149,7 @@ func Parse(name, text string) (*Experiment, error) {
 	return e, nil
 }
 
-// kind is what the rows of an experiment are.
+// kind says whether the rows of an experiment's tables are matches, trainings or models.
 type kind int
 
 const (
@@ -168,7 +168,7 @@ func (e *Experiment) kind() kind {
 	return kindMatches
 }
 
-// complete checks the contents of the file and creates the rows of the tables.
+// complete checks what the file of the experiment defines and creates the rows of its tables.
 func (e *Experiment) complete() error {
 	kind := e.kind()
 	plays := len(e.Grid)+len(e.Matches)+len(e.Bots)+len(e.Options) > 0
@@ -253,7 +253,8 @@ func (e *Experiment) checkTable(t *Table) error {
 	return nil
 }
 
-// publishedFigure returns the published figure of a row and a column, or NaN if there is none.
+// publishedFigure returns the published figure in the given row and column, counted from 0, or NaN if the
+// study has none there.
 func (t *Table) publishedFigure(row, column int) float64 {
 	if len(t.PublishedFigures) == 0 {
 		return math.NaN()

@@ -20,8 +20,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// TrainedModel is a model trained in one way with one seed. It is created before the training, which sets
-// the times and the directory.
+// TrainedModel is a model trained in one way, that is with certain defects of the study's program, and with
+// one seed. It is created before the training, which sets the times, the number of workers and the
+// directory.
 type TrainedModel struct {
 	Name           string   `json:"name"`
 	Way            way      `json:"way,omitempty"` // "as published" or "mended", only if the experiment has both ways
@@ -30,8 +31,8 @@ type TrainedModel struct {
 	Seed           uint64   `json:"seed"`
 	Defects        []string `json:"defects"`
 	Size           int      `json:"size"`           // amount of training: games of the data set, episodes or generations
-	StudySize      int      `json:"study"`          // the same in the study
-	Unit           string   `json:"unit"`           // of Size and StudySize
+	StudySize      int      `json:"study"`          // amount of training in the study
+	Unit           string   `json:"unit"`           // unit of Size and StudySize: games, episodes or generations
 	Extra          string   `json:"more,omitempty"` // further text on the amount, such as the number of epochs
 	DataSeconds    float64  `json:"making"`         // time to generate the data set
 	PrepareSeconds float64  `json:"preparing"`
@@ -40,7 +41,7 @@ type TrainedModel struct {
 	Dir            string   `json:"dir"` // directory of its run
 
 	row      int  // index of the model in Experiment.Models
-	instance int  // which of the model's seeds
+	instance int  // index of its seed in Model.Seeds
 	hasSeeds bool // the model has a list of seeds
 	method   *run.Method
 	settings run.TrainingSettings
@@ -49,12 +50,13 @@ type TrainedModel struct {
 	entry    string        // name of its directory in the cache
 }
 
-// duration returns the time of the training and of generating its data set.
+// duration returns the total time of generating the data set, preparing and training.
 func (l *TrainedModel) duration() time.Duration {
 	return time.Duration((l.DataSeconds + l.PrepareSeconds + l.TrainSeconds) * float64(time.Second))
 }
 
-// sizeText describes the amount of training, compared with the study if it differs.
+// sizeText describes the amount of training, such as "100 of 5,000 episodes" if it is less than in the
+// study.
 func (l *TrainedModel) sizeText() string {
 	text := fmt.Sprintf("%s %s", humanize.Comma(int64(l.Size)), l.Unit)
 	if l.Size != l.StudySize {
@@ -63,7 +65,7 @@ func (l *TrainedModel) sizeText() string {
 	return text + l.Extra
 }
 
-// title returns the name, with the seed if the model has a list of seeds.
+// title returns the name of the model, followed by its seed if the experiment trains it with several seeds.
 func (l *TrainedModel) title() string {
 	if !l.hasSeeds {
 		return l.Name
@@ -73,16 +75,17 @@ func (l *TrainedModel) title() string {
 
 func (l *TrainedModel) defectsText() string { return cmp.Or(strings.Join(l.Defects, ", "), "none") }
 
-// spec returns the spec of the house bot that plays with the model.
+// spec returns the argument of a command line that selects the house bot that plays with the trained model.
 func (l *TrainedModel) spec() string {
 	return "@" + l.Method + ":model=" + filepath.Join(l.Dir, run.ModelFile)
 }
 
-// label returns a spec of the bot that does not depend on the directory of the cache.
+// label returns a spec of the house bot that plays with the model, for results that are stored. It has the
+// model's name in the cache instead of its path, so that it does not depend on where the cache is.
 func (l *TrainedModel) label() string { return "@" + l.Method + ":model=" + l.entry }
 
-// trainModels trains all models in all ways, unless the cache has them, and adds them to the report. After
-// an error the report has those trained so far.
+// trainModels trains all models in all ways, unless the cache has them, and appends them to r.Models. After
+// an error r.Models has those trained so far.
 func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *Findings) error {
 	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // the seed that timba-lab train would use
 	for _, w := range e.ways() {
@@ -108,7 +111,8 @@ func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *F
 	return c.prune()
 }
 
-// train trains the model and before that its data set, unless the cache has them.
+// train trains the model, unless the cache has it, and sets its times. For supervised learning it generates
+// its data set first. The title is that of the progress messages.
 func (l *TrainedModel) train(ctx context.Context, o *Options, c *cache, title string) error {
 	if l.data != nil {
 		if err := l.data.train(ctx, o, c, title+": data"); err != nil {
@@ -132,8 +136,8 @@ func (l *TrainedModel) train(ctx context.Context, o *Options, c *cache, title st
 	return err
 }
 
-// hashedName returns the name of the model in the cache: mode, method, and a hash of everything that
-// determines the result.
+// hashedName returns the name of the model's directory in the cache: mode, method, and a hash of everything
+// that determines the result of the training.
 func (l *TrainedModel) hashedName() string {
 	text, err := json.Marshal([]any{house.Version, l.Method, l.method.Version, l.settings, l.workers})
 	if err != nil {
@@ -143,7 +147,8 @@ func (l *TrainedModel) hashedName() string {
 	return l.Mode + "-" + l.Method + "-" + hex.EncodeToString(sum[:8])
 }
 
-// modelRows returns the measured times as results, by row. Rows of models that are not trained yet are empty.
+// modelRows returns the times that the training of the models took, as one result for each model, by row of
+// the tables. Rows of models that are not trained yet are empty.
 func (e *Experiment) modelRows(list []TrainedModel) [][]result {
 	rows := make([][]result, len(e.Models))
 	for i := range list {

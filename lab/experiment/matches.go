@@ -16,13 +16,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// nameSeparator joins the names of the bots of a match to the name of its row.
+// nameSeparator separates the names of the bots in the name of a match's row.
 const nameSeparator = " - "
 
-// seatColumn is the column of a grid for the bot in seat 0.
+// seatColumn is the name of the column, in tables of a grid of matches, for whichever bot has seat 0.
 const seatColumn = "seat 0"
 
-// players returns the names of all bots and models.
+// players returns the names of all house bots and models of the experiment.
 func (e *Experiment) players() []string {
 	names := slices.Sorted(maps.Keys(e.Bots))
 	for i := range e.Models {
@@ -31,8 +31,8 @@ func (e *Experiment) players() []string {
 	return names
 }
 
-// completeMatches adds the matches of the grid, replaces matches with Rules by one for each combination, and
-// checks all matches and bots.
+// completeMatches adds the matches of the experiment's grid, replaces each match with Rules by one for each
+// combination of rules, and checks all matches and bots.
 func (e *Experiment) completeMatches() error {
 	if (len(e.Grid) > 0) == (len(e.Matches) > 0) {
 		return errors.New("it needs either a grid or matches")
@@ -68,8 +68,8 @@ func (e *Experiment) completeMatches() error {
 	return nil
 }
 
-// resolveMatch sets the variant of a match. It returns one match, or one for each combination of rules that
-// m names.
+// resolveMatch sets the variant of the game that m plays. If m.Rules is set, it returns a copy of m for each
+// combination of optional rules, otherwise only one.
 func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 	g, err := games.Find(e.Game)
 	if err != nil {
@@ -111,7 +111,7 @@ func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 // maxPermutedSeats is the maximal number of seats of a permuted match.
 const maxPermutedSeats = 4
 
-// addMatch checks a match and adds it with its row.
+// addMatch checks a match and appends it to e.Matches, and its row to the rows of the tables.
 func (e *Experiment) addMatch(m *Matchup) error {
 	switch {
 	case slices.ContainsFunc(e.rows, func(r row) bool { return r.name == m.Name }):
@@ -148,7 +148,8 @@ func (e *Experiment) addMatch(m *Matchup) error {
 	return nil
 }
 
-// orders returns the orders in which the bots of a match sit: for each seat the index of its bot.
+// orders returns the orders in which the bots of a match take their seats. Each has, by seat, the index of
+// the bot in m.Bots.
 func (m *Matchup) orders() (list [][]int) {
 	n := len(m.Bots)
 	rotations := n
@@ -168,7 +169,7 @@ func (m *Matchup) orders() (list [][]int) {
 	return list
 }
 
-// allOrders returns all permutations of the numbers below n.
+// allOrders returns all permutations of the numbers from 0 to n-1.
 func allOrders(n int) (list [][]int) {
 	if n == 0 {
 		return [][]int{nil}
@@ -181,8 +182,8 @@ func allOrders(n int) (list [][]int) {
 	return list
 }
 
-// checkBot returns an error unless spec is a house bot for the game and states its time for a move, if it
-// has one.
+// checkBot returns an error unless spec names a house bot that can play the game. If the bot has an option
+// for its time for a move, spec must set it.
 func checkBot(spec, game string) error {
 	given, ok := strings.CutPrefix(spec, "@")
 	if !ok {
@@ -211,7 +212,7 @@ func checkBot(spec, game string) error {
 // timeOption matches the option of a spec with the bot's time for a move.
 var timeOption = regexp.MustCompile(`\btime=([^,]+)`)
 
-// moveTime returns the time for a move in a spec, or 0 if it has none.
+// moveTime returns the bot's time for a move that its spec sets, or 0 if it sets none.
 func moveTime(spec string) time.Duration {
 	found := timeOption.FindStringSubmatch(spec)
 	if found == nil {
@@ -221,8 +222,9 @@ func moveTime(spec string) time.Duration {
 	return d
 }
 
-// scaleTime returns the spec with its time for a move multiplied by factor, but at least a millisecond. If
-// rate is not 0, the time is replaced by a number of nodes: rate for each second, but at least one.
+// scaleTime returns the spec of a house bot with its time for a move multiplied by factor, but at least a
+// millisecond. If rate is not 0, the time is instead replaced by a number of search nodes: rate for each
+// second of the scaled time, but at least one.
 func scaleTime(spec string, factor float64, rate int) string {
 	d := moveTime(spec)
 	if d == 0 || factor == 1 && rate == 0 {

@@ -10,9 +10,9 @@ import (
 // measure is a kind of figure that is computed from the results of games.
 type measure struct {
 	columns []string // names of the columns; if nil, the columns are the bots of the table
-	share   bool     // a share of the games; otherwise a mean over the games
-	kind    kind     // of the experiments that have this measure
-	machine bool     // depends on the machine, so that it is not compared
+	share   bool     // the figure is a share of the games in percent; otherwise it is a mean over the games
+	kind    kind     // kind of the experiments that have this measure
+	machine bool     // the figure depends on the machine, so that it is not compared
 	exact   bool     // a published figure has no sampling error
 	signed  bool     // the mean can be negative
 	unit    string
@@ -54,17 +54,19 @@ var measures = map[string]measure{
 
 func endingIndicator(r *result, ending string) float64 { return indicator(r.Ending == ending) }
 
-// endings are the ways in which a game of Tebes ends. The remaining games are drawn by the limit of moves.
+// endings are the ways in which a game of Tebes can end, as names of columns. Games without one of these
+// endings are drawn because they have reached the limit of moves.
 var endings = []string{"corners", "no moves", "too few pieces"}
 
-// parts are the columns for the times of a model: generating the data set, preparing the training, and
-// training.
+// parts are the columns for the times that a model takes: generating its data set, preparing the training,
+// and training.
 var parts = []string{"making", "preparing", "training"}
 
-// outcomes are the columns for the results of a training.
+// outcomes are the columns for the results of the games that a training plays.
 var outcomes = []string{"won", "lost", "drawn"}
 
-// result is what the measures need of a game. The JSON keys are those of a file of results.
+// result has the values of one game from which measures compute figures. The JSON keys are those of a
+// results file.
 type result struct {
 	Winner          string             `json:"won,omitempty"` // the bot that alone, or with its partner, has rank 1
 	WinnerSeat      int                `json:"seat"`          // -1 if there is no winner
@@ -78,7 +80,7 @@ type result struct {
 	MoveSeconds     float64            `json:"think"` // mean for each move
 	Seconds         float64            `json:"took"`
 
-	instance int                // which of the models' seeds
+	instance int                // index of the seed with which the models were trained
 	parts    map[string]float64 // by name in parts, in seconds
 	size     int                // amount that the model learned from
 }
@@ -100,7 +102,7 @@ func measureNames(k kind) (names []string) {
 	return names
 }
 
-// columns returns the names of a table's columns.
+// columns returns the names of the table's columns, which are its bots unless its measure has other columns.
 func (t *Table) columns() []string {
 	if c := measures[t.Measure].columns; c != nil {
 		return c
@@ -108,7 +110,8 @@ func (t *Table) columns() []string {
 	return t.Bots
 }
 
-// estimate returns the figure of a column with its interval, assuming that the games are independent.
+// estimate returns the figure for a column over some games, with its 95 % interval. It assumes that the
+// games are independent.
 func (m *measure) estimate(games []result, column string) stats.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
@@ -122,9 +125,9 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 	return m.mean(values)
 }
 
-// estimateBySeed returns the figure of a column over games of models that were trained with several seeds,
-// and the number of models that have games. The games of one model are not independent, so the sample
-// consists of the models' means.
+// estimateBySeed returns the figure for a column if models were trained with several seeds, and the number
+// of seeds that have games. The games of one model are not independent, so each seed contributes its mean as
+// one value.
 func (m *measure) estimateBySeed(games []result, column string, seeds int) (models int, e stats.Estimate) {
 	var means []float64
 	for i := range seeds {
@@ -136,7 +139,8 @@ func (m *measure) estimateBySeed(games []result, column string, seeds int) (mode
 	return len(means), m.mean(means)
 }
 
-// mean returns the mean of values. It limits the interval to possible values of the measure.
+// mean returns the mean of values with its 95 % interval, which it limits to the possible values of the
+// measure.
 func (m *measure) mean(values []float64) stats.Estimate {
 	e := stats.Mean(values)
 	if !m.signed && !math.IsInf(e.Low, 0) {

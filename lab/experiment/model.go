@@ -41,7 +41,7 @@ func (l models) find(name string) *Model {
 	return &l[i]
 }
 
-// UnmarshalTOML reads the [[model]] tables of a file.
+// UnmarshalTOML reads the models from the [[model]] tables of an experiment's file.
 func (l *models) UnmarshalTOML(tables any) error {
 	list, ok := tables.([]map[string]any)
 	if !ok {
@@ -62,8 +62,9 @@ func (l *models) UnmarshalTOML(tables any) error {
 // templateKey matches {KEY} in the name of a model, where the value of KEY is a list.
 var templateKey = regexp.MustCompile(`\{[a-z-]+\}`)
 
-// expandLists returns a copy of the table for each value of the list KEY if its name contains {KEY}. For
-// several lists it returns all combinations, with the last one varying fastest.
+// expandLists copies the TOML table of a model for each value of the list under a key, if the model's name
+// contains that key in braces, such as {epsilon}. For several lists it returns all combinations, with the
+// last one varying fastest.
 func expandLists(table map[string]any) (list []map[string]any) {
 	name, _ := table["name"].(string)
 	word := templateKey.FindString(name)
@@ -80,7 +81,7 @@ func expandLists(table map[string]any) (list []map[string]any) {
 	return list
 }
 
-// readModel returns the model of a table. Keys that are not fields of Model are settings.
+// readModel returns the model that a TOML table defines. Keys that are not fields of Model become Settings.
 func readModel(table map[string]any) (m Model, err error) {
 	m.Settings = map[string]string{}
 	seeds, seeded := table["seeds"]
@@ -110,7 +111,8 @@ func readModel(table map[string]any) (m Model, err error) {
 	return m, nil
 }
 
-// readSeeds returns the seeds of a list, or nil if it is invalid.
+// readSeeds returns the numbers in a TOML list. It returns nil if value is not a list of different numbers
+// from 0 on.
 func readSeeds(value any) (seeds []uint64) {
 	list, _ := value.([]any)
 	for _, v := range list {
@@ -123,7 +125,8 @@ func readSeeds(value any) (seeds []uint64) {
 	return seeds
 }
 
-// seeds returns the seeds of the trainings. By default it is the seed of the games.
+// seeds returns the seeds with which the model is trained. If it has no list of seeds, that is the seed of
+// the games.
 func (m *Model) seeds(games uint64) []uint64 {
 	if len(m.Seeds) == 0 {
 		return []uint64{games}
@@ -139,7 +142,8 @@ var (
 	methodSL   = sl.Method.Name
 )
 
-// completeModels checks the models, except for their matches.
+// completeModels checks the models, except for their matches. If the experiment has only models, it creates
+// the rows of its tables.
 func (e *Experiment) completeModels() error {
 	for i := range e.Models {
 		m := &e.Models[i]
@@ -179,7 +183,7 @@ func absentParts(method string) []string {
 	return parts[:2]
 }
 
-// way says with which defects of the study the models of an experiment are trained.
+// way says with which defects of the study's program the models of an experiment are trained.
 type way string
 
 // The ways: with the defects that each model names, with all defects, and with none.
@@ -203,8 +207,8 @@ const (
 	keyDefects = "as-published"
 )
 
-// plan returns the model before its training in one way. The amount of training is that of the study times
-// scale.
+// plan returns the model to be trained in the way w with one seed. The amount of training is the study's
+// multiplied by scale, but at least 1.
 func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	method, err := train.Find(m.Method)
 	if err != nil {
@@ -237,8 +241,9 @@ func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	return l, l.applySettings(given, internal, scale)
 }
 
-// applySettings sets the settings of the training from those of the model (given) and from internal ones,
-// both by the names of the flags of timba-lab train, and completes them.
+// applySettings sets the settings of the training from given, those of the experiment's file, and from
+// internal, which must not be in the file. Both are keyed by the names of the flags of timba-lab train. It
+// multiplies the amount of training by scale and completes the settings with defaults.
 func (l *TrainedModel) applySettings(given, internal map[string]string, scale float64) error {
 	var known, named []string
 	for _, param := range l.settings.Params() {

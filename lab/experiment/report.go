@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// columns is the width of the text around the tables.
+// columns is the number of characters at which the text around the tables is wrapped.
 const columns = 100
 
 // Summary is an experiment in the list of experiments.
@@ -48,7 +48,7 @@ func WriteList(w io.Writer, list []*Experiment) {
 	})
 }
 
-// totalGames returns the number of games of a run.
+// totalGames returns the number of games of a complete run with the given options.
 func (e *Experiment) totalGames(o *Options) (n int) {
 	for _, m := range e.Matches {
 		n += len(e.ways()) * m.seedCount * o.scaledGames(m.Games)
@@ -99,7 +99,7 @@ func (r *Findings) Write(w io.Writer) {
 	}
 }
 
-// writeModels prints the table of models.
+// writeModels prints a table of the trained models, unless there are none.
 func (r *Findings) writeModels(w io.Writer) {
 	if len(r.Models) == 0 {
 		return
@@ -117,7 +117,7 @@ func (r *Comparison) heading() string {
 	return r.Title + ", " + string(r.Way)
 }
 
-// formatThousands returns x, rounded, with commas.
+// formatThousands returns x, rounded to an integer, with commas between thousands.
 func formatThousands(x float64) string { return humanize.Comma(int64(math.Round(x))) }
 
 func (r *Findings) repeatabilityText() string {
@@ -156,7 +156,7 @@ func (r *Comparison) write(w io.Writer) {
 	}
 }
 
-// formatEstimate returns an estimate as text, or "-" if there is none.
+// formatEstimate returns the value of an estimate as text, or "-" if it is NaN.
 func (r *Comparison) formatEstimate(e stats.Estimate) string {
 	if math.IsNaN(e.Value) {
 		return "-"
@@ -164,7 +164,8 @@ func (r *Comparison) formatEstimate(e stats.Estimate) string {
 	return r.formatFigure(e.Value)
 }
 
-// formatInterval returns the interval of an estimate as text, or "-" if there is none.
+// formatInterval returns the interval of an estimate as text, such as "1.5 to 2.5". It returns "-" if the
+// interval is unknown, infinite or a single point.
 func (r *Comparison) formatInterval(e stats.Estimate) string {
 	if math.IsNaN(e.Low) || math.IsInf(e.Low, 0) || math.IsInf(e.High, 0) || e.Low == e.High && e.Low == e.Value {
 		return "-"

@@ -26,7 +26,7 @@ type Options struct {
 	ModelsDir    string // directory of the trained models
 	MaxModelsMiB int    // size limit of ModelsDir
 	Seed         rules.Seed
-	Workers      []int // a core for each game that is played at the same time, see match.Resources
+	Workers      []int // processor cores: one for each game that is played at the same time, see match.Resources
 	Resolver     program.Resolver
 	// Progress, unless nil, is called with the amount of work done: for the training of a model, or for the
 	// games if model is "". The unit is in the plural. Calls are not concurrent.
@@ -36,7 +36,7 @@ type Options struct {
 // DefaultOptions are the options of a complete run.
 var DefaultOptions = Options{Scale: 1, TimeScale: 1, MaxModelsMiB: 16 << 10}
 
-// Params returns the options that users can set.
+// Params returns descriptions of the options that users can set. Setting one changes o.
 func (o *Options) Params() []run.Param {
 	return []run.Param{
 		{Name: "scale", Target: &o.Scale, Min: 0.0001, Max: 100, Help: "how many times the study's games to play"},
@@ -51,7 +51,7 @@ func (o *Options) Params() []run.Param {
 	}
 }
 
-// scaledGames returns the number of games of a row that has study games in the study.
+// scaledGames returns how many games to play for a row that has the given number of games in the study.
 func (o *Options) scaledGames(study int) int {
 	return max(1, int(math.Round(float64(study)*o.Scale)))
 }
@@ -86,8 +86,8 @@ type Curve struct {
 	WinPercent []float64 `json:"won"` // of the games since the previous point
 }
 
-// Run runs an experiment. If ctx ends, it returns the report so far and the error or cause of ctx. With any
-// other error there is no report.
+// Run runs the experiment. If ctx ends, it returns the findings so far, with Interrupted set, and the error
+// or cause of ctx. With any other error it returns nil.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
 	if o.Progress == nil {
@@ -122,8 +122,9 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 	return r, err
 }
 
-// results returns the results by row, for one way after the other. It returns nil if ctx ends before there
-// are any.
+// results trains the models, plays the games, and returns the results by row of the tables. If the
+// experiment has two ways of training, the rows of the second follow those of the first. It returns nil if
+// ctx ends before there are any.
 func (e *Experiment) results(ctx context.Context, o *Options, r *Findings) ([][]result, error) {
 	var games *resultsFile
 	if e.kind() == kindMatches { // before the training, so that a damaged file is reported early

@@ -17,7 +17,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Save writes the figures as CSV and the plots as SVG into dir. It returns the paths.
+// Save writes the figures as a CSV file and the plots as SVG files into dir. It returns the paths of these
+// files. With an error it returns none, but some files may exist.
 func (r *Findings) Save(dir string) (files []string, err error) {
 	save := func(name string, write func(path string) error) {
 		if path := filepath.Join(dir, name); err == nil {
@@ -78,7 +79,8 @@ type errorBars struct {
 	plotter.YErrors
 }
 
-// draw draws the figures of a table beside the published ones.
+// draw writes a plot of the figures of a table beside the published ones to path, in the format of its
+// extension.
 func (r *Comparison) draw(path string) error {
 	var ours, published errorBars
 	var labels []string
@@ -122,7 +124,8 @@ func (r *Comparison) draw(path string) error {
 	return p.Save(vg.Length(10+len(labels))*vg.Centimeter, 10*vg.Centimeter, path)
 }
 
-// add adds a figure unless it is NaN. The bar to an infinite end has length 0.
+// add adds a figure at position x of the axis, unless its value is NaN. If an end of its interval is
+// infinite, the bar to that end has length 0.
 func (b *errorBars) add(x float64, e stats.Estimate) {
 	if math.IsNaN(e.Value) {
 		return
@@ -137,7 +140,7 @@ func (b *errorBars) add(x float64, e stats.Estimate) {
 	b.YErrors = append(b.YErrors, struct{ Low, High float64 }{length(e.Value - e.Low), length(e.High - e.Value)})
 }
 
-// drawCurves draws the courses of the trainings.
+// drawCurves writes a plot of how the share of games won changes during the trainings to path.
 func (r *Findings) drawCurves(path string) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.Title, "games", "won, % of the last hundred"

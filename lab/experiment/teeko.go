@@ -22,7 +22,8 @@ type Training struct {
 	lms.Training
 }
 
-// namedWeights are the weights that a training can start with, besides those of earlier trainings.
+// namedWeights are the weights with fixed names that a training can start with. The other ones are the
+// results of earlier trainings.
 var namedWeights = map[string]teekolms.Weights{"initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights}
 
 const (
@@ -30,7 +31,8 @@ const (
 	opponentSelf   = "self"
 )
 
-// completeTrainings checks the trainings. Each may refer to those before it.
+// completeTrainings checks the trainings, sets missing numbers of games, and creates the rows of the tables.
+// A training may refer only to those before it.
 func (e *Experiment) completeTrainings() error {
 	known := []string{"initial", "published"}
 	for i := range e.Trainings {
@@ -60,7 +62,9 @@ func (e *Experiment) completeTrainings() error {
 	return nil
 }
 
-// runTrainings runs the trainings one after another.
+// runTrainings runs the trainings one after another and returns the results by row of the tables. It appends
+// the weights and the curves to report. With an error it also returns the results of the games played so
+// far.
 func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) (rows [][]result, err error) {
 	learned := maps.Clone(namedWeights)
 	played := 0
@@ -99,7 +103,7 @@ func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findi
 	return rows, err
 }
 
-// resultsOf returns a result for each game of a training.
+// resultsOf returns one result for each game that the training counts as won, lost or drawn.
 func resultsOf(r lms.LearningReport) (list []result) {
 	for i, n := range []int{r.Wins, r.Losses, r.Draws} {
 		for range n {
