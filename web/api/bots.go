@@ -31,8 +31,8 @@ func (n *personNames) name(ctx context.Context, id int64) (string, error) {
 	return p.Name, err
 }
 
-// versionDoc returns the document of v. isOwner adds the reason of a failure, which may quote the output of
-// the build, and the submission.
+// versionDoc returns the API's document about v. If isOwner is set, it includes the submission and the reason
+// of a failure, which may quote the output of the build.
 func (a *API) versionDoc(v ladder.Version, isOwner bool) wire.Version {
 	doc := wire.Version{
 		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games, Remote: v.Remote, Online: v.Remote && a.Online(v.ID),
@@ -61,8 +61,8 @@ func (a *API) getBots(r *http.Request, q botsQuery) (page wire.Page[wire.Bot], e
 	return a.botPage(r, found, q.Limit)
 }
 
-// botPage returns a page of at most limit bots. The caller has looked for limit+1 bots, so that one more in
-// found means that another page follows.
+// botPage returns the page of a list that contains found, but at most limit bots. The caller has searched for
+// limit+1 bots: if found has that many, the page has the cursor of a next page.
 func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire.Page[wire.Bot], err error) {
 	if len(found) > limit {
 		found = found[:limit]
@@ -112,8 +112,8 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	return docs, nil
 }
 
-// liveNumber returns the number of the live version of a bot, or 0 if none is live. last is the last version
-// of the bot.
+// liveNumber returns the number of the live version of a bot, or 0 if none is live. last is the latest
+// version of that bot.
 func (a *API) liveNumber(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
 		return last.Number, nil
@@ -135,7 +135,7 @@ func (a *API) getBot(r *http.Request) (doc wire.Bot, err error) {
 	return a.botDoc(r, b)
 }
 
-// botDoc returns the document of b with its places on the ladders.
+// botDoc returns the API's document about b, with its places on the ladders.
 func (a *API) botDoc(r *http.Request, b ladder.Bot) (doc wire.Bot, err error) {
 	docs, err := a.botDocs(r, []ladder.Bot{b})
 	if err != nil {

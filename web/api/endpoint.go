@@ -42,7 +42,8 @@ func jsonContent[D any]() content {
 }
 
 // raw returns an endpoint with query parameters of type Q. serve gets the parameters and writes the answer
-// itself. kind is the kind of the cursors in the parameters, as in middleware.CursorOf.
+// itself. kind is the prefix of cursors in the list that it serves, as in middleware.CursorOf, or "" if it is
+// no list. contents are the possible contents of the answer.
 func raw[Q any](kind string, serve func(http.ResponseWriter, *http.Request, Q) error, contents ...content) endpoint {
 	return endpoint{query: reflect.TypeFor[Q](), contents: contents, serve: func(w http.ResponseWriter, r *http.Request) error {
 		var q Q
@@ -53,19 +54,21 @@ func raw[Q any](kind string, serve func(http.ResponseWriter, *http.Request, Q) e
 	}}
 }
 
-// withStatus returns e with another status of a success.
+// withStatus returns a copy of e whose successful answers have the given status in the OpenAPI document.
 func (e endpoint) withStatus(status int) endpoint {
 	e.status = status
 	return e
 }
 
-// plain returns an endpoint without query parameters whose handler writes the answer itself.
+// plain returns an endpoint without query parameters whose handler serve writes the answer itself. contents
+// are the possible contents of the answer.
 func plain(serve handler, contents ...content) endpoint {
 	return raw("", func(w http.ResponseWriter, r *http.Request, _ empty) error { return serve(w, r) }, contents...)
 }
 
 // query returns an endpoint that calls find with the query parameters of the request and answers with the
-// document that find returns. kind is the kind of the cursors in the parameters.
+// document that find returns. kind is the prefix of cursors in the list that it serves, or "" if it is no
+// list.
 func query[Q, D any](kind string, find func(*http.Request, Q) (D, error)) endpoint {
 	return raw(kind, func(w http.ResponseWriter, r *http.Request, q Q) error {
 		doc, err := find(r, q)
@@ -81,8 +84,8 @@ func answer[D any](find func(*http.Request) (D, error)) endpoint {
 	return query("", func(r *http.Request, _ empty) (D, error) { return find(r) })
 }
 
-// rawBody returns an endpoint whose handler reads a document of type A from the body itself, and answers with
-// a document of type D.
+// rawBody returns an endpoint whose handler serve reads a document of type A from the body and answers with a
+// document of type D itself. status is that of a success.
 func rawBody[A, D any](status int, serve handler) endpoint {
 	e := plain(serve)
 	e.body, e.status = reflect.TypeFor[A](), status
@@ -92,8 +95,8 @@ func rawBody[A, D any](status int, serve handler) endpoint {
 	return e
 }
 
-// withBody returns an endpoint that decodes the body as an A, calls do with it, and answers with the document
-// that do returns.
+// withBody returns an endpoint that decodes the body of the request as an A, calls do with it, and answers
+// with the document that do returns. status is that of a success.
 func withBody[A, D any](status int, do func(w http.ResponseWriter, r *http.Request, asked A) (D, error)) endpoint {
 	return rawBody[A, D](status, func(w http.ResponseWriter, r *http.Request) error {
 		var asked A
@@ -135,7 +138,8 @@ func readQuery(r *http.Request, into any, kind string) error {
 	return q.Check()
 }
 
-// readFields reads query parameters into the fields of the struct to, and of the structs embedded in it.
+// readFields reads query parameters into the fields of the struct to, and of the structs embedded in it, as
+// readQuery describes. Errors are collected in q.
 func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	for field, value := range to.Fields() {
 		if field.Anonymous {
@@ -168,8 +172,8 @@ func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	}
 }
 
-// cursor is the key that a cursor in a request contains, such as the ID of the last item of the page before;
-// 0 means the first page.
+// cursor says where a page of a list starts: the number in the cursor that the request has, such as the ID of
+// the last item of the previous page, or 0 for the first page.
 type cursor int64
 
 // versionNumber is the number of a version of a bot; 0 means that the request names none.

@@ -62,15 +62,16 @@ func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wi
 	return pageOfList(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 
-// pageOfList returns the page of all that p asks for. A cursor is the number of items before the next page.
+// pageOfList returns the page of the list all that p asks for. Its cursors are the number of items before the
+// page, after the prefix kind.
 func pageOfList[T any](all []T, p paging, kind string) wire.Page[T] {
 	start := min(int64(p.From), int64(len(all)))
 	rest := all[start:]
 	return newPage(rest[:min(p.Limit, len(rest))], start, len(all), kind)
 }
 
-// newPage returns a page that holds items. start is the number of items before them, and total is the length
-// of the whole list.
+// newPage returns a page with items. start is the number of items in the list before them, total is the
+// length of the list, and kind is the prefix of the list's cursors.
 func newPage[T any](items []T, start int64, total int, kind string) (page wire.Page[T]) {
 	page.Items = items
 	if end := start + int64(len(items)); end < int64(total) {

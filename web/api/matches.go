@@ -24,8 +24,8 @@ func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 	}
 }
 
-// matchDoc returns the document of m as lists contain it: without attempts, and without the owners and hashes
-// of the versions.
+// matchDoc returns the API's document about m as lists contain it: without attempts, and without the owners
+// and hashes of the versions. people finds the name of the person who requested the match.
 func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *personNames) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
@@ -80,8 +80,8 @@ func (a *API) getMatches(r *http.Request, q matchesQuery) (wire.Page[wire.Match]
 	return a.matchesOf(r, q)
 }
 
-// matchesOf lists the matches that q selects: of a bot or of one of its versions, or of all bots if q.Bot is
-// "".
+// matchesOf lists the matches that q selects: all matches, or those of the bot q.Bot or of one of its
+// versions.
 func (a *API) matchesOf(r *http.Request, q matchesQuery) (page wire.Page[wire.Match], err error) {
 	f := store.MatchFilter{Ladder: q.Ladder, Bot: q.Bot}
 	if q.Version != 0 {
@@ -131,7 +131,8 @@ func (a *API) getMatch(r *http.Request) (doc wire.Match, err error) {
 	return a.fullMatchDoc(r.Context(), m)
 }
 
-// fullMatchDoc returns the document of m with attempts, owners, hashes and records.
+// fullMatchDoc returns the API's document about m with its attempts, and with the owner, the hash and the
+// record of each version.
 func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match, err error) {
 	people := a.newPersonNames()
 	if doc, err = a.matchDoc(ctx, m, people); err != nil {
@@ -158,8 +159,8 @@ func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match,
 	return doc, err
 }
 
-// addRecords sets the record of each version in doc: how many games of a finished match it has won, drawn and
-// lost.
+// addRecords sets the record of each version in doc, the document about m: the numbers of games that it has
+// won, drawn and lost. It does nothing if the match has not finished.
 func (a *API) addRecords(ctx context.Context, m ladder.Match, doc *wire.Match) error {
 	if m.State != ladder.Finished {
 		return nil
@@ -250,7 +251,8 @@ func (a *API) getGame(r *http.Request) (doc wire.Game, err error) {
 	return doc, err
 }
 
-// addReasons sets the reason of each seat's first fault in doc. It reads the reasons from the replay.
+// addReasons sets, for each seat in the document about a game, the reason of its first fault, which it reads
+// from the replay.
 func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	if !slices.ContainsFunc(doc.Seats, func(s wire.GameSeat) bool { return s.Fault != "" }) {
 		return nil
@@ -269,8 +271,8 @@ func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	return nil
 }
 
-// getGameLog answers with the part that is stored of a bot's standard error in a game. Only the owner of the
-// bot may read it.
+// getGameLog answers with what is stored of a bot's standard error in a game. Only the owner of the bot and
+// admins may read it.
 func (a *API) getGameLog(w http.ResponseWriter, r *http.Request) error {
 	game, err := middleware.PathID(r, "game")
 	if err != nil {

@@ -34,7 +34,7 @@ func (a *API) getReplay(w http.ResponseWriter, r *http.Request) error {
 // maxReplays is the largest number of replays in one stream.
 const maxReplays = 10_000
 
-// errStreamLimit stops a stream at its limit. It never reaches the client.
+// errStreamLimit ends the loop over the replays when a stream has reached its limit. No client gets it.
 var errStreamLimit = errors.New("enough")
 
 type replaysQuery struct {

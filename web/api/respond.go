@@ -41,8 +41,8 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 	return out
 }
 
-// list returns an endpoint that answers with a page of the items that all returns for the actor. doc makes
-// their documents; kind is the kind of the list's cursors.
+// list returns an endpoint that lists things in pages. all returns all of them that the actor may see, and
+// doc makes the document of each. kind is the prefix of the list's cursors.
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) endpoint {
 	return query(kind, func(r *http.Request, p paging) (wire.Page[D], error) {
 		items, err := all(r.Context(), middleware.RequestOf(r).Actor)
@@ -50,8 +50,8 @@ func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, 
 	})
 }
 
-// revoke returns an endpoint that calls f with the ID in the path. kind is the name of the ID's path
-// parameter.
+// revoke returns an endpoint that calls f for the actor with the ID in the path, and answers with the status
+// 204. parameter is the name of the path parameter.
 func revoke(parameter string, f func(context.Context, service.Actor, int64) error) endpoint {
 	return noContent(func(r *http.Request) error {
 		id, err := middleware.PathID(r, parameter)
@@ -62,7 +62,7 @@ func revoke(parameter string, f func(context.Context, service.Actor, int64) erro
 	})
 }
 
-// encoded returns v as JSON in one line.
+// encoded returns v as JSON in one line. It panics if v cannot be encoded.
 func encoded(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -85,8 +85,8 @@ func respondWithETag(w http.ResponseWriter, r *http.Request, data []byte) error 
 	return abortOnError(err)
 }
 
-// abortOnError aborts the handler if err is not nil. err is the error of writing an answer: the client is
-// gone and cannot get another one. It returns nil, so that a handler can return its result.
+// abortOnError returns nil if err is nil. Otherwise it aborts the handler with a panic: err is an error of
+// writing the answer, so the client is gone and cannot get another answer.
 func abortOnError(err error) error {
 	if err == nil {
 		return nil
@@ -106,8 +106,8 @@ func etag(data []byte) string {
 	return `W/"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// matches reports whether the header If-None-Match contains tag, with or without the mark of a weak ETag, or
-// is "*".
+// matches reports whether the client already has the answer with this ETag: whether the header If-None-Match
+// is "*" or contains tag, with or without the prefix W/.
 func matches(r *http.Request, tag string) bool {
 	for _, t := range strings.Split(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
 		t = strings.TrimSpace(t)
@@ -118,9 +118,9 @@ func matches(r *http.Request, tag string) bool {
 	return false
 }
 
-// accepts returns the media type among offered that the request prefers by its header Accept, or the first
-// one if it has no preference. If several ranges of the header match a type, the quality of the most specific
-// one counts.
+// accepts returns the one of the offered media types that the request prefers by its header Accept, or the
+// first if it has no preference. If several ranges in the header match a type, the most specific one counts.
+// It returns an error if the header allows none of them.
 func accepts(r *http.Request, offered ...string) (string, error) {
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {

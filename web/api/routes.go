@@ -10,7 +10,7 @@ import (
 // route is a route of the API with its texts in the OpenAPI document. The fields owner and admin only
 // document; package service checks who may do what.
 type route struct {
-	pattern string       // the method and the path, as http.ServeMux has them
+	pattern string       // the method and the path in the form of a pattern of http.ServeMux
 	scope   ladder.Scope // the scope that the token needs; "" if the request needs no token
 	owner   bool         // only the owner of the resource and admins may do it
 	admin   bool         // only admins may do it

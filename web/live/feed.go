@@ -10,10 +10,11 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// feed holds the frames of one game for those who watch it. Of a long game it holds only the latest frames.
+// feed holds the frames of one game, that is, its positions as pages draw them, for the people who watch it.
+// If the game is long, it holds only the latest frames.
 type feed struct {
 	match  *match
-	number int // of the game; 0 before the first game
+	number int // counts the games of the match from 1; 0 before the first game
 	base   int // ply of the first frame
 	frames []board.Frame
 	moves  []board.MoveStep // moves[i] leads from frames[i] to frames[i+1]
@@ -33,7 +34,8 @@ func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 // lastPly returns the ply of the last frame. Without frames it is base - 1.
 func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
-// advance adds the frames up to a snapshot, which may be of another game.
+// advance adds the frames from the last one up to snapshot s. If s is of another game, it starts a new list.
+// It returns an error if a move in s is invalid.
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
 		f.startGame(s)
@@ -70,10 +72,11 @@ func (f *feed) advance(s snapshot) error {
 	return nil
 }
 
-// skipTo moves a feed without frames to the position of a snapshot.
+// skipTo moves a feed that has no frames to the end of snapshot s, so that it can continue from there.
 func (f *feed) skipTo(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
 
-// startGame resets the feed to the deal of another game.
+// startGame empties the feed and adds the first frame of the game of snapshot s, which is the position after
+// the deal.
 func (f *feed) startGame(s snapshot) {
 	*f = feed{match: f.match, number: s.number, publicFrames: board.NewPublicFrames(f.match.variant)}
 	stream := rules.NewStream(rules.Seed(s.replay.Seed))
@@ -82,12 +85,12 @@ func (f *feed) startGame(s snapshot) {
 	f.frames = append(f.frames, f.publicFrames.Frame(f.state, &f.log))
 }
 
-// trim drops the older half of the frames if there are more than kept.
-func (f *feed) trim(kept int) {
-	if len(f.frames) <= kept {
+// trim removes the older frames if there are more than limit, and leaves half of limit.
+func (f *feed) trim(limit int) {
+	if len(f.frames) <= limit {
 		return
 	}
-	n := len(f.frames) - max(1, kept/2)
+	n := len(f.frames) - max(1, limit/2)
 	all := map[string]string{}
 	for _, frame := range f.frames[:n+1] {
 		maps.Copy(all, frame.Common)
@@ -96,12 +99,12 @@ func (f *feed) trim(kept int) {
 	f.frames[0].Common = all
 }
 
-// gameDoc is a message about a game: its frames from Ply on. If Head is set, the message has all frames that
-// the server has, and the first move follows the first frame. Otherwise the first move leads to the first
-// frame.
+// gameDoc is a message that sends frames of a game to a page, beginning with the one at Ply. If Head is set,
+// the page needs nothing from before, and the first move leads from the first frame to the second. Otherwise
+// the first move leads to the first frame.
 type gameDoc struct {
 	Topic    string           `json:"topic"`
-	GameID   string           `json:"at"` // identifies the game, as in clientMessage
+	GameID   string           `json:"at"` // identifies the game; the page sends it back in clientMessage.Game
 	Head     *head            `json:"head,omitempty"`
 	Ply      int              `json:"ply"`
 	Frames   []board.Frame    `json:"frames"`
@@ -112,7 +115,8 @@ type gameDoc struct {
 	Result   *result          `json:"result,omitempty"`
 }
 
-// head is what stays the same during a game. Its JSON keys are those of board.Game.
+// head is the part of a message about a game that stays the same during the game. Its JSON keys are those of
+// board.Game.
 type head struct {
 	Ladder      string          `json:"ladder"`
 	Match       place           `json:"match"`
@@ -126,28 +130,30 @@ type head struct {
 	Deals       int             `json:"deals"`
 }
 
-// place is the position of a game in its match.
+// place says which game of a match a game is.
 type place struct {
 	ID       int64 `json:"id"` // of the match; 0 for a game of people
 	Deal     int   `json:"deal"`
 	Rotation int   `json:"rotation"`
 }
 
-// faultDoc is a fault as the other seats may know it. It has no text, which may contain cards.
+// faultDoc is a fault as all seats may know it. The text of the fault is left out, because it may contain
+// hidden cards.
 type faultDoc struct {
 	Seat int           `json:"seat"`
 	Ply  int           `json:"ply"`
 	Code protocol.Code `json:"code"`
 }
 
-// result is the end of a game.
+// result says how a game has ended.
 type result struct {
 	Ranks  []int     `json:"ranks"`
 	Points []float64 `json:"points"`
 	Over   bool      `json:"over"` // the game ended by the rules
 }
 
-// doc returns the message with the frames from the ply first on.
+// doc returns a message with the frames whose ply is at least first. If first is that of the oldest frame,
+// the message has the head of the game.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
 	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.MoveStep{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}

@@ -1,9 +1,9 @@
-// Package live shows games in progress over WebSockets to those who watch them, and updates pages of the site
-// when something happens in a competition. A message is encoded once for all its receivers. Watching never
-// delays a match: each socket has a bounded queue, and a socket that is too slow is closed. Its client
-// connects again and continues from the position that it has.
+// Package live shows games in progress over WebSockets to the people who watch them, and updates open pages
+// of the site when something changes in a competition. A message is encoded once for all sockets that get it.
+// Watching never delays a match: each socket has a bounded queue, and a socket that is too slow is closed.
+// Its client connects again and continues from the last position that it has got.
 //
-// A game in progress is shown with what every seat sees; see board.PublicFrames.
+// Of a game in progress, people see what all seats see; see board.PublicFrames.
 package live
 
 import (
@@ -28,7 +28,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Hub. All but Hold and Log are required.
+// Options are what a Hub needs from the rest of the server. All but Hold and Log are required.
 type Options struct {
 	Store  *store.Store
 	Limits Limits
@@ -36,18 +36,18 @@ type Options struct {
 	Log    *slog.Logger  // if nil, nothing is logged
 }
 
-// Limits bound the cost of those who watch. DefaultLimits returns the usual ones.
+// Limits bound what the people who watch may cost the server. DefaultLimits returns the usual values.
 type Limits struct {
 	Sockets admission.Limits
-	Topics  int // topics of one socket
-	Pages   int // watched topics that are pages, counted for each language
+	Topics  int // pages and games that one socket may watch
+	Pages   int // pages that are watched, each language counted as one
 
-	Message  int // largest message of a client, in bytes
-	Messages int // of a client in a second on average; that number plus Topics at once
+	Message  int // largest size of a message from a client, in bytes
+	Messages int // messages from a client in a second on average; this number plus Topics at once
 
-	Frames  int // messages about one match in a second
-	Backlog int // latest positions of a game that a new watcher gets
-	Renders int // parts of pages rendered in a second, in total
+	Frames  int // largest number of messages about one match in a second
+	Backlog int // number of the latest positions of a game that are sent to a new watcher
+	Renders int // largest number of pages that the hub renders in a second
 
 	Queues socket.QueueLimits // for messages to the sockets; a message to several sockets counts for each
 
@@ -55,7 +55,7 @@ type Limits struct {
 	Silence time.Duration // after which a silent socket is closed
 }
 
-// DefaultLimits returns the limits of a hub with at most total sockets.
+// DefaultLimits returns the usual limits of a hub that accepts at most total sockets.
 func DefaultLimits(total int) Limits {
 	return Limits{
 		Sockets: admission.Limits{
@@ -69,17 +69,18 @@ func DefaultLimits(total int) Limits {
 	}
 }
 
-// DefaultHold is long enough to see how a game has ended.
+// DefaultHold is the usual time for which the end of a game stays visible before the next game.
 const DefaultHold = 4 * time.Second
 
-// Hub has the matches and games of people in progress, and the sockets that watch them. Run must be called.
+// Hub sends the matches and the games of people in progress to the sockets that watch them, and updates to
+// open pages. Run must be called.
 type Hub struct {
 	Options
-	// Render returns the parts of a page in a language; see Parts. It may be set before Run; by default pages
-	// have no parts.
+	// Render returns the parts of the page topic, such as "bot/lola", that may change, in the language lang. It
+	// may be set before Run. By default, pages have no parts.
 	Render func(ctx context.Context, topic, lang string) (Parts, error)
 
-	boot   string // identifies this process, so that clients do not resume positions of another one
+	boot   string // random; clients that were connected to an earlier process begin anew
 	queues socket.Queues
 	places *admission.Places
 	pages  *pages
@@ -90,8 +91,8 @@ type Hub struct {
 	sockets map[*subscriber]struct{}
 }
 
-// Topics that are not pages. The topic of a match is topicMatch and its ID, that of a game of people
-// topicTable and its ID.
+// topicGames is the topic of the list of games in progress. The topic of a match is topicMatch and the ID of the
+// match. The topic of a game of people is topicTable and the ID of the table.
 const (
 	topicGames = "games"
 	topicMatch = "match/"
@@ -111,7 +112,7 @@ func NewHub(o Options) *Hub {
 	return h
 }
 
-// ListedGame is a match in progress, or a game of people, in the list of games to watch.
+// ListedGame is an entry in the list of games to watch: a match in progress, or a game of people.
 type ListedGame struct {
 	Topic  string   `json:"topic"`
 	URL    string   `json:"url"`    // of the page that shows it
@@ -136,9 +137,10 @@ func (h *Hub) Games() []ListedGame {
 	return list
 }
 
-// ShowMatch starts to show a match. It is made for runner.Options.Watch; the runner does not call it for
-// matches that nobody may watch before they end. The caller passes each position to the function position,
-// and calls end after the last one. Both are nil if the match cannot be shown.
+// ShowMatch starts to show the match info to the people who watch it. The caller passes the game to position
+// after each change of its position, and calls end after the last one. Both functions are nil if the match
+// cannot be shown. It is made for runner.Options.Watch; the runner does not call it for matches that nobody
+// may watch before they end.
 func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {
@@ -151,8 +153,8 @@ func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end f
 	return m.Position, m.markEnded
 }
 
-// addMatch adds a match. If the hub already has one with that topic, as when a match is tried again, it
-// returns that one.
+// addMatch adds m and returns it. If the hub already has a match with the topic of m, because an attempt has
+// failed and the match is tried again, addMatch returns that one instead.
 func (h *Hub) addMatch(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -168,8 +170,9 @@ func (h *Hub) addMatch(m *match) *match {
 // TableFeed is a game of people that is shown to those who watch it.
 type TableFeed struct{ *match }
 
-// ShowTable starts to show a game of people to those who have its link, and if listed is true, in the list of
-// games. It calls onAudienceChange when somebody starts or stops watching.
+// ShowTable starts to show a game of people to everybody who has its link and, if listed is true, in the list
+// of games. id is the ID of the table, and names has the player at each seat. The hub calls onAudienceChange
+// when somebody starts or stops watching.
 func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool, onAudienceChange func()) TableFeed {
 	info := ListedGame{Topic: topicTable + id, URL: "/play/" + id, Title: v.Game.Display.Title, Bots: names}
 	for seat := range names {
@@ -180,7 +183,7 @@ func (h *Hub) ShowTable(id string, v *rules.Variant, names []string, listed bool
 	return TableFeed{h.addMatch(m)}
 }
 
-// End sends the final state of the game to those who watch it, and removes it.
+// End sends state, the final state of the game, to the people who watch it, and removes the game.
 func (t TableFeed) End(state ladder.PlayState) {
 	t.hub.mu.Lock()
 	delete(t.hub.matches, t.info.Topic)
@@ -189,7 +192,7 @@ func (t TableFeed) End(state ladder.PlayState) {
 	t.announceEnd(string(state))
 }
 
-// WatcherCount returns how many sockets watch the game of people with an ID.
+// WatcherCount returns the number of sockets that watch the game of people at the table id.
 func (h *Hub) WatcherCount(id string) int {
 	h.mu.Lock()
 	m := h.matches[topicTable+id]
@@ -204,7 +207,7 @@ func (h *Hub) WatcherCount(id string) int {
 
 const eventBuffer = 1024
 
-// Run handles the events of the store until ctx ends. Then it closes all sockets.
+// Run updates watched pages after the events of the store, until ctx ends. Then it closes all sockets.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.close()
 	happened, stop := h.Store.Events().Subscribe(eventBuffer, nil)
@@ -231,8 +234,8 @@ func (h *Hub) handleEvent(ctx context.Context, e events.Event) {
 	h.pages.markByEvent(ctx, e)
 }
 
-// closeEndedMatches sends the final state of ended matches to those who watch them, once the store has it,
-// and removes these matches.
+// closeEndedMatches removes the matches that have ended, as soon as the store has their results, and sends
+// the final state to the people who watch them.
 func (h *Hub) closeEndedMatches(ctx context.Context) {
 	h.mu.Lock()
 	var ended []*match
@@ -260,7 +263,7 @@ func (h *Hub) closeEndedMatches(ctx context.Context) {
 	}
 }
 
-// close closes all sockets. Their clients will connect to the next server.
+// close closes all sockets and refuses new ones. The clients then connect to the server that follows.
 func (h *Hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

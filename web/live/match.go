@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// match is a match in progress, or a game of people. The player of the match stores each position in
-// positions without waiting. While somebody watches, a goroutine reads the newest position from there.
+// match is a match in progress, or a game of people. Whoever plays it stores each position in positions
+// without waiting. While somebody watches, a goroutine reads the newest position from there.
 type match struct {
 	hub              *Hub
 	info             ListedGame
@@ -21,7 +21,7 @@ type match struct {
 	deals            int // of a match; 0 for a game of people
 	listed           bool
 	onAudienceChange func()      // called when somebody starts or stops watching
-	hasEnded         atomic.Bool // no more positions come, unless the match is tried again
+	hasEnded         atomic.Bool // the last position has come, unless the match is tried again
 	positions        positions
 
 	sending     sync.Mutex // guards the fields below
@@ -32,10 +32,10 @@ type match struct {
 	closed      bool // the final state has been sent
 }
 
-// snapshot is the record of a game up to a position. A copy of it stays valid; see referee.Game.
-// ReplayMove.Info, which bots say about their moves, must not be read.
+// snapshot is the record of a game up to some position. A copy stays valid while the game continues; see
+// referee.Game. The field ReplayMove.Info of its moves is not safe to read.
 type snapshot struct {
-	number    int // of the game, counted from 1; 0 before the first game
+	number    int // counts the games of the match from 1; 0 before the first game
 	replay    referee.Replay
 	timeLeft  [rules.MaxSeats]time.Duration
 	turnStart time.Time
@@ -49,19 +49,19 @@ func newMatch(h *Hub, info ListedGame, v *rules.Variant) *match {
 	}
 }
 
-// Position stores a position. It does not allocate memory.
+// Position stores the current position of g as the newest one. It does not allocate memory.
 func (m *match) Position(g *referee.Game) { m.positions.add(g) }
 
-// positions passes the newest position of a match from its player, which calls add, to the feed, which calls
-// next.
+// positions passes the newest position of a match from the goroutine that plays it to the one that sends it
+// to watchers. The first calls add, and the second calls next.
 type positions struct {
-	wake chan struct{} // receives after a new position for which an idle feed waits
+	wake chan struct{} // gets a value when a position arrives and the feed is idle
 
 	mu       sync.Mutex
 	newest   snapshot
 	previous snapshot // end of the game before the newest one, unless the feed has reached it
 	feed     int      // number of the game that the feed shows
-	idle     bool     // the feed has every position
+	idle     bool     // the feed has the newest position and waits for wake
 }
 
 func (p *positions) add(g *referee.Game) {
@@ -90,8 +90,9 @@ func (p *positions) add(g *referee.Game) {
 	}
 }
 
-// next returns the snapshot that a feed shows next, given the game's number, its number of moves and whether
-// it is over: the rest of that game, or the newest game. If there is nothing new, news is false.
+// next returns the snapshot that a feed has to show next. number is the number of the game that the feed
+// shows, moves is how many of its moves it has, and over says that it has shown the end. The snapshot is the
+// rest of that game, or otherwise the newest game. If nothing is new, news is false.
 func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -118,8 +119,8 @@ func (m *match) markEnded() {
 	m.hub.pages.markStale(topicGames)
 }
 
-// join adds a socket that watches, and sends it the positions that it lacks. It returns false if the match is
-// over.
+// join adds w to the sockets that watch the match, and sends it the positions that it lacks according to its
+// message a. It returns false if the match is over.
 func (m *match) join(w *subscriber, a clientMessage) bool {
 	m.sending.Lock()
 	defer m.sending.Unlock()
@@ -173,8 +174,8 @@ func (m *match) dropIdleFeed() {
 	}
 }
 
-// run sends new positions, at most Limits.Frames messages in a second. After the end of a game it waits for
-// Hold.
+// run sends new positions to the watchers until ctx ends, in at most Limits.Frames messages a second. After
+// the end of a game it waits for Options.Hold.
 func (m *match) run(ctx context.Context) {
 	pause := time.Second / time.Duration(m.hub.Limits.Frames)
 	for {
@@ -209,7 +210,7 @@ func (m *match) run(ctx context.Context) {
 	}
 }
 
-// advance updates the feed to the newest position. It returns false if there is nothing new.
+// advance brings the feed to the newest position. It returns false if there is nothing new.
 func (m *match) advance() bool {
 	f := m.feed
 	s, news := m.positions.next(f.number, f.lastPly(), f.over)
@@ -225,7 +226,7 @@ func (m *match) advance() bool {
 	return true
 }
 
-// broadcast sends what a feed has gained since before.
+// broadcast sends the frames that the feed has got since the state before to all watchers.
 func (m *match) broadcast(before mark) {
 	if m.feed.failed {
 		return
@@ -247,8 +248,8 @@ func (m *match) broadcast(before mark) {
 	}
 }
 
-// encode returns a message with the frames from the ply first on. If first is the base of the feed, the
-// message has the head of the game.
+// encode returns a message with the frames whose ply is at least first. If first is that of the oldest frame,
+// the message has the head of the game.
 func (m *match) encode(first int) (*socket.Broadcast, error) {
 	doc := m.feed.doc(first)
 	doc.Topic, doc.GameID = m.info.Topic, m.gameID(m.feed.number)
@@ -257,14 +258,15 @@ func (m *match) encode(first int) (*socket.Broadcast, error) {
 
 func (m *match) gameID(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
 
-// overDoc tells those who watch that a match or game of people is over. State is its final state, "" if it
-// does not exist.
+// overDoc is the message that a match or a game of people is over. State is its final state, or "" if it does
+// not exist.
 type overDoc struct {
 	Topic string `json:"topic"`
 	State string `json:"over"`
 }
 
-// announceEnd sends the remaining positions and the final state to all who watch, and removes them.
+// announceEnd sends the remaining positions and the final state to all sockets that watch, and removes the
+// sockets.
 func (m *match) announceEnd(state string) {
 	msg, err := socket.Encode(overDoc{m.info.Topic, state})
 	m.sending.Lock()

@@ -14,10 +14,10 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Parts are the parts of a page that change, as HTML.
+// Parts are those parts of a page that may change while it is open, as HTML.
 type Parts struct {
-	Order []string          // keys of the parts that form a list, in the order of the list; may be empty
-	HTML  map[string]string // by key
+	Order []string          // keys in HTML of the parts that are rows of a list, in the order of the rows; may be empty
+	HTML  map[string]string // the parts by the values of the attribute data-part
 }
 
 type partsDoc struct {
@@ -31,7 +31,8 @@ type gamesDoc struct {
 	Matches []ListedGame `json:"matches"`
 }
 
-// refusedDoc tells a socket that it cannot watch a page, as too many pages are watched. It may try again.
+// refusedDoc is the message that a socket cannot watch a page, because too many pages are watched. The client
+// may try again.
 type refusedDoc struct {
 	Topic  string `json:"topic"`
 	Reason string `json:"refused"`
@@ -41,13 +42,13 @@ type pageKey struct{ topic, lang string }
 
 // page is a page of the site that at least one socket watches.
 type page struct {
-	owner    *subscriber // one of watchers; the page counts for its address
+	owner    *subscriber // one of watchers; the page counts against the limit of its address
 	watchers map[*subscriber]struct{}
 	stale    bool              // something has happened since the page was rendered
 	message  *socket.Broadcast // what was rendered last; nil before that
 }
 
-// pages renders the watched pages that are stale, one after the other.
+// pages renders those watched pages again that have changed, one after the other.
 type pages struct {
 	hub  *Hub
 	wake chan struct{}
@@ -57,10 +58,11 @@ type pages struct {
 
 const maxLang = 5
 
-// addressShare limits the pages of one address to Limits.Pages/addressShare.
+// addressShare limits the pages that sockets of one address watch to Limits.Pages/addressShare.
 const addressShare = 4
 
-// refusal returns why an address cannot watch another page, "" if it can. The caller holds the lock.
+// refusal returns the reason why sockets of an address cannot watch another page, or "" if they can. The
+// caller holds p.mu.
 func (p *pages) refusal(address netip.Addr) string {
 	most, all, own := p.hub.Limits.Pages, 0, 0
 	for key, pg := range p.all {
@@ -80,8 +82,9 @@ func (p *pages) refusal(address netip.Addr) string {
 	return ""
 }
 
-// watch adds a socket to those who watch a page. If too many pages are watched, it sends a refusedDoc, and
-// the socket stays open.
+// watch adds w to the sockets that watch the page topic in the language lang, and sends it what was rendered
+// last. The caller must call leave at the end. If too many pages are watched, watch sends a refusedDoc
+// instead, without an error. It returns an error if the request is invalid.
 func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err error) {
 	if len(lang) > maxLang || topic == topicGames && lang != "" {
 		return nil, errMessage
@@ -128,7 +131,7 @@ func (p *pages) wakeRenderer() {
 	}
 }
 
-// markByEvent marks the pages that an event changes.
+// markByEvent marks the pages that event e may have changed, so that they are rendered again.
 func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	switch e.Kind {
 	case events.SubmissionChanged, events.QueueChanged, events.AccessEnded:
@@ -156,7 +159,7 @@ func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	}
 }
 
-// markStale marks the page of a topic, in all languages, to be rendered again.
+// markStale marks the page topic, in all languages, so that it is rendered again.
 func (p *pages) markStale(topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +171,7 @@ func (p *pages) markStale(topic string) {
 	}
 }
 
-// Refresh renders the page of a topic again for those who watch it.
+// Refresh makes the hub render the page topic again for the sockets that watch it. It does not wait.
 func (h *Hub) Refresh(topic string) { h.pages.markStale(topic) }
 
 func (p *pages) run(ctx context.Context) {
@@ -190,7 +193,8 @@ func (p *pages) run(ctx context.Context) {
 	}
 }
 
-// next returns a stale page, preferably the list of games.
+// next returns a page that has to be rendered again, preferably the list of games. If there is none, ok is
+// false.
 func (p *pages) next() (key pageKey, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -202,7 +206,7 @@ func (p *pages) next() (key pageKey, ok bool) {
 	return key, ok
 }
 
-// render renders a page, and sends it if it has changed.
+// render renders a page, and sends it to its watchers if it differs from what they have.
 func (p *pages) render(ctx context.Context, key pageKey) {
 	p.mu.Lock()
 	pg := p.all[key]
@@ -228,7 +232,7 @@ func (p *pages) render(ctx context.Context, key pageKey) {
 	}
 }
 
-// document returns the message for a page.
+// document returns the message with the current content of a page.
 func (p *pages) document(ctx context.Context, key pageKey) any {
 	if key.topic == topicGames {
 		return gamesDoc{key.topic, p.hub.Games()}

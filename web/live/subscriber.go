@@ -13,17 +13,18 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// subscriber is a socket that watches topics.
+// subscriber is a WebSocket of a page that watches games and other pages, which are its topics.
 type subscriber struct {
 	*socket.Queue
 	hub     *Hub
 	address netip.Addr
-	release func()            // frees the place of the socket
+	release func()            // returns the socket's place within the limits
 	topics  map[string]func() // watched topics, with the function that stops watching each; used by the reader only
 }
 
-// Serve turns a request into a socket that watches, by calling upgrade. It returns the error of upgrade or of
-// a limit. The socket continues after Serve has returned.
+// Serve turns a request into a WebSocket that watches games and pages, by calling upgrade. It returns an
+// error if the visitor has too many sockets or upgrade fails. Otherwise it returns at once, and the socket
+// stays open.
 func (h *Hub) Serve(visitor admission.Visitor, upgrade func(socket.Limits) (*socket.Conn, error)) error {
 	w := &subscriber{Queue: h.queues.New(), hub: h, address: visitor.Address, topics: map[string]func(){}}
 	if err := h.admit(w, visitor); err != nil {
@@ -47,7 +48,7 @@ func (h *Hub) Serve(visitor admission.Visitor, upgrade func(socket.Limits) (*soc
 	return nil
 }
 
-// admit registers a socket. It returns an error if a limit is reached.
+// admit adds socket w. It returns an error if a limit is reached or the server stops.
 func (h *Hub) admit(w *subscriber, visitor admission.Visitor) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -89,13 +90,14 @@ func (w *subscriber) read(c *socket.Conn) {
 	}
 }
 
-// clientMessage is a message of a client: to watch a topic, or to leave one.
+// clientMessage is a message from a page. Exactly one of Watch and Leave is set: the topic that the page
+// starts or stops to watch.
 type clientMessage struct {
 	Watch string `json:"watch"`
 	Leave string `json:"leave"`
-	Game  string `json:"game"` // of a match: the game of which the client has positions, "" if none
-	Ply   int    `json:"ply"`  // the last ply that the client has
-	Lang  string `json:"lang"` // of a page
+	Game  string `json:"game"` // the gameDoc.GameID of the game whose positions the client already has; "" if there is none
+	Ply   int    `json:"ply"`  // the last ply of that game that the client has
+	Lang  string `json:"lang"` // the language in which to render the page
 }
 
 // gameTopic matches the topics of matches and games of people.
@@ -126,7 +128,7 @@ func (w *subscriber) handle(a clientMessage) error {
 	return err
 }
 
-// watch starts to watch a topic. It returns the function that stops watching.
+// watch starts to watch the topic of message a. It returns the function that stops watching.
 func (w *subscriber) watch(a clientMessage) (leave func(), err error) {
 	switch {
 	case gameTopic.MatchString(a.Watch):
@@ -140,8 +142,8 @@ func (w *subscriber) watch(a clientMessage) (leave func(), err error) {
 	return nil, errMessage
 }
 
-// watchMatch starts to watch a match or a game of people. If it is not in progress, the socket gets its
-// state.
+// watchMatch starts to watch the match or game of people that message a names. leave stops watching. If the
+// match is not in progress, the socket gets only its state.
 func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	h.mu.Lock()
 	m := h.matches[a.Watch]
@@ -157,7 +159,7 @@ func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	return func() {}
 }
 
-// state returns the state of a match or game of people, "" if it does not exist.
+// state returns the stored state of the match or game of people with a topic, or "" if it does not exist.
 func (h *Hub) state(ctx context.Context, topic string) string {
 	if id, table := strings.CutPrefix(topic, topicTable); table {
 		p, _ := h.Store.Plays.Find(ctx, id)

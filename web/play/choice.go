@@ -17,25 +17,27 @@ import (
 // Choice says which game a person wants to play, at which seat and with whom.
 type Choice struct {
 	Game    string
-	Options map[string]string // options that are missing have their defaults
-	Seat    int               // of the person who opens the table
-	// OtherPlayers sit at the seats after Seat in turn. Each is the name of a bot, whose live version plays,
-	// or Invited. There is at least one; if there are fewer than seats, they repeat.
+	Options map[string]string // options of the game by name; missing ones have their defaults
+	Seat    int               // the seat of the person who opens the table
+	// OtherPlayers sit at the seats after Seat, in turn. Each is the name of a bot, whose live version plays,
+	// or Invited. At least one is needed. If there are fewer than other seats, the list is repeated.
 	OtherPlayers []string
-	Bank         time.Duration // of each person for the game, one of Banks; 0 means that people have no clock
+	Bank         time.Duration // the time of each person for the whole game, one of Banks; 0 means that people have no clock
 	// After and ReservedFor describe a rematch.
-	After       string                // ID of the game that this one follows; "" if it is no rematch
+	After       string                // ID of the finished game that this one repeats; "" if it is no rematch
 	ReservedFor map[int]service.Actor // persons for whom seats are reserved, by seat
 }
 
-// Invited stands in a Choice for a person who joins by the link of the table. No bot has this name.
+// Invited in the list Choice.OtherPlayers means a person who comes by the link of the table. No bot has this
+// name.
 const Invited = "+"
 
-// Banks are the times that a person may have for a game.
+// Banks are the times of which a person may have one for a whole game.
 var Banks = []time.Duration{5 * time.Minute, 15 * time.Minute}
 
-// resolveChoice finds the game and the bots' versions of the table's Choice, makes the seats, and computes
-// the memory of the bots.
+// resolveChoice sets Variant, Seats and memory of x from its Choice: the game with its options, the bots'
+// live versions, and the bytes that these need. actor gets the seat of the person who opens the table. It
+// fails if the choice is invalid.
 func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 	c := &x.Choice
 	if _, err := games.Find(c.Game); err != nil {
@@ -81,8 +83,8 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 	return nil
 }
 
-// liveVersion returns the live version of a bot. It is an error if that version cannot play the game at a
-// table.
+// liveVersion returns the live version of the bot called name. It returns an error if that version cannot
+// play game at a table.
 func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Version, error) {
 	v, err := t.Store.Versions.FindLive(ctx, name)
 	if err == nil {
@@ -91,8 +93,8 @@ func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Ver
 	return v, err
 }
 
-// WithOpening returns given, the options of a game, with random openings added if all games would otherwise
-// start alike. If the option for openings is given, it stays as it is.
+// WithOpening returns given, the options of a game, and adds random openings if every game would otherwise
+// begin in the same position. If given has the option for openings, or is invalid, it is returned unchanged.
 func WithOpening(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {

@@ -1,9 +1,9 @@
-// Package play has the games of people. A Table is one game, which the referee plays with persons in browsers
-// at one or more seats and live versions of bots at the others. These games do not change the ratings of
-// ladders. Their bots have memory and priority of their own, and the number of games is limited for each
-// person, for each address and in total.
+// Package play runs the games that people play on the site. A Table is one game, which the referee plays with
+// people in browsers at one or more seats and live versions of bots at the others. These games do not change
+// the ratings of ladders. Their bots have a memory budget and a priority of their own, and the number of
+// games is limited for each person, for each address and in total.
 //
-// A table with seats for more people waits until these have come by its link; see Tables.ClaimSeat.
+// A table with seats for more people waits until they have come by its link; see Tables.ClaimSeat.
 package play
 
 import (
@@ -30,11 +30,11 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of Tables. All but OnChange and NewWatcher are required.
+// Options are what Tables needs from the rest of the server. All but OnChange and NewWatcher are required.
 type Options struct {
 	Store   *store.Store
 	Limits  Limits
-	Room    ladder.MemoryBudget                                             // memory limits of bots, as for ladders
+	Room    ladder.MemoryBudget                                             // computes the memory that the bots of a game need, as for ladders
 	Resolve func(context.Context, ladder.Version) (match.Contestant, error) // returns a version as a bot in its sandbox
 	Log     *slog.Logger
 	// OnChange, unless nil, is called with the ID of a table whose page has changed. It must not block.
@@ -44,15 +44,15 @@ type Options struct {
 	NewWatcher func(*Table) Watcher
 }
 
-// Watcher follows a game for those who watch it. Its methods must not block.
+// Watcher passes a game on to the people who watch it. Its methods must not block.
 type Watcher interface {
-	// Position is called with each position; see match.Observer.
+	// Position is called with the game after each change of its position; see match.Observer.
 	Position(*referee.Game)
 	// End is called when the game has ended and is stored.
 	End(ladder.PlayState)
 }
 
-// Tables are all games of people that are being played or wait for people. Run must be called.
+// Tables holds all games of people that are being played or wait for people. Run must be called.
 type Tables struct {
 	Options
 	memory *semaphore.Weighted // memory of the bots at all tables, in bytes
@@ -64,19 +64,20 @@ type Tables struct {
 	stop   context.CancelCauseFunc
 }
 
-// Limits bound the games of people. LimitsOf returns the usual ones.
+// Limits bound the games of people on a server. LimitsOf returns the usual values.
 type Limits struct {
 	ladder.PlayLimits
-	Memory     int64         // of all bots, in bytes; 0 means no limit
+	Memory     int64         // of the bots of all games, in bytes; 0 means no limit
 	Person     int           // simultaneous games of one person or guest
 	Address    int           // simultaneous games of guests from one address
-	Wait       time.Duration // for people to join by the link
-	ReturnTime time.Duration // for a person to connect, and to connect again
-	Frames     int           // that a page may send in a second on average; four times as many at once
-	Silence    time.Duration // after which a silent connection ends
+	Wait       time.Duration // how long a table waits for people to come by its link
+	ReturnTime time.Duration // how long a person may take to connect, and to connect again
+	Frames     int           // messages that a page may send in a second on average; four times this number at once
+	Silence    time.Duration // a connection without a message for this long is closed
 }
 
-// LimitsOf returns the limits for the configuration l and the memory of all bots in bytes.
+// LimitsOf returns the limits for l from the server's configuration. memory is the limit for the bots of all
+// games in bytes.
 func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 	return Limits{
 		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
@@ -103,7 +104,7 @@ type breakError struct {
 
 func (e *breakError) Error() string { return e.text }
 
-// Causes for which the server ends a game.
+// The errors with which a game ends without a result.
 var (
 	errStopped = &breakError{ladder.BrokenByStop, "the server stops"}
 	errBlocked = &breakError{ladder.BrokenByBlock, "the person is blocked"}
@@ -113,8 +114,8 @@ var (
 	errCancel  = &breakError{ladder.BrokenByCancel, "who had opened the table has cancelled it"}
 )
 
-// Run ends the games of people who are blocked. When ctx ends it ends all games and returns. Games of an
-// earlier server must have been ended before by store.Plays.BreakAll.
+// Run ends the games of people who are blocked while they play. When ctx ends, it ends all games and returns.
+// Before it starts, store.Plays.BreakAll must have ended the games of an earlier run of the server.
 func (t *Tables) Run(ctx context.Context) error {
 	ended, unsubscribe := t.Store.Events().Subscribe(1, func(e events.Event) bool { return e.Kind == events.AccessEnded })
 	defer unsubscribe()
@@ -137,7 +138,8 @@ func (t *Tables) Run(ctx context.Context) error {
 	}
 }
 
-// endBlocked ends the games of people who are blocked. In a game of several people, a blocked person resigns.
+// endBlocked ends the games of people who have been blocked. If several people play, the blocked person
+// resigns instead.
 func (t *Tables) endBlocked(ctx context.Context) {
 	for _, x := range t.all() {
 		people := x.People()
@@ -165,7 +167,7 @@ func (t *Tables) all() []*Table {
 	return slices.DeleteFunc(slices.Collect(maps.Values(t.tables)), func(x *Table) bool { return !x.isOpened() })
 }
 
-// Table returns the table with an ID, nil if its game has ended or never existed.
+// Table returns the table with an ID, or nil if its game has ended or never existed.
 func (t *Tables) Table(id string) *Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -180,7 +182,8 @@ func (t *Tables) TablesOf(actor service.Actor) []*Table {
 	return slices.DeleteFunc(t.all(), func(x *Table) bool { return x.Seat(actor) < 0 })
 }
 
-// Rematch returns the table that waits for people as the rematch of the game id, nil if there is none.
+// Rematch returns the table at which people are awaited for a rematch of the finished game id, or nil if
+// there is none.
 func (t *Tables) Rematch(id string) *Table {
 	for _, x := range t.all() {
 		if x.Choice.After == id && x.Waiting() {
@@ -190,7 +193,8 @@ func (t *Tables) Rematch(id string) *Table {
 	return nil
 }
 
-// CheckPlayer returns an error if actor may not play on this server at all.
+// CheckPlayer returns an error if actor may not play on this server at all, because it has no games for
+// people or none for guests.
 func (t *Tables) CheckPlayer(actor service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
@@ -201,7 +205,9 @@ func (t *Tables) CheckPlayer(actor service.Actor) error {
 	return nil
 }
 
-// ClaimGuestGames assigns a guest's games to the person actor, as whom the guest has just signed in.
+// ClaimGuestGames assigns the games in progress of a guest to a person. actor is the guest who has just
+// signed in: it has the session of the guest and the person. A game that cannot be assigned stays that of the
+// guest and is logged.
 func (t *Tables) ClaimGuestGames(ctx context.Context, actor service.Actor) {
 	for _, x := range t.TablesOf(actor) {
 		if err := x.assignSeat(ctx, actor); err != nil {
@@ -210,9 +216,10 @@ func (t *Tables) ClaimGuestGames(ctx context.Context, actor service.Actor) {
 	}
 }
 
-// Open opens a table for actor and starts its bots. The game starts when all people have sat down and
-// connected. For a guest without a session, Open starts one and returns its key. If another person has
-// already opened the same rematch, actor gets a seat at that table instead.
+// Open opens a table for actor with choice c, and prepares its bots. The game starts when all people have sat
+// down and connected. If actor is a guest without a session, Open creates one and returns its key; otherwise
+// key is "". If c is a rematch that another person has already opened, actor gets a seat at that table
+// instead.
 func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Table, key string, err error) {
 	if err := t.CheckPlayer(actor); err != nil {
 		return nil, "", err
@@ -257,8 +264,8 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 	return x, key, nil
 }
 
-// join gives actor a seat at a rematch that another person is opening. If that opening fails, it opens the
-// table for actor.
+// join gives actor a seat at other, a table for the same rematch that another person is opening. If that
+// opening fails, it opens a table with choice c for actor.
 func (t *Tables) join(ctx context.Context, other *Table, actor service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.moments.openFinished:
@@ -272,9 +279,9 @@ func (t *Tables) join(ctx context.Context, other *Table, actor service.Actor, c 
 	return other, key, err
 }
 
-// ClaimSeat gives actor a seat at a table that waits for people, unless actor has one there. For a guest
-// without a session, it starts one and returns its key. The game starts when the last seat is taken and all
-// people have connected.
+// ClaimSeat gives actor a free seat at table x. If actor has a seat there already, it does nothing. If actor
+// is a guest without a session, ClaimSeat creates one and returns its key; otherwise key is "". The game
+// starts when the last seat is taken and all people have connected.
 func (t *Tables) ClaimSeat(ctx context.Context, x *Table, actor service.Actor) (key string, err error) {
 	if err := t.CheckPlayer(actor); err != nil {
 		return "", err
@@ -289,7 +296,8 @@ func (t *Tables) ClaimSeat(ctx context.Context, x *Table, actor service.Actor) (
 	return key, err
 }
 
-// reserveSeat reserves a free seat. It returns -1 if actor has a seat, and an error if a limit is reached.
+// reserveSeat takes a free seat at x for actor and returns its number, or -1 if actor already has a seat. It
+// returns an error if no seat is free or actor has reached a limit.
 func (t *Tables) reserveSeat(x *Table, actor service.Actor) (seat int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -302,15 +310,16 @@ func (t *Tables) reserveSeat(x *Table, actor service.Actor) (seat int, err error
 	return x.reserveSeat(actor)
 }
 
-// SocketLimits returns the limits of the connections of people.
+// SocketLimits returns the limits of the WebSockets through which people play.
 func (t *Tables) SocketLimits() socket.Limits {
 	l := socket.DefaultLimits
 	l.Frames, l.Burst, l.Silence = float64(t.Limits.Frames), 4*t.Limits.Frames, t.Limits.Silence
 	return l
 }
 
-// admit adds a table within the limits. If another table waits as the same rematch, it returns that table
-// instead.
+// admit adds table x, and reserves memory for its bots. It returns an error if a limit is reached or the
+// server stops. If x is a rematch for which another table already waits, it returns that table and adds
+// nothing.
 func (t *Tables) admit(x *Table) (other *Table, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -334,8 +343,8 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// isOpened reports whether the opening of the table has finished. If the table could not be stored, it is no
-// longer in Tables by then.
+// isOpened reports whether Tables.Open has finished with the table, successfully or not. After a failure, the
+// table is no longer in Tables.
 func (x *Table) isOpened() bool {
 	select {
 	case <-x.moments.openFinished:
@@ -345,8 +354,8 @@ func (x *Table) isOpened() bool {
 	}
 }
 
-// checkLimits returns an error if a seat at table would exceed the limits of actor. The caller holds the
-// lock.
+// checkLimits returns an error if a seat at table would exceed the limit of games of actor, of actor's
+// address or of the server. The caller holds t.mu.
 func (t *Tables) checkLimits(actor service.Actor, table *Table) error {
 	own, near, all := 0, 0, 0
 	for _, x := range t.tables {

@@ -22,7 +22,7 @@ import (
 
 // Table is one game of people and bots.
 type Table struct {
-	ID       string // random, so that only those with the link find the table
+	ID       string // random, so that only people who know the link find the table
 	Choice   Choice
 	Variant  *rules.Variant
 	Seats    []*Seat
@@ -37,7 +37,7 @@ type Table struct {
 
 	mu          sync.Mutex // guards turn, the unexported fields of Seats, and Seat.Player
 	turn        turn
-	ownershipMu sync.Mutex // prevents a change of players while the game is being stored
+	ownershipMu sync.Mutex // held while the game is stored and while a seat changes to another person
 }
 
 // moments are channels that close when a table reaches a stage.
@@ -52,7 +52,7 @@ func newMoments() moments {
 	return moments{make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
 }
 
-// turn is the seat to move and the start of its turn.
+// turn is the seat that has to move and the time since when.
 type turn struct {
 	seat      int // -1 if no seat is to move
 	startedAt time.Time
@@ -68,15 +68,16 @@ type Seat struct {
 	taken        bool               // by a person, perhaps not stored yet
 	seatStored   bool               // the person's seat is stored
 	arrived      bool               // the person has connected once, or has resigned
-	connections  int                // current number
+	connections  int                // number of open connections of the person
 	resigned     bool               // the person has resigned and can send no more moves
-	forfeited    bool               // in the game
-	bankLeft     time.Duration      // at the start of the turn
-	timer        *time.Timer        // of the person's move; nil unless it is their turn without a bank
-	moveDeadline time.Time          // of a person without a bank
+	forfeited    bool               // the seat has forfeited the game
+	bankLeft     time.Duration      // the time left to the person at the start of the turn
+	timer        *time.Timer        // ends the game at moveDeadline; nil unless the person has to move and has no bank
+	moveDeadline time.Time          // when the person, without a bank, has to have moved
 }
 
-// prepare returns the bots of all seats. Their files exist until ctx ends.
+// prepare returns the players of all seats in the form in which the referee plays them: bots in their
+// sandboxes, and people through their connections. The files of the bots exist until ctx ends.
 func (x *Table) prepare(ctx context.Context) (bots []match.Contestant, err error) {
 	for _, s := range x.Seats {
 		if s.stream != nil {
@@ -96,10 +97,10 @@ func (x *Table) prepare(ctx context.Context) (bots []match.Contestant, err error
 	return bots, nil
 }
 
-// bankMargin is how far a person may exceed the bank, as the last move has to travel over the network.
+// bankMargin is how much longer than the bank a person may take, because moves travel over the network.
 const bankMargin = time.Second
 
-// Names returns the names of the seats in the replay. They are unique.
+// Names returns the name of each seat as the replay has it. No two seats have the same name.
 func (x *Table) Names() (list []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -132,8 +133,8 @@ func (x *Table) hasGuestFrom(address netip.Addr) bool {
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.Person.ID == 0 && s.Player.Address == address })
 }
 
-// reserveSeat reserves a free seat for actor: one that is reserved for actor, or else one that is reserved
-// for nobody.
+// reserveSeat takes a free seat for actor and returns its number: one that is reserved for actor, or
+// otherwise one that is reserved for nobody. It returns an error if there is none. finishClaim must follow.
 func (x *Table) reserveSeat(actor service.Actor) (seat int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -152,8 +153,8 @@ func (x *Table) reserveSeat(actor service.Actor) (seat int, err error) {
 	return seat, nil
 }
 
-// finishClaim completes reserveSeat after the attempt to store the seat. If stored is false, it frees the
-// seat.
+// finishClaim completes reserveSeat after the attempt to store who sits at seat. If stored is false, it frees
+// the seat. session is the ID of the guest's session, or 0.
 func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.mu.Lock()
 	s := x.Seats[seat]
@@ -168,7 +169,7 @@ func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.tables.OnChange(x.ID)
 }
 
-// hasFreeSeat reports whether a seat waits for a person. The caller holds the lock.
+// hasFreeSeat reports whether a seat waits for a person. The caller holds x.mu.
 func (x *Table) hasFreeSeat() bool {
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.stream != nil && !s.seatStored })
 }
@@ -180,10 +181,11 @@ func (x *Table) Waiting() bool {
 	return x.hasFreeSeat()
 }
 
-// WaitMinutes returns how long the table waits for people at most, in minutes.
+// WaitMinutes returns the largest number of minutes for which the table waits for people.
 func (x *Table) WaitMinutes() int { return int(x.tables.Limits.Wait.Minutes()) }
 
-// Cancel ends a table that waits for people. Only the person who has opened it may do so.
+// Cancel ends a table that waits for people. It returns an error unless actor has opened the table, or if the
+// game has started.
 func (x *Table) Cancel(actor service.Actor) error {
 	switch {
 	case x.Seat(actor) != x.Choice.Seat:
@@ -208,7 +210,8 @@ func (x *Table) People() (seats []int) {
 	return seats
 }
 
-// store adds the game to the store. For a guest without a session it starts one and returns its key.
+// store adds the game to the store of the server. If the person who opened the table is a guest without a
+// session, it creates one and returns its key; otherwise key is "".
 func (x *Table) store(ctx context.Context) (key string, err error) {
 	actor := x.player(x.Choice.Seat)
 	p := ladder.Play{
@@ -227,8 +230,9 @@ func (x *Table) store(ctx context.Context) (key string, err error) {
 	return key, err
 }
 
-// assignSeat assigns a guest's seat to the person as whom the guest has signed in, unless that person has
-// another seat at the table.
+// assignSeat assigns the seat of a guest to a person. actor is the guest who has signed in, with the guest's
+// session and the person. It does nothing if actor has no seat of a guest here, or if the person has another
+// seat.
 func (x *Table) assignSeat(ctx context.Context, actor service.Actor) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
@@ -250,17 +254,17 @@ func (x *Table) assignSeat(ctx context.Context, actor service.Actor) error {
 	return nil
 }
 
-// Seat returns the seat of actor, -1 if actor has none.
+// Seat returns the number of actor's seat, or -1 if actor has none.
 func (x *Table) Seat(actor service.Actor) int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.IndexFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.IsSame(actor) })
 }
 
-// SeatView is what all see of a seat.
+// SeatView is what everybody may see of a seat at a table.
 type SeatView struct {
 	Seat        int
-	Team        int    // counted from 1
+	Team        int    // the team or single seat on whose side it plays, counted from 1
 	Name        string // "" for a guest
 	Bot         bool
 	Free        bool
@@ -270,11 +274,11 @@ type SeatView struct {
 	Resigned    bool
 	Forfeited   bool          // by a fault, perhaps of a team partner, while others play on
 	Turn        bool          // the seat is to move
-	BankLeft    time.Duration // at the start of the turn
+	BankLeft    time.Duration // the time left at the start of the turn
 	Until       time.Time     // when the bank of the seat to move is empty
 }
 
-// SeatViews returns what all see of the seats.
+// SeatViews returns the view of each seat in order.
 func (x *Table) SeatViews() (list []SeatView) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -295,14 +299,15 @@ func (x *Table) SeatViews() (list []SeatView) {
 	return list
 }
 
-// Connection is the connection of a person's page.
+// Connection is the connection of a person's page with the server.
 type Connection interface {
 	socket.Wire
 	Done() <-chan struct{} // closes when the connection closes
 }
 
-// Attach carries the lines of a person's seat over a connection; see socket.LineStream. The game starts when
-// all people have connected. At the end of the game, Attach waits until the game is stored.
+// Attach exchanges the lines of a person's seat over c until c closes; see socket.LineStream. The game starts
+// when all people have connected. At the end of the game, Attach closes c only after the game has been
+// stored.
 func (x *Table) Attach(seat int, c Connection) error {
 	s := x.Seats[seat]
 	x.mu.Lock()
@@ -319,7 +324,7 @@ func (x *Table) Attach(seat int, c Connection) error {
 	return s.stream.Attach(heldConnection{c, x.moments.gameStored})
 }
 
-// heldConnection is a connection that, at the end of a game, closes only when the game is stored.
+// heldConnection is a connection that stays open after the end of a game until the game is stored.
 type heldConnection struct {
 	Connection
 	gameStored <-chan struct{}
@@ -335,8 +340,8 @@ func (w heldConnection) Close(why string) {
 	w.Connection.Close(why)
 }
 
-// recordArrival records that a person has connected or never will. After the last one, the game starts. The
-// caller holds x.mu.
+// recordArrival records that the person at s has connected or, after resigning, never will. When nobody is
+// missing, the game starts. The caller holds x.mu.
 func (x *Table) recordArrival(s *Seat) {
 	if s.arrived {
 		return
@@ -347,7 +352,7 @@ func (x *Table) recordArrival(s *Seat) {
 	}
 }
 
-// Resign resigns for a person's seat. The seat loses when it is its turn.
+// Resign resigns the game for the person at seat. The referee ends the game of the seat when it is its turn.
 func (x *Table) Resign(seat int) {
 	x.mu.Lock()
 	x.Seats[seat].resigned = true
@@ -375,7 +380,8 @@ func (x *Table) closeStreams(why error) {
 // Done returns a channel that closes when the game has ended and is stored.
 func (x *Table) Done() <-chan struct{} { return x.moments.gameStored }
 
-// TimeLeft returns the time that a person has left for the move. If it is not the person's turn, ok is false.
+// TimeLeft returns the time that the person at seat has left for the move. If it is not the person's turn, ok
+// is false.
 func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -386,7 +392,8 @@ func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	return max(0, time.Until(s.moveDeadline)), s.timer != nil
 }
 
-// botClock is the clock of the bots. As they have the lowest priority, its margin is wide.
+// botClock returns the clock of the bots. Its margin is wide, because these bots run with the lowest
+// priority.
 func (x *Table) botClock() referee.Clock {
 	return referee.Clock{Move: x.tables.Limits.Think, Margin: 5 * time.Second, Startup: time.Minute}
 }
@@ -396,7 +403,8 @@ var (
 	moveVerb = []byte("move ")
 )
 
-// recordPosition records the turn, forfeits and banks of a position, and passes the position to the watcher.
+// recordPosition updates the turn, the forfeits and the banks after each change of the position, and passes
+// the game to the watcher.
 func (x *Table) recordPosition(g *referee.Game) {
 	x.mu.Lock()
 	x.turn = turn{g.Turn(), time.Now()}
@@ -418,7 +426,8 @@ func (x *Table) recordPosition(g *referee.Game) {
 	}
 }
 
-// runMoveClock runs the clock of a person without a bank, from the turn line to the move.
+// runMoveClock starts the clock of a person who has no bank when the referee asks for a move, and stops it at
+// the move. It is called with all lines between referee and seats.
 func (x *Table) runMoveClock(t referee.Traffic) {
 	s := x.Seats[t.Seat]
 	switch {
@@ -484,7 +493,8 @@ func (x *Table) run(ctx context.Context, bots []match.Contestant) {
 	}
 }
 
-// await waits until done closes. If that takes longer than limit, it returns late.
+// await waits until done closes. If that takes longer than limit, it returns the error late; if ctx ends
+// first, it returns the cause.
 func await(ctx context.Context, done <-chan struct{}, limit time.Duration, late error) error {
 	select {
 	case <-done:
@@ -496,7 +506,8 @@ func await(ctx context.Context, done <-chan struct{}, limit time.Duration, late 
 	}
 }
 
-// playGame plays the game after all people have sat down and connected.
+// playGame waits until all people have sat down and connected, plays the game and returns it. If people do
+// not come in time, it returns an error.
 func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (game *referee.GameResult, err error) {
 	if err := await(ctx, x.moments.allSeated, x.tables.Limits.Wait, errWait); err != nil {
 		return nil, err
@@ -531,7 +542,7 @@ func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (game *re
 	return game, nil
 }
 
-// reportVoid ends the table if its game is void, that is, if the machine failed to play it.
+// reportVoid ends the table if err says that its game is void because the machine failed to play it.
 func (x *Table) reportVoid(err error) {
 	if v, ok := errors.AsType[*match.VoidError](err); ok {
 		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)
@@ -539,7 +550,8 @@ func (x *Table) reportVoid(err error) {
 	}
 }
 
-// storeResult stores a finished game. It returns an error instead if a house bot has failed.
+// storeResult stores the finished game g. If a house bot has failed in it, storeResult returns an error
+// instead.
 func (x *Table) storeResult(g *referee.GameResult) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
