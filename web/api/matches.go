@@ -271,8 +271,8 @@ func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	return nil
 }
 
-// getGameLog answers with what is stored of a bot's standard error in a game. Only the owner of the bot and
-// admins may read it.
+// getGameLog answers with what is stored of a bot's standard error in a game. It refuses everybody who does
+// not own the bot.
 func (a *API) getGameLog(w http.ResponseWriter, r *http.Request) error {
 	game, err := middleware.PathID(r, "game")
 	if err != nil {

@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// addressOf returns the client's address, for limits and the log. If the connection comes from a trusted
-// proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. An IPv6 address is truncated
-// to its /64 network, which usually belongs to one customer.
+// addressOf returns the address of the client of r, for limits and the log. If the connection comes from a
+// trusted proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. An IPv6 address is
+// truncated to its /64 network, which usually belongs to one customer. If the connection has no address, it
+// returns the zero Addr.
 func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	port, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -41,7 +42,8 @@ func (m *Middleware) isTrusted(addr netip.Addr) bool {
 	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// isSecure reports whether the client uses https. A trusted proxy says so in X-Forwarded-Proto.
+// isSecure reports whether the client uses https, directly or, according to the header X-Forwarded-Proto, to
+// a trusted proxy.
 func (m *Middleware) isSecure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

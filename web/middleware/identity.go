@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 )
 
-// bearer returns the token in the Authorization header of a request, "" if there is no such header.
+// bearer returns the token in the Authorization header of a request, or "" if there is no such header. It
+// returns an error if the header has another form than "Bearer TOKEN".
 func bearer(r *http.Request) (token string, err error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {
@@ -23,7 +24,8 @@ func bearer(r *http.Request) (token string, err error) {
 	return token, nil
 }
 
-// Bearer identifies the client by the token in the Authorization header, and counts the request.
+// Bearer identifies the client by the token in the Authorization header and counts the request against the
+// client's rate limit, as Identify does.
 func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	token, err := bearer(r)
 	if err != nil {
@@ -32,9 +34,10 @@ func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	return m.Identify(w, r, token, m.Service.TokenActor)
 }
 
-// Identify finds the person or session of a key with find, and counts the request against the limit of the
-// person or of the address. If key is "", the request is anonymous. Each request must call Identify or Bearer
-// once.
+// Identify finds out who sends r: it calls find with key, a token or the key of a session, and stores the
+// result in the Request. If key is "", the client is anonymous. It also counts the request against the limit
+// of requests a minute of the person or the address. Each request must call Identify or Bearer once. It
+// returns the error of find or of an exceeded limit.
 func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string, find func(context.Context, string) (service.Actor, error)) error {
 	in := RequestOf(r)
 	if key == "" {
@@ -48,9 +51,10 @@ func (m *Middleware) Identify(w http.ResponseWriter, r *http.Request, key string
 	return m.count(w, in, err)
 }
 
-// count counts a request against the limit of its person. If the person is unknown, also because of err, it
-// counts against the limit of the address, which stops the guessing of keys. It returns err or the error of
-// the limit.
+// count counts a request against the limit of requests a minute of its person. If the person is unknown, it
+// counts against the limit of the client's address, which slows down the guessing of keys. Requests for cheap
+// pages have a limit of their own. err is the error of identifying the client, or nil. count returns the
+// error of an exceeded limit, otherwise err.
 func (m *Middleware) count(w http.ResponseWriter, in *Request, err error) error {
 	switch {
 	case in.Cheap && err == nil:

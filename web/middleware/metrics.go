@@ -7,7 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics counts requests by route. Counting by path would make an unbounded number of series.
+// metrics are the Prometheus metrics of requests. They are labelled with the pattern of the route, because
+// labels with paths would be unlimited in number.
 type metrics struct {
 	requests *prometheus.CounterVec
 	seconds  *prometheus.HistogramVec
@@ -33,7 +34,8 @@ func newMetrics(to prometheus.Registerer) *metrics {
 	return m
 }
 
-// countRequest counts a request. The status is 0 if the client disconnected before the answer began.
+// countRequest counts a request. route is the pattern of its route, or "" if it has none, and took is how
+// long it took. status is 0 if the client disconnected before the answer began.
 func (m *metrics) countRequest(route string, status int, took time.Duration) {
 	if route == "" {
 		route = "none"

@@ -1,6 +1,7 @@
 // Package middleware handles what all requests to the API and to pages have in common: it identifies the
-// client, limits requests at the same time and in a minute, sets deadlines, recovers from panics, and writes
-// the log and the metrics. It also reads the parameters of requests and writes error documents (RFC 9457).
+// client, limits the rate of requests and the number of long ones, sets deadlines, recovers from panics, and
+// writes the log and the metrics. It also reads the parameters of requests and writes error documents (RFC
+// 9457).
 package middleware
 
 import (
@@ -24,23 +25,23 @@ import (
 	"github.com/timba-arena/timba/web/admission"
 )
 
-// Options are the parts of a Middleware. Service is required.
+// Options are what a Middleware needs from the rest of the server. Service is required.
 type Options struct {
 	Service    *service.Service
-	Registerer prometheus.Registerer // of the metrics; may be nil
+	Registerer prometheus.Registerer // registers the metrics; may be nil
 	Proxies    []netip.Prefix        // proxies whose X-Forwarded-For is trusted
-	Pace       Pace                  // least speed of uploads and downloads; the zero value means DefaultPace
+	Pace       Pace                  // slowest permitted uploads and downloads; the zero value means DefaultPace
 	Log        *slog.Logger          // if nil, nothing is logged
 }
 
 // Middleware holds the limits, the log and the metrics that all requests share.
 type Middleware struct {
 	Options
-	Joining *admission.Rate[netip.Addr] // attempts to join; stops the guessing of invite codes and mass registration
-	Assets  *admission.Rate[netip.Addr] // style sheets, scripts and other files of pages
-	Uploads *admission.Places
-	Streams *admission.Places // downloads
-	Waits   *admission.Places // requests that wait for a change
+	Joining *admission.Rate[netip.Addr] // limits registrations, so that nobody can guess the codes of invites or register many people
+	Assets  *admission.Rate[netip.Addr] // limits requests for style sheets, scripts and other files of pages
+	Uploads *admission.Places           // limits simultaneous uploads
+	Streams *admission.Places           // limits simultaneous downloads
+	Waits   *admission.Places           // limits requests that wait for a change
 
 	metrics   *metrics
 	anonymous *admission.Rate[netip.Addr]
@@ -60,7 +61,7 @@ var retrySoon = phrase.New("try again in some seconds")
 const (
 	registrationsPerMinute = 60   // attempts of one address to join; a class may be behind one address
 	assetsPerMinute        = 3000 // for one address; a first visit loads about thirty files, a later one none
-	pagesForOne            = 10   // cheap pages for each other request
+	pagesForOne            = 10   // as many requests for cheap pages are allowed for each other request
 )
 
 // New returns a Middleware.
@@ -82,12 +83,12 @@ func New(o Options) *Middleware {
 	}
 }
 
-// Request is what the middleware knows of a request.
+// Request is what the middleware knows about an HTTP request.
 type Request struct {
 	service.Actor           // who sends the request; before Identify, only the address is known
 	ID            string    // identifies the request in the log
 	Secure        bool      // the client uses https, perhaps to a trusted proxy
-	Route         string    // pattern of the route; "" if there is none
+	Route         string    // the pattern of the route; "" if no route matches
 	Cheap         bool      // the request is for a page that costs little; set it before Identify
 	w             *recorder // writes the answer, after compression
 	inner         *recorder // is written by the route, before compression; nil before the route starts
@@ -95,22 +96,22 @@ type Request struct {
 
 type requestKey struct{}
 
-// RequestOf returns the Request of an HTTP request that has passed Wrap. It panics for any other.
+// RequestOf returns the Request of r, which must have passed Middleware.Wrap; otherwise RequestOf panics.
 func RequestOf(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
 
-// RecordAnswer returns a writer that writes to w and records when an answer begins. So HasAnswerBegun is true
-// even while a buffer still holds the answer back.
+// RecordAnswer returns a writer that writes to w and records when the route begins its answer. HasAnswerBegun
+// is then true even while w, which compresses, holds the answer back in a buffer.
 func (in *Request) RecordAnswer(w http.ResponseWriter) http.ResponseWriter {
 	in.inner = &recorder{ResponseWriter: w}
 	return in.inner
 }
 
-// Visitor returns the person or address that the request counts for.
+// Visitor returns the person and the address against whose limits the request counts.
 func (in *Request) Visitor() admission.Visitor {
 	return admission.Visitor{Person: in.Person.ID, Address: in.Address}
 }
 
-// HasAnswerBegun reports whether an answer has begun, perhaps only in the buffer of the compressor.
+// HasAnswerBegun reports whether the route has begun to write the answer, even if it is still in a buffer.
 func (in *Request) HasAnswerBegun() bool {
 	return in.w.status != 0 || in.inner != nil && in.inner.status != 0
 }
@@ -120,7 +121,7 @@ type recorder struct {
 	http.ResponseWriter
 	status int // 0 before the answer begins
 	bytes  int64
-	pace   *pace // least speed at which the client must receive the answer; nil means no limit
+	pace   *pace // fails writes if the client receives too slowly; nil means no limit
 }
 
 func (w *recorder) WriteHeader(status int) {
@@ -162,7 +163,9 @@ const (
 	answerTime = 90 * time.Second // for the whole request; longer than the longest wait
 )
 
-// Wrap returns a handler that passes all requests through the middleware, also those without a route.
+// Wrap returns a handler that passes all requests through the middleware before next, also those without a
+// route: it attaches a Request, sets headers and deadlines, recovers from panics, and writes the log and the
+// metrics. It neither identifies the client nor counts the request; see Identify.
 func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -202,7 +205,8 @@ func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	})
 }
 
-// logRequest counts and logs a request. It omits the query and the headers, which may contain secrets.
+// logRequest writes a finished request to the metrics and the log. It omits the query and the headers, which
+// may contain secrets.
 func (m *Middleware) logRequest(r *http.Request, in *Request, took time.Duration) {
 	m.metrics.countRequest(in.Route, in.w.status, took)
 	m.Log.LogAttrs(r.Context(), slog.LevelDebug, "request",
@@ -211,7 +215,7 @@ func (m *Middleware) logRequest(r *http.Request, in *Request, took time.Duration
 		slog.String("address", in.Address.String()), slog.Int64("person", in.Person.ID), slog.Int64("token", in.Token.ID))
 }
 
-// securityHeaders sets the strictest policies. A page that needs more sets its own policy.
+// securityHeaders sets the headers with the strictest security policies. A page that needs more sets its own.
 func securityHeaders(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")
@@ -219,8 +223,9 @@ func securityHeaders(h http.Header) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
-// NewServer returns a server for h with timeouts against slow clients. Bodies and answers have their own
-// timeouts; see Wrap. When the server shuts down, requests that only wait are answered at once.
+// NewServer returns a server for h that disconnects clients which send their headers too slowly. The
+// deadlines of bodies and answers are set by Wrap. When the server shuts down, requests that wait for a
+// change are answered at once. log gets the errors of connections.
 func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 	closing, shut := context.WithCancel(context.Background())
 	s := &http.Server{
@@ -239,7 +244,8 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 
 type closingKey struct{}
 
-// closing returns a channel that is closed when the server shuts down. Without a server it is nil.
+// closing returns a channel that is closed when the server of a request with context ctx shuts down, or nil
+// if the request does not come from a server of NewServer.
 func closing(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
 	return c

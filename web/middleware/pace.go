@@ -6,20 +6,20 @@ import (
 	"time"
 )
 
-// Pace is the least average speed of a transfer. The transfer may fall behind that speed by Window in total.
-// Faster parts make up for slower ones, but never by more than Window.
+// Pace is the slowest permitted speed of a transfer. A transfer may take up to Window longer than it would
+// take at Rate. Parts that are faster than Rate make up for slower ones.
 type Pace struct {
 	Rate   int64 // in bytes a second
 	Window time.Duration
 }
 
-// pace is the state of one transfer with a Pace.
+// pace measures one transfer against a Pace.
 type pace struct {
 	Pace
-	slack time.Duration // part of the window that is left
+	slack time.Duration // how much longer than at Rate the rest of the transfer may take
 }
 
-// DefaultPace is slower than any connection that people use.
+// DefaultPace is 32 KiB a second with a window of 10 seconds, which is slower than any usual connection.
 var DefaultPace = Pace{32 << 10, 10 * time.Second}
 
 func (p Pace) start() *pace { return &pace{p, p.Window} }
@@ -32,7 +32,8 @@ func (p *pace) countTransfer(bytes int, took time.Duration) {
 	p.slack = min(p.Window, p.slack+p.transferTime(bytes)-took)
 }
 
-// PacedBody returns a body whose Read fails when the client sends it too slowly.
+// PacedBody returns a reader of body, the body of a request, that fails when the client sends it more slowly
+// than m.Pace. w is the writer of the answer to the request.
 func (m *Middleware) PacedBody(w http.ResponseWriter, body io.Reader) io.Reader {
 	return &pacedBody{body, http.NewResponseController(w), m.Pace.start()}
 }
@@ -51,8 +52,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// write writes a part of an answer. It fails when the client receives it too slowly. Time between two writes
-// does not count.
+// write writes data, a part of an answer, to w. It fails when the client receives the answer more slowly than
+// the pace. Time between two writes does not count.
 func (p *pace) write(w http.ResponseWriter, data []byte) (int, error) {
 	rc := http.NewResponseController(w)
 	began := time.Now()

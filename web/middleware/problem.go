@@ -24,8 +24,8 @@ const (
 	internal         ladder.ErrorCode = "internal"
 )
 
-// kinds has the HTTP status and the title of each code. The codes are part of the API: a problem's type ends
-// with one.
+// kinds has the HTTP status and the title of the problem for each error code. Codes are a part of the API,
+// because the type of a problem ends with its code.
 var kinds = map[ladder.ErrorCode]struct {
 	status int
 	title  string
@@ -51,8 +51,8 @@ type Problem struct {
 	Text, Remedy phrase.Text // Remedy is what to try; it may be empty
 }
 
-// ProblemOf returns the problem for err. It hides the text of an internal error, which may contain paths and
-// queries.
+// ProblemOf returns the problem for err. If err is an unexpected failure of the server, the problem does not
+// quote it, because it may contain paths and queries.
 func ProblemOf(err error) Problem {
 	code, text := internal, phrase.New("the failure is in the server's log")
 	remedy := phrase.New("try again; if it fails again, report the instance to the operator of this server")
@@ -81,7 +81,8 @@ func ProblemOf(err error) Problem {
 	}
 }
 
-// RetryAfter returns the time after which a client may try again, 0 if a retry is no use.
+// RetryAfter returns the time after which a client may try again after err, or 0 if that would not help.
+// status is the HTTP status of the answer.
 func RetryAfter(err error, status int) time.Duration {
 	var known *ladder.Error
 	switch {
@@ -95,13 +96,13 @@ func RetryAfter(err error, status int) time.Duration {
 	return 0
 }
 
-// Seconds formats a time for the header Retry-After: in whole seconds, rounded up, at least 1.
+// Seconds formats d for the header Retry-After: in whole seconds, rounded up, at least 1.
 func Seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
 }
 
-// failureOf returns err with its cause, for the log, if it is a failure of the server. For any other error,
-// such as a disconnected client, it returns nil.
+// failureOf returns an error for the log with the text and the cause of err if err is a failure of the
+// server. For any other error, such as that of a disconnected client, it returns nil.
 func failureOf(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -123,7 +124,8 @@ func failureOf(err error) error {
 	return errors.Join(errors.New(e.Text.String()), cause)
 }
 
-// writeProblem answers with a problem document. It removes headers that were set for another answer.
+// writeProblem answers with the problem document p. If after is not 0, the header Retry-After names that
+// time. It removes headers that a route has set for another answer.
 func writeProblem(w http.ResponseWriter, r *http.Request, p wire.Problem, after time.Duration) {
 	h := w.Header()
 	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {
@@ -143,7 +145,8 @@ func writeProblem(w http.ResponseWriter, r *http.Request, p wire.Problem, after 
 	}
 }
 
-// challenge returns the WWW-Authenticate header of RFC 6750. It names an error only if a token was sent.
+// challenge returns the value of the header WWW-Authenticate (RFC 6750) of an answer with the status 401. It
+// names an error only if r has a token.
 func challenge(r *http.Request) string {
 	if r.Header.Get("Authorization") == "" {
 		return `Bearer realm="timba"`
@@ -151,7 +154,8 @@ func challenge(r *http.Request) string {
 	return `Bearer realm="timba", error="invalid_token"`
 }
 
-// Fail answers with the problem document for err. If an answer has already begun, it aborts the connection.
+// Fail answers with the problem document for err. If an answer has already begun, it aborts the connection
+// with a panic.
 func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := m.Problem(r, err)
 	if RequestOf(r).HasAnswerBegun() {
@@ -160,7 +164,8 @@ func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeProblem(w, r, p.Problem, RetryAfter(err, p.Status))
 }
 
-// Problem returns the problem for err. If err is a failure of the server, Problem logs it.
+// Problem returns the problem for err with the ID of request r. If err is a failure of the server, Problem
+// logs it.
 func (m *Middleware) Problem(r *http.Request, err error) Problem {
 	p := ProblemOf(err)
 	p.Instance = RequestOf(r).ID

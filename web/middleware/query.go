@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Query reads the parameters of a request. Its methods return zero values after an error; Check or Err
-// returns the first error.
+// Query reads the query parameters of a request. After an error, its methods return zero values or the
+// fallback, and the caller learns of the first error from Check or Err.
 type Query struct {
 	values    url.Values
 	readNames []string
@@ -32,7 +32,7 @@ func NewQuery(r *http.Request) *Query {
 
 const maxParameter = 256 // bytes
 
-// Text returns a parameter's value, "" if it is absent.
+// Text returns the value of the parameter called name, or "" if it is absent.
 func (q *Query) Text(name string) string {
 	q.readNames = append(q.readNames, name)
 	all := q.values[name]
@@ -52,14 +52,16 @@ func (q *Query) Text(name string) string {
 	return ""
 }
 
-// Fail records an error about a parameter, unless there is one already.
+// Fail records an error about the parameter called name, unless an error is already recorded. format and args
+// say what is wrong with it, and hint what to try.
 func (q *Query) Fail(name string, hint phrase.Text, format string, args ...any) {
 	if q.err == nil {
 		q.err = &ladder.Error{Code: ladder.Invalid, Text: phrase.New("%s %s", name, phrase.New(format, args...)), Hint: hint}
 	}
 }
 
-// Number returns a number from low to high. If the parameter is absent or wrong, it returns fallback.
+// Number returns the value of the parameter called name, a number from low to high. If it is absent or
+// invalid, it returns fallback.
 func (q *Query) Number(name string, low, high, fallback int64) int64 {
 	text := q.Text(name)
 	if text == "" {
@@ -73,7 +75,8 @@ func (q *Query) Number(name string, low, high, fallback int64) int64 {
 	return n
 }
 
-// Flag returns a parameter that is true or false, nil if it is absent.
+// Flag returns the value of the parameter called name, which is true or false, or nil if it is absent or
+// invalid.
 func (q *Query) Flag(name string) *bool {
 	switch text := q.Text(name); text {
 	case "":
@@ -87,7 +90,8 @@ func (q *Query) Flag(name string) *bool {
 	}
 }
 
-// Choice returns a parameter that is one of words, "" if it is absent.
+// Choice returns the value of the parameter called name, which must be one of words, or "" if it is absent or
+// invalid.
 func (q *Query) Choice(name string, words ...string) string {
 	text := q.Text(name)
 	if text != "" && !slices.Contains(words, text) {
@@ -97,7 +101,8 @@ func (q *Query) Choice(name string, words ...string) string {
 	return text
 }
 
-// Duration returns a parameter such as 30s that is at most high, 0 if it is absent.
+// Duration returns the value of the parameter called name, a duration such as 30s of at most high, or 0 if it
+// is absent or invalid.
 func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	text := q.Text(name)
 	if text == "" {
@@ -111,8 +116,9 @@ func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	return d
 }
 
-// CursorID returns the key in the cursor name: that of the last item of the previous page, or 0 for the first
-// page. kind identifies the list, so that a client cannot use the cursor of another one.
+// CursorID returns the number in the cursor that the parameter called name has, such as the ID of the last
+// item on the previous page. If the parameter is absent, it returns 0, which means the first page. kind is
+// the prefix of the list's cursors; a cursor of another list is an error.
 func (q *Query) CursorID(name, kind string) int64 {
 	text := q.Text(name)
 	if text == "" {
@@ -127,13 +133,15 @@ func (q *Query) CursorID(name, kind string) int64 {
 	return n
 }
 
-// CursorOf returns the cursor for a key of a list of a kind; see CursorID.
+// CursorOf returns the cursor that consists of kind, which identifies a list, and key, such as "match-17".
+// CursorID reads it.
 func CursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
 
-// Err returns the first error. Unlike Check, it accepts parameters that were not read, as pages do.
+// Err returns the first error, or nil. Unlike Check, it ignores parameters that no method has read.
 func (q *Query) Err() error { return q.err }
 
-// Check returns the first error. A parameter that no method has read is an error.
+// Check returns the first error, or nil. It is an error if the request has a parameter that no method has
+// read.
 func (q *Query) Check() error {
 	if q.err != nil {
 		return q.err
@@ -150,11 +158,12 @@ func (q *Query) Check() error {
 	return nil
 }
 
-// PathID returns the ID in the path parameter name, a number of at least 1.
+// PathID returns the ID in the path parameter called name. It returns an error unless the ID is a number of
+// at least 1.
 func PathID(r *http.Request, name string) (int64, error) { return PathNumber(r, name, 1) }
 
-// PathNumber returns the number in the path parameter name, which must be at least low. Error messages use
-// name as the kind of thing.
+// PathNumber returns the number in the path parameter called name, which must be at least low. Error messages
+// use name for the kind of thing that does not exist.
 func PathNumber(r *http.Request, name string, low int64) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)

@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// FindRoute reports whether mux has a route for a request. If it has none, methods lists the methods that the
-// path supports, "" for an unknown path. It finds no route for a path that is not clean, for which ServeMux
-// would redirect.
+// FindRoute reports whether mux has a route for r. If not, methods is the list of the methods that the path
+// supports, or "" if the path is unknown. A path that is not clean, such as one with "//", has no route,
+// although ServeMux would redirect it.
 func FindRoute(mux *http.ServeMux, r *http.Request) (known bool, methods string) {
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		return false, ""
@@ -23,12 +23,12 @@ func FindRoute(mux *http.ServeMux, r *http.Request) (known bool, methods string)
 	return false, http.Header(w).Get("Allow")
 }
 
-// NotAllowed returns the error for a path that supports only other methods.
+// NotAllowed returns the error for a request whose path supports only methods, a list for people.
 func NotAllowed(r *http.Request, methods string) error {
 	return ladder.Errorf(MethodNotAllowed, "try "+methods, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
 }
 
-// headers is a ResponseWriter that keeps only the headers.
+// headers is a ResponseWriter that stores the headers of an answer and discards the rest.
 type headers http.Header
 
 func (h headers) Header() http.Header         { return http.Header(h) }
