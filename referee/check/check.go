@@ -19,34 +19,35 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Options say what Run checks, and how. Defaults returns usual values.
+// Options say which games and conditions Run tests. Defaults returns usual values.
 type Options struct {
-	Games            []*rules.Game // to play; nil means all that the bot claims to play
+	Games            []*rules.Game // the games to play; nil means all that the bot claims to play
 	Seed             rules.Seed    // determines the deals, the moves of the other seats and the bot's own seed
 	Clock            referee.Clock // the time for a move, the margin and the start-up time
 	Quick            bool          // test every option once instead of all pairs, and play fewer games
-	Time             time.Duration // after this time no game starts; the bot's credit does not count
+	Time             time.Duration // time for the whole check: later no game starts; time that other programs take from the bot does not count
 	Waits            Waits
 	RetryUnsandboxed bool // if the bot fails in the sandbox, also try it without one, and report the difference
 	OnServer         bool // a server checks an uploaded bot: its author cannot set flags, and must not learn which files the server has
-	// OnCheck, if not nil, is called with each finished check.
+	// OnCheck, if not nil, is called with each check when it has finished.
 	OnCheck func(Check)
-	// OnProgress, if not nil, is called after each of the many games with the numbers of games done and
-	// planned.
+	// OnProgress, if not nil, is called after each game of the check ManyGames, with the number of its games that
+	// are done and of all that are planned.
 	OnProgress func(done, all int)
-	// Yield, if not nil, is called before lines are sent to the bot. own is the time that the check has
-	// taken, without the bot's credit. An error of Yield ends the check.
+	// Yield, if not nil, is called each time before lines are sent to the bot, so that the caller can pause the
+	// check. own is the time of the check so far, without time that other programs took. An error of Yield ends
+	// the check.
 	Yield func(own time.Duration) error
 }
 
-// Waits are how long a check waits for a bot, apart from the times of its clock.
+// Waits are times for which a check waits for a bot, in addition to the times of the bot's clock.
 type Waits struct {
-	Patience time.Duration // for a late answer, to find out why it is late
-	Pause    time.Duration // for lines that were not asked for
-	Grace    time.Duration // for the exit after "bye"
+	Patience time.Duration // for an answer that is already late, to find out why it is late
+	Pause    time.Duration // for lines that the bot must not write
+	Grace    time.Duration // for the end of the process after "bye"
 }
 
-// startFunc starts a bot, as match.Start does.
+// startFunc starts a bot. It has the parameters and results of match.Start.
 type startFunc func(context.Context, match.Contestant, referee.Clock, func(match.BotConn) match.BotConn) (*match.BotProcess, error)
 
 // Defaults returns options with the usual clock and times, and without Games, Seed and callbacks.
@@ -55,8 +56,8 @@ func Defaults() Options {
 	return Options{Clock: referee.DefaultClock, Time: 2 * time.Minute, Waits: waits}
 }
 
-// The names of the checks, in their order. Each game also has a check, which has the name of the game and
-// comes before ManyGames.
+// The names of the checks, in the order in which they are made. Between FirstGame and ManyGames there is also a
+// check for each game, named after the game.
 const (
 	Sandbox   = "sandbox"
 	Manifest  = "manifest"
@@ -88,44 +89,45 @@ type run struct {
 	timer       timer
 	session     *session // the running process, or nil
 	extras      extras
-	first       *game    // the game that later checks play again with changes
-	opening     []string // the bot's moves when it first played that game
+	first       *game    // the game that later checks play again with other lines
+	opening     []string // the bot's moves when it played the game first for the first time
 	marathon    marathon
-	gameResults map[string]*gameResult // by name of the game
+	gameResults map[string]*gameResult // by the name of the game
 }
 
-// timer measures how long a check takes.
+// timer measures the time of a check.
 type timer struct {
 	startedAt time.Time
-	credit    time.Duration // of the bot, in all its turns
+	credit    time.Duration // time that other programs took from the bot, in all its turns
 }
 
-// ownTime returns how long the check has taken, without the bot's credit.
+// ownTime returns how long the check has taken so far, without the time that other programs took from the bot.
 func (t timer) ownTime() time.Duration { return time.Since(t.startedAt) - t.credit }
 
-// marathon is the check of processes that play many games one after the other.
+// marathon is the state of the check ManyGames, in which a process of the bot plays many games one after the
+// other.
 type marathon struct {
 	plan      []*game
-	mostGames int      // the largest number in one process
-	leftOver  *Failure // the first failure that a new process does not repeat
+	mostGames int      // the largest number of games in one process
+	leftOver  *Failure // the first failure that does not happen in a new process
 }
 
-// gameResult sums up the games of one kind that the bot has played.
+// gameResult sums up the games of one kind, such as Brisca, that the bot has played.
 type gameResult struct {
-	plannedGames, playedGames int      // numbers of games that playMany plans and has played without a failure
-	failure                   *Failure // the first failure that a new process repeats
-	timedGames                int      // games whose moves are in moveTimes: those sent as in a match
+	plannedGames, playedGames int      // numbers of games that are planned, and that were played without a failure
+	failure                   *Failure // the first failure that also happens in a new process
+	timedGames                int      // games whose move times are in moveTimes, because their lines were sent as in a match
 	moveTimes                 []time.Duration
 }
 
-// Run checks a bot and returns the report. A mistake of the bot is part of the report, not an error. An error
-// is that of the context or of Options.Yield, an internal failure, or a *match.StarvedError if the machine is
-// too busy.
+// Run checks the bot p and returns the report. A failure of the bot is part of the report, not an error. The
+// error is that of the context or of Options.Yield, an internal failure, or a *match.StarvedError if the machine
+// is too busy.
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	return examine(ctx, match.Start, p, o)
 }
 
-// examine is Run with a function that starts the bot.
+// examine does the work of Run. start is called to start the bot.
 func examine(ctx context.Context, start startFunc, p program.Program, o Options) (*Report, error) {
 	if o.Games == nil {
 		for _, g := range games.All() {
@@ -161,8 +163,8 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 	return k.report, nil
 }
 
-// run makes all checks in order. If the bot cannot play one game, it skips the rest, because the other checks
-// would report the same failure.
+// run makes all checks in order and adds them to the report. If the bot does not start or fails in its first
+// game, the remaining checks are skipped, because they would report the same failure.
 func (k *run) run() error {
 	v := cover(k.Games[0], false)[0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}
@@ -199,14 +201,14 @@ func (k *run) run() error {
 	return nil
 }
 
-// step is one check. run returns a note on what it observed, and warnings; the error is a *Failure if the
-// check fails.
+// step is a check with its name. run makes the check and returns a note on what it observed, and warnings. Its
+// error is a *Failure if the bot fails.
 type step struct {
 	name string
 	run  func() (note string, warnings []string, err error)
 }
 
-// steps returns the checks that follow the many games.
+// steps returns the checks that follow the check ManyGames, in order.
 func (k *run) steps() []step {
 	var list []step
 	for _, d := range variations {
@@ -221,8 +223,8 @@ func (k *run) runCheck(name string, run func() (string, []string, error)) error 
 	return k.addCheck(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
-// addCheck adds a finished check to the report. If err is a *Failure, the check has failed; any other error
-// is returned.
+// addCheck adds c to the report, as failed if err is a *Failure. It returns any other error and then adds
+// nothing.
 func (k *run) addCheck(c Check, err error) error {
 	f, failed := errors.AsType[*Failure](err)
 	if err != nil && !failed {
@@ -284,7 +286,7 @@ func (k *run) endSession() {
 	}
 }
 
-// recordTimes adds the move times of a game whose lines were sent as in a match.
+// recordTimes adds the times of the bot's moves in g, a game whose lines were sent as in a match.
 func (k *run) recordTimes(g *game, p botAnswers) {
 	t := k.gameResults[g.variant.Game.Name]
 	t.timedGames, t.moveTimes = t.timedGames+1, append(t.moveTimes, p.times...)

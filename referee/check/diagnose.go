@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// failure converts an error for which the bot is to blame to a *Failure. It returns any other error
+// failure converts a fault of the bot to a *Failure with an explanation. It returns other errors, and nil,
 // unchanged.
 func (s *session) failure(err error) error {
 	r, ok := errors.AsType[fault.Reason](err)
@@ -30,8 +30,8 @@ func (s *session) failure(err error) error {
 	return s.fault(r, s.text(r), fault.LateAnswer{})
 }
 
-// fault returns the failure for a fault of the bot. r is the reason that a match would give, and text says
-// what happened and what the bot had to do. late says what became of a late answer.
+// fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record, text
+// says what happened and what the bot had to do, and late whether and when an answer that was late came.
 func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
 	f := s.fail(text, phrase.Text{})
 	var c fault.Circumstances
@@ -49,15 +49,15 @@ func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer)
 	return f
 }
 
-// markLeftOver changes the text and the advice of a failure that a new process does not repeat: its cause is
-// left over from earlier games.
+// markLeftOver adds to the text of a failure that a new process plays the same game without it, and changes the
+// advice: the cause is a state that earlier games left in the process.
 func (f *Failure) markLeftOver() {
 	f.Text = phrase.New("%s; a fresh process plays the same game without a fault", f.Text)
 	f.circumstances.LeftOver = true
 	f.Change = f.Reason.Advice(f.circumstances)[0]
 }
 
-// text describes a fault, and what the bot had to do instead.
+// text describes the fault r, and the answer that the bot had to give instead.
 func (s *session) text(r fault.Reason) phrase.Text {
 	r.BeforeReady = false // the text says which answer was awaited
 	line := protocol.Quote([]byte(r.Line))
@@ -88,9 +88,9 @@ func (s *session) text(r fault.Reason) phrase.Text {
 	return phrase.New("%s, after %s", text, s.last.text)
 }
 
-// explainLate returns the failure of a bot whose answer is late, and finds out why it is late. Unless the
-// answer has come by now, it waits a little longer, then closes the bot's input and waits again. The process
-// cannot be used afterwards.
+// explainLate finds out why an answer is late and returns the failure, whose text begins with text. It waits a
+// little longer for the answer, then closes the bot's input and waits again. The process cannot be used
+// afterwards.
 func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	r := late.Reason
 	r.UnfinishedLine = ""
@@ -122,7 +122,7 @@ func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	return s.fault(r, phrase.New("%s: it did not come later either, not even after the bot's input was closed", text), never)
 }
 
-// closeInput closes the bot's input. It returns until when to wait for a reaction of the bot.
+// closeInput closes the bot's input, and returns the time until which to wait for a reaction of the bot.
 func (s *session) closeInput() time.Time {
 	s.proc.CloseInput()
 	return time.Now().Add(max(s.run.Waits.Patience, s.run.Waits.Grace))

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// extras counts what the processes of a bot write besides their answers.
+// extras counts what a bot writes besides its answers, in all its processes.
 type extras struct {
 	comments, infos, crlf int
 	totalLog              int      // bytes on stderr, of all processes
@@ -21,7 +21,8 @@ type extras struct {
 	badInfos              []string // info lines with a mistake, and the mistake; at most 3
 }
 
-// addLine counts a line that the protocol allows.
+// addLine counts a comment or an info line. addLine is the line as the bot wrote it, and msg its parsed form.
+// Other lines count only if they end in CR LF.
 func (s *extras) addLine(msg protocol.BotLine, addLine []byte) {
 	if len(addLine) > 0 && addLine[len(addLine)-1] == '\r' {
 		s.crlf++
@@ -40,7 +41,7 @@ func (s *extras) addLine(msg protocol.BotLine, addLine []byte) {
 	}
 }
 
-// infoTrouble returns what is wrong with an info line, or "" if it is correct.
+// infoTrouble returns what is wrong with the keys and values of an info line, or "" if nothing is.
 func infoTrouble(pairs protocol.Pairs) string {
 	if len(pairs) == 0 {
 		return "it is empty: add key=value pairs"
@@ -61,7 +62,7 @@ func infoTrouble(pairs protocol.Pairs) string {
 	return ""
 }
 
-// addStderr counts bytes that the bot wrote to stderr.
+// addStderr counts bytes that the bot wrote to stderr and stores the first line.
 func (s *extras) addStderr(data []byte) {
 	if s.totalLog == 0 && len(data) > 0 {
 		s.firstLine, _, _ = strings.Cut(string(data), "\n")
@@ -70,7 +71,7 @@ func (s *extras) addStderr(data []byte) {
 	s.maxGameLog = max(s.maxGameLog, s.gameLog)
 }
 
-// note sums up the counts in one line.
+// note describes the counts in one line of English.
 func (s *extras) note() string {
 	var parts []string
 	add := func(n int, thing, more string) {

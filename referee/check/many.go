@@ -9,14 +9,14 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// The smallest number of games that planMany plans.
+// fewGames and someGames are the smallest numbers of games that planMany plans, with and without Options.Quick.
 const (
-	fewGames  = 12 // with Options.Quick
+	fewGames  = 12
 	someGames = 36
 )
 
-// planMany plans the games of the check ManyGames. It takes a variant of each kind of game in turn, so that a
-// process changes between kinds, and long games are spread evenly.
+// planMany plans the games of the check ManyGames. The kinds of games take turns, so that a process changes
+// between them, and long games are spread evenly.
 func (k *run) planMany() {
 	var variants [][]*rules.Variant
 	longest := 0
@@ -46,8 +46,8 @@ func (k *run) planMany() {
 	}
 }
 
-// playMany plays all planned games, in one process as long as it does not fail. It adds a check for each kind
-// of game and one for all games together.
+// playMany plays the planned games of the check ManyGames, in one process as long as the bot does not fail. Then
+// it adds to the report a check for each kind of game and one for all games together.
 func (k *run) playMany() error {
 	k.planMany()
 	for i, g := range k.marathon.plan {
@@ -87,9 +87,9 @@ func (k *run) playMany() error {
 	return k.addManyGamesCheck()
 }
 
-// attempt plays a game in the running process. If the game fails and was not the first of its process,
-// attempt plays it again in a new process. It returns failure if the new process fails, too, and leftOver if
-// it does not: the cause is then left over from earlier games.
+// attempt plays a game in the running process. If the bot fails and the process has played games before, attempt
+// plays the game again in a new process. It returns failure if the bot fails there too. It returns leftOver if it
+// does not, because then earlier games left the cause in the process.
 func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	s, err := k.currentSession()
 	if err == nil {
@@ -114,8 +114,8 @@ func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	return nil, leftOver, err
 }
 
-// playTimed plays a game, and records its times if the lines are sent as in a match with a time for each
-// move.
+// playTimed plays a game. If its lines are sent as in a match and its clock has a time for each move, it also
+// records the times of the bot's moves.
 func (k *run) playTimed(s *session, g *game) error {
 	p, err := s.play(g)
 	if err != nil {

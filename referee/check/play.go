@@ -12,22 +12,22 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// game is a game for the bot to play in one seat. The other seats make random moves that depend on the seed
-// alone.
+// game is a game of the check, which the bot plays in one seat. The other seats make random moves that depend
+// only on the seed.
 type game struct {
 	variant *rules.Variant
 	seat    int
-	seed    rules.Seed // of the deal, the moves of the other seats, and the bot's own randomness
+	seed    rules.Seed // decides the deal, the moves of the other seats, and the bot's own seed
 	clock   referee.Clock
 	style   style
 	quiet   bool          // the bot must write no lines after the game
-	until   time.Duration // the time of the check (timer.ownTime) at which to stop the game; 0 means never
+	until   time.Duration // value of timer.ownTime at which to stop the game early; 0 means never
 }
 
-// style says how the lines of a game differ from those that the referee sends today. All differences are
-// allowed by the protocol.
+// style says how the lines to the bot differ from those that the referee sends in a match. The protocol allows
+// all these differences. The zero value is no difference.
 type style struct {
-	rewriteLine func(line string) string // returns the lines to send in place of a line, without the last LF
+	rewriteLine func(line string) string // returns the lines to send instead of a line, without the last LF; may be nil
 	step        bool                     // send one line at a time; after a line that needs no answer the bot must stay silent
 	pieces      bool                     // send the lines of the first turns in pieces, as a pipe may deliver them
 	faults      bool                     // another seat forfeits in the middle of the game
@@ -35,7 +35,7 @@ type style struct {
 
 func (s style) plain() bool { return s.rewriteLine == nil && !s.step && !s.pieces && !s.faults }
 
-// rewrite applies rewriteLine to each line.
+// rewrite returns the lines to send instead of the given ones.
 func (s style) rewrite(lines []byte) (out []byte) {
 	if s.rewriteLine == nil {
 		return lines
@@ -48,35 +48,38 @@ func (s style) rewrite(lines []byte) (out []byte) {
 
 func (g *game) String() string { return g.variant.Game.Name + " " + g.variant.Settings.String() }
 
-// botSeed returns the seed that the "game" line gives to the bot.
+// botSeed returns the seed for the bot's own random decisions, which the line "game" contains.
 func (g *game) botSeed() uint64 {
 	s := g.seed.Derive("check/bot")
 	return binary.BigEndian.Uint64(s[:]) >> 11
 }
 
-// othersRand returns the source of the other seats' moves.
+// othersRand returns the random numbers that decide the moves of the other seats.
 func (g *game) othersRand() *rules.Rand {
 	s := g.seed.Derive("check/others")
 	return rules.NewRand(binary.BigEndian.Uint64(s[:]))
 }
 
-// botAnswers are the bot's answers in one game.
+// botAnswers are the moves of the bot in one game and the times that they took.
 type botAnswers struct {
 	moves []string
-	times []time.Duration // the bot's own time for each move
+	times []time.Duration // by move, the time without that of other programs
 }
 
-// piecesTurns is the number of turns that are sent in pieces.
+// piecesTurns is the number of turns at the start of a game that style.pieces sends in pieces.
 const piecesTurns = 5
 
-// maxPlies is the ply at which a game between two sides is stopped. Some games have no limit of their own.
+// maxPlies is the ply at which the check ends a game between two sides, because some games have no limit of their
+// own.
 const maxPlies = 300
 
-// errTime is the error of a game with more than two sides that was stopped because the time is used up. No
-// line of the protocol can end such a game early.
+// errTime is the error of a game that was stopped because the time of the check is used up. Only games with more
+// than two sides have it, since the protocol has no line that ends them early; with two sides the opponent
+// forfeits.
 var errTime = errors.New("the time of the check is used up")
 
-// play plays a game to its end. The error is a *Failure if the bot is to blame.
+// play plays a game in this process of the bot, and returns the bot's answers. The error is a *Failure if the bot
+// is to blame.
 func (s *session) play(g *game) (p botAnswers, err error) {
 	s.Stderr()
 	s.games++
@@ -100,7 +103,8 @@ func (s *session) play(g *game) (p botAnswers, err error) {
 	return s.game.answers, s.failure(err)
 }
 
-// turns plays all turns of a game and sends the bot the end.
+// turns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the
+// bot.
 func (s *session) turns() error {
 	g, state, others := s.game, s.game.state, s.game.othersRand()
 	state.Begin()
@@ -139,7 +143,8 @@ func (s *session) turns() error {
 	return err
 }
 
-// ask sends the bot its turn, and records the move and its time.
+// ask sends the bot its turn, makes the move that it answers in the current game, and records the move with its
+// time.
 func (s *session) ask() error {
 	g := s.game
 	if err := s.proc.PlayTurn(g.state); err != nil {
@@ -155,8 +160,8 @@ func (s *session) ask() error {
 	return nil
 }
 
-// checkQuiet checks that the bot writes no lines after a game. If its process ends here, the next game
-// reports that.
+// checkQuiet returns a fault if the bot writes a line within Waits.Pause after a game. If the process ends in
+// this time, it returns nil, because the next game reports that.
 func (s *session) checkQuiet() error {
 	err := s.proc.Await(time.Now().Add(s.run.Waits.Pause))
 	if s.endError != nil {

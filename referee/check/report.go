@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// CheckStatus is the result of a check, and of all checks together.
+// CheckStatus is the result of one check, or of all together: ok, warning, fail or skipped.
 type CheckStatus string
 
 // The values of CheckStatus.
@@ -31,19 +31,19 @@ type Check struct {
 	Failure  *Failure    `json:"failure,omitempty"`
 }
 
-// Failure is what a bot did wrong, with what its author needs to fix it.
+// Failure describes what a bot did wrong in a check, with what its author needs to fix it. It is an error.
 type Failure struct {
 	Text   phrase.Text `json:"text"`   // what happened
 	Place  string      `json:"where"`  // the game, the seat, and the number of the game in its process; "" before the first game
-	Lines  []Line      `json:"lines"`  // the last lines that the bot was sent and wrote, in order
+	Lines  []Line      `json:"lines"`  // the last lines to and from the bot, in order
 	Stderr []string    `json:"stderr"` // the last lines of the bot's stderr
 	Change phrase.Text `json:"change"` // what the author can change
 
-	Reason        fault.Reason `json:"reason,omitzero"` // the reason of the fault in a match; zero if a match would not see a fault
+	Reason        fault.Reason `json:"reason,omitzero"` // the fault that a match would record; zero if a match would not notice the failure
 	circumstances fault.Circumstances
 }
 
-// Error returns what happened, in English.
+// Error returns the text of what happened, in English.
 func (f *Failure) Error() string { return f.Text.String() }
 
 // MarshalJSON encodes the failure with its texts in English.
@@ -56,10 +56,10 @@ func (f *Failure) MarshalJSON() ([]byte, error) {
 	}{f.Text.String(), (*document)(f), f.Change.String()})
 }
 
-// Phrase returns what happened, to be translated.
+// Phrase returns the text of what happened in a form that can be translated.
 func (f *Failure) Phrase() phrase.Text { return f.Text }
 
-// Line is a line that the bot was sent or wrote.
+// Line is a protocol line between the check and the bot, in one of the two directions.
 type Line struct {
 	FromBot bool   `json:"from_bot"`
 	Text    string `json:"text"` // printable ASCII; other bytes are escaped as in a Go string
@@ -74,20 +74,20 @@ type CheckedBot struct {
 	SHA256   string   `json:"sha256"`
 }
 
-// Report is the JSON document of `timba check --json`. Its fields are stable.
+// Report is the result of a check, and the JSON document of `timba check --json`. Its fields are stable.
 type Report struct {
 	Bot     CheckedBot      `json:"bot"`
 	Clock   referee.ClockMS `json:"clock"`
 	Sandbox string          `json:"sandbox"` // the level of the bot's sandbox: NONE, WEAK, REDUCED or FULL
 	Seed    referee.Hex     `json:"seed"`
-	Verdict CheckStatus     `json:"verdict"` // of the worst check: ok, warning or fail
+	Verdict CheckStatus     `json:"verdict"` // the worst status of a check: ok, warning or fail
 	Checks  []Check         `json:"checks"`
-	StartMS float64         `json:"start_ms"` // the bot's own time for its slowest start
+	StartMS float64         `json:"start_ms"` // time for the slowest start of a process, without that of other programs
 	Times   []Times         `json:"times"`
 	Seconds float64         `json:"seconds"`
 }
 
-// Times sums up the times of the moves in one kind of game.
+// Times sums up how long the bot's moves in one kind of game took.
 type Times struct {
 	Game     string  `json:"game"`
 	Games    int     `json:"games"`
@@ -112,7 +112,8 @@ func newReport(p program.Program, o Options) *Report {
 	}
 }
 
-// add adds a finished check, and updates the verdict.
+// add adds a check to the report. An ok check with warnings becomes a warning, and the verdict becomes that of
+// the worst check.
 func (r *Report) add(c Check) {
 	if c.Warnings == nil {
 		c.Warnings = []string{}

@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// checkSandbox reports how the bot is sandboxed. It never fails.
+// checkSandbox returns a note on the sandbox of the bot, and a warning if rated matches use a better one. err is
+// nil.
 func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
 	switch {
@@ -27,8 +28,9 @@ func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	return note, warnings, nil
 }
 
-// compareUnsandboxed adds to the failure of a sandboxed bot whether the bot works without a sandbox. It
-// returns other errors unchanged.
+// compareUnsandboxed adds to a *Failure whether the bot also fails without a sandbox. To find out, it starts the
+// bot again. It does nothing, and returns its argument, unless Options.RetryUnsandboxed is set and the bot is
+// sandboxed.
 func (k *run) compareUnsandboxed(failure error) error {
 	var f, other *Failure
 	if !k.RetryUnsandboxed || k.program.Sandbox == nil || !errors.As(failure, &f) {

@@ -18,66 +18,66 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// session is one process of the bot. It wraps the match.BotConn of the process: it sends lines in the style of
-// the current game, measures the bot's time, and stores the last lines of both sides.
+// session is one process of the bot. It wraps the match.BotConn of the process to send lines in the style of the
+// current game, to measure the bot's time, and to store the last lines in both directions.
 type session struct {
 	match.BotConn
 	run            *run
 	proc           *match.BotProcess
-	games          int       // number of games that were started
+	games          int       // number of games that this process has started
 	game           *progress // the current or last game; nil before the first
 	out            outbox
-	tail           transcript  // the last lines of both sides
+	tail           transcript  // the last lines in both directions
 	last           event       // the last thing that the bot was sent or did
 	expectedAnswer phrase.Text // description of the answer that the bot must give; empty if it must give none
 	watch          stopwatch
-	endError       error // how the process ended
+	endError       error // how the process ended; nil while it runs
 }
 
-// progress is a game that has begun.
+// progress is the state of a game that has begun.
 type progress struct {
 	*game
 	state    *referee.Game
 	answers  botAnswers     // the bot's answers so far
-	silences map[string]int // by kind of line, how often the check has tested that the bot is silent after it
+	silences map[string]int // by verb of a line, how often the check has waited to see whether the bot is silent after it
 }
 
-// outbox has the lines for the bot that are not sent yet.
+// outbox contains the lines for the bot that are not sent yet.
 type outbox struct {
 	style  style  // of the current game
 	unsent []byte // lines, already rewritten
-	partly bool   // a part of the first unsent line was sent
-	kind   string // of the last line that was sent; "" if the bot may answer it
+	partly bool   // a part of the first unsent line was already sent
+	kind   string // verb of the last line that was sent; "" if the bot may answer it
 }
 
-// event is something that the bot was sent or did.
+// event is the last thing that the bot was sent or did, as a failure describes it.
 type event struct {
 	text phrase.Text
 	act  fault.Act // the event as package fault knows it, for advice
 }
 
-// stopwatch measures the bot's own time for a turn, or for the start of the process.
+// stopwatch measures the time that the bot takes for a turn, or for its start, without that of other programs.
 type stopwatch struct {
 	startedAt time.Time
-	pauses    time.Duration // time that the check waited between the lines of the turn
+	pauses    time.Duration // time for which the check itself waited between the lines of the turn
 	readAt    time.Time     // when the last line was read
 	ownTime   time.Duration // for the last answer
 }
 
-// transcript has the last lines of both sides and the end of the bot's stderr, to be shown in a failure.
+// transcript contains the last lines in both directions and the end of the bot's stderr. A failure shows them.
 type transcript struct {
 	lines  []Line
 	stderr []byte
 }
 
-// How much a failure shows: lines of both sides, bytes and lines of stderr.
+// The limits of what a failure shows: lines in both directions, bytes of stderr, and lines of stderr.
 const (
 	tailLines = 10
 	tailLog   = 4 << 10
 	logLines  = 8
 )
 
-// launch starts a process and waits for its "ready". The error is a *Failure if the bot is to blame.
+// launch starts a process of the bot and waits for its "ready". The error is a *Failure if the bot is to blame.
 func (k *run) launch() (*session, error) {
 	s := &session{run: k, last: event{text: phrase.New("it was started")}, watch: stopwatch{startedAt: time.Now()}}
 	k.extras.gameLog = 0
@@ -101,14 +101,14 @@ func (k *run) launch() (*session, error) {
 	return s, nil
 }
 
-// BeginTurn begins a turn, and starts the stopwatch.
+// BeginTurn implements match.BotConn. It also starts the stopwatch.
 func (s *session) BeginTurn(now time.Time, left time.Duration) error {
 	err := s.BotConn.BeginTurn(now, left)
 	s.watch.startedAt, s.watch.pauses = time.Now(), 0
 	return err
 }
 
-// Line reads a line, and adds it to the transcript.
+// Line implements match.BotConn. It also adds the line to the transcript and counts comments and info lines.
 func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err error) {
 	if s.endError != nil {
 		return nil, now, s.endError
@@ -127,13 +127,13 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	return line, s.watch.readAt, nil
 }
 
-// Loss adds to the loss the pauses of the check. The pauses come first in a turn. The bot's connection is
-// asked about the rest alone, because it could take the pauses for time in which the referee had no core.
+// Loss implements match.BotConn. The time that the check itself waited in this turn counts as lost to the bot
+// too. That time comes first in a turn, so only the rest of it is passed on.
 func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return s.BotConn.Loss(since.Add(s.watch.pauses), now, answered).Plus(s.watch.pauses)
 }
 
-// EndTurn ends a turn, and records the bot's own time for it.
+// EndTurn implements match.BotConn. It also computes the time that the bot took, without that of other programs.
 func (s *session) EndTurn() {
 	w := &s.watch
 	began := w.startedAt.Add(w.pauses)
@@ -146,7 +146,7 @@ func (s *session) EndTurn() {
 	s.BotConn.EndTurn()
 }
 
-// Stderr returns new stderr of the bot, and adds it to the counts and the transcript.
+// Stderr implements match.BotConn. It also adds the new output to the counts and the transcript.
 func (s *session) Stderr() []byte {
 	data := s.BotConn.Stderr()
 	s.run.extras.addStderr(data)
@@ -154,8 +154,8 @@ func (s *session) Stderr() []byte {
 	return data
 }
 
-// Send writes lines in the style of the game. Lines that it cannot write in time are written first in the
-// next call.
+// Send implements match.BotConn. It sends the lines in the style of the game. What the bot does not read by the
+// deadline is sent first by the next call; n nevertheless is the length of lines.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
 		return 0, err // the referee tests it only while it waits, and it never waits for a bot that has always answered
@@ -195,7 +195,7 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	return len(lines), nil
 }
 
-// recordSent adds lines for the bot to the transcript, and records which answer they need.
+// recordSent adds lines that are sent to the transcript, and records which answer the bot must give to them.
 func (s *session) recordSent(lines []byte) {
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
@@ -216,8 +216,9 @@ func (s *session) recordSent(lines []byte) {
 	}
 }
 
-// pause waits after a piece: either so that the bot reads the next piece separately, or to check that it is
-// silent after a line that needs no answer.
+// pause waits after a part of the lines was sent. With style.pieces it waits so that the bot reads the next piece
+// separately. With style.step it returns a fault if the bot does not stay silent after a line that needs no
+// answer.
 func (s *session) pause() error {
 	began := time.Now()
 	defer func() { s.watch.pauses += time.Since(began) }()
@@ -230,7 +231,8 @@ func (s *session) pause() error {
 	return nil
 }
 
-// silentAfter checks that the bot is silent, the first two times after each kind of line.
+// silentAfter returns a fault if the bot writes an answer within Waits.Pause, the first two times in a game that
+// it is called for a kind of line.
 func (s *session) silentAfter(kind string) error {
 	if s.game.silences[kind]++; s.game.silences[kind] > 2 {
 		return nil
@@ -248,13 +250,14 @@ func (t *transcript) addStderr(data []byte) {
 	t.stderr = slices.Delete(t.stderr, 0, max(0, len(t.stderr)-tailLog))
 }
 
-// printable escapes everything in text that is not printable ASCII.
+// printable returns text with everything but printable ASCII escaped as in a Go string.
 func printable(text string) string {
 	text = strconv.QuoteToASCII(text)
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
-// fail returns a failure with what happened and what to change, and with the transcript.
+// fail returns a failure with the current game and the transcript. text says what happened, and change what the
+// author can change.
 func (s *session) fail(text, change phrase.Text) *Failure {
 	if s.BotConn != nil {
 		s.Stderr()
@@ -266,7 +269,7 @@ func (s *session) fail(text, change phrase.Text) *Failure {
 	return f
 }
 
-// logEnd returns the part of a log that explains a crash.
+// logEnd returns the last lines of the bot's stderr, with the line that explains a crash.
 func logEnd(log string) []string {
 	shown := []string{}
 	for _, line := range fault.LogEnd(fault.Lines([]byte(strings.TrimSpace(log))), logLines) {

@@ -9,10 +9,10 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// width is the width of a paragraph in columns, without its label.
+// width is the width in columns of the text of a paragraph, without the label before it.
 const width = 100
 
-// maxShown is the largest number of bytes of a line that are shown.
+// maxShown is the largest number of bytes that are shown of a line of the protocol.
 const maxShown = 180
 
 // WriteLine writes a line for the check and one for each warning. It writes nothing for a skipped check,

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// samples returns the values of an option that are tested, the default first: every word, every number of
-// players, and for other numbers the default, a tenth of it, and the minimum.
+// samples returns the values of an option that are tested. The default comes first. Of an option with words, and
+// of the number of players, all values are tested; of another number the default, a tenth of it, and the minimum.
 func samples(o rules.Option) []string {
 	if o.Values != nil {
 		return o.Values
@@ -30,7 +30,7 @@ func samples(o rules.Option) []string {
 	return list
 }
 
-// allVariants returns the variants for all combinations of sampled values that the game allows.
+// allVariants returns a variant for each combination of the tested values of all options that the game allows.
 func allVariants(g *rules.Game) (list []*rules.Variant) {
 	options := g.Options
 	given := make(map[string]string, len(options))
@@ -51,8 +51,9 @@ func allVariants(g *rules.Game) (list []*rules.Variant) {
 	return list
 }
 
-// cover chooses few variants of a game, the defaults first, so that every sampled value of every option
-// occurs. With pairs, every allowed pair of sampled values of two options occurs.
+// cover returns variants of a game in which every tested value of every option occurs, the defaults first. If
+// pairs is set, every allowed pair of values of two options occurs. It chooses few variants, but not always the
+// fewest.
 func cover(g *rules.Game, pairs bool) []*rules.Variant {
 	every := allVariants(g)
 	missing := map[[2]rules.Setting]bool{}
@@ -84,7 +85,8 @@ func cover(g *rules.Game, pairs bool) []*rules.Variant {
 	return chosen
 }
 
-// settingPairs returns all pairs of a variant's settings, or without pairs each setting paired with itself.
+// settingPairs returns all pairs of two different settings of a variant. If pairs is false, it instead returns
+// each setting paired with itself.
 func settingPairs(v *rules.Variant, pairs bool) (list [][2]rules.Setting) {
 	for i, a := range v.Settings {
 		for _, b := range v.Settings[i:] {

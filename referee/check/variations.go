@@ -14,12 +14,12 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// variation is a check that plays with lines that the protocol allows but today's referee does not send.
+// variation is a check with lines that the protocol allows although the referee does not send them today.
 type variation struct {
 	name   string
 	style  style
 	note   string
-	advice phrase.Text // what to change in a bot that fails; if empty, the advice of the fault
+	advice phrase.Text // what to change in a bot that fails; if empty, the usual advice for its fault
 }
 
 var variations = []variation{
@@ -49,8 +49,8 @@ func unknownEvents(line string) string {
 	return line
 }
 
-// changeKeys returns a function that changes the keys of lines that have keys. room is the number of bytes by
-// which the line may grow.
+// changeKeys returns a function that applies change to the keys and values in the lines "game", "view" and "end",
+// and returns other lines unchanged. room is the number of bytes by which the line may grow.
 func changeKeys(change func(keys []string, room int) []string) func(line string) string {
 	return func(line string) string {
 		words, before := strings.Split(line, " "), 1
@@ -80,9 +80,9 @@ func longLines(keys []string, room int) []string {
 	return slices.Insert(keys, 0, key+strings.Repeat("x", max(0, room-len(key)-1)))
 }
 
-// playVaried plays a game in its style. advice is what to change in a bot that fails. A failure that a new
-// process does not repeat is returned as left over from earlier games, unless the report already has such a
-// failure.
+// playVaried plays g. It returns a *Failure if the bot fails; if advice is not empty, it replaces the advice of
+// the failure. If the bot does not fail again in a new process, the failure says so, and is returned only if no
+// earlier failure of that kind was reported.
 func (k *run) playVaried(g game, advice phrase.Text) error {
 	g.quiet = true
 	failure, leftOver, err := k.attempt(&g)
@@ -106,13 +106,13 @@ func (k *run) playVaried(g game, advice phrase.Text) error {
 
 func (k *run) timeIsUp() bool { return k.timer.ownTime() > k.Time }
 
-// gameTimeLimit returns when to stop a game: at the end of the check's time, but not before the bot has had
-// time for some moves.
+// gameTimeLimit returns the value of timer.ownTime at which to stop a game: when the time of the check is used
+// up, but not before the bot has had time for five moves.
 func (k *run) gameTimeLimit() time.Duration { return max(k.Time, k.timer.ownTime()+5*k.Clock.Move) }
 
-// playVariation plays the first game with a variation. If the variation changes lines, it plays one variant
-// of every game that the bot can play instead; if there is none, the first game again. When the time is used
-// up, it plays only some moves of the first of these games.
+// playVariation makes the check d with the first game or, if d changes the text of lines, with a game of every
+// kind in which the bot has not failed. When the time of the check is used up, it plays only a few moves of the
+// first of them.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	list := k.playable()
 	if d.style.rewriteLine == nil || len(list) == 0 {
@@ -131,7 +131,7 @@ func (k *run) playVariation(d variation) (note string, warnings []string, err er
 	return d.note, nil, nil
 }
 
-// playable returns one variant of each kind of game in which the bot has not failed.
+// playable returns one planned game of each kind in which the bot has not failed.
 func (k *run) playable() (list []*game) {
 	for _, g := range k.Games {
 		i := slices.IndexFunc(k.marathon.plan, func(p *game) bool { return p.variant.Game == g })
@@ -142,7 +142,8 @@ func (k *run) playable() (list []*game) {
 	return list
 }
 
-// checkOthersFaults makes another seat forfeit. A game of two sides then ends; one of more sides continues.
+// checkOthersFaults checks how the bot reacts when another seat forfeits. That ends a game between two sides,
+// while a game with more sides continues.
 func (k *run) checkOthersFaults() (note string, warnings []string, err error) {
 	advice := phrase.New("a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows")
 	var games [][]*rules.Variant
@@ -187,15 +188,16 @@ func (k *run) checkBank() (note string, warnings []string, err error) {
 	return "plays with a bank: time for the whole game", nil, err
 }
 
-// withBank returns the clock c with a bank instead of a time for each move. The bank gives about as much
-// time.
+// withBank returns the clock c with a bank and an increment instead of its time for each move: 60 times that
+// time, and a tenth of it.
 func withBank(c referee.Clock) referee.Clock {
 	c.Bank = min(60*c.Move, 24*time.Hour)
 	c.Inc, c.Move = max(c.Move/10, time.Millisecond).Truncate(time.Millisecond), 0
 	return c
 }
 
-// checkBye sends "bye" after games, and to another process right after the greeting.
+// checkBye checks that the bot ends after "bye". It sends "bye" to a process that has played games, and to a new
+// one right after its "ready".
 func (k *run) checkBye() (note string, warnings []string, err error) {
 	var slowest time.Duration
 	for i, when := range []phrase.Text{phrase.New("after games"), phrase.New("right after \"ready\"")} {
@@ -239,8 +241,8 @@ func (s *session) stillRuns(when phrase.Text) *Failure {
 		phrase.New("leave the loop at the line \"bye\" and exit, even while threads or child processes are running"))
 }
 
-// checkRepeat plays the first game again in a new process, and compares the moves. A difference is no
-// failure.
+// checkRepeat plays the first game again in a new process, and notes whether the bot makes the same moves. Other
+// moves are not a failure.
 func (k *run) checkRepeat() (note string, warnings []string, err error) {
 	s, err := k.newSession()
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// CommandArgs returns the arguments with which timba checks a bot under the conditions of a match: `check
-// BOT` and flags. An empty game means all games. A zero value of the clock or the limits is unknown and gets
-// no flag, and neither does a default.
+// CommandArgs returns the arguments of timba for checking a bot under the conditions of a match: "check", the
+// bot, and flags. An empty game means all games. A value in c or l that is zero or the default gets no flag.
 func CommandArgs(bot, game string, c referee.Clock, l sandbox.Limit) []string {
 	words := []string{"check", bot}
 	if game != "" {

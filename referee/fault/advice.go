@@ -7,38 +7,39 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Circumstances are everything known about a fault besides its reason. They make the advice more precise. All
-// fields are optional.
+// Circumstances contains everything that is known about a fault besides its Reason, to make the advice more
+// precise. All fields are optional.
 type Circumstances struct {
 	Turn     FailedTurn
 	History  History
 	Answer   LateAnswer
 	Log      BotLog
 	Sandbox  Confinement
-	Language string // the language in which the bot is written
-	LeftOver bool   // a new process plays the same game without the fault
+	Language string // the language in which the bot is written; "" if unknown
+	LeftOver bool   // a new process of the bot plays the same game without the fault
 	Fixed    bool   // a competition sets the limits, so that the bot's author cannot change them
 }
 
-// FailedTurn describes the turn in which a bot failed.
+// FailedTurn describes the turn in which a bot had a fault.
 type FailedTurn struct {
 	Ply      int
-	Movetime int64       // time for the move, in milliseconds; 0 if the bot has a bank
+	Movetime int64       // time for the move in milliseconds; 0 if the clock has a bank instead
 	Legal    []string    // the moves that the turn line lists
 	Refusal  phrase.Text // why the rules refuse an illegal move
 }
 
-// History is what a bot did before its fault.
+// History describes what a bot did before its fault.
 type History struct {
-	Games   int      // upper bound for the games that its process had started
-	Turns   int      // turns that it answered in this game
+	Games   int      // number of games that its process had started, or an upper bound
+	Turns   int      // number of turns that it answered in this game
 	Longest float64  // its slowest answer in this game, in milliseconds
-	Legal   []string // the legal moves of its previous turn in this game
-	Move    string   // its move in that turn
-	Act     Act      // the last thing that it did or was sent
+	Legal   []string // the legal moves of its previous turn in this game; nil if there was none
+	Move    string   // its move in the previous turn
+	Act     Act      // the last thing that it did or was sent before the fault
 }
 
-// Act is something that a bot did or was sent. The zero value is anything that does not matter for advice.
+// Act is the last thing that a bot did or was sent before its fault. Zero means anything that does not change the
+// advice.
 type Act uint8
 
 // The values of Act.
@@ -47,14 +48,14 @@ const (
 	HeardEnd                // it was sent the end of the game
 )
 
-// LateAnswer is what became of an answer that did not come in time. It is known only if the referee waited longer
-// than the turn: in a check of the bot, or in a match that has added ArrivalNote to the log.
+// LateAnswer says whether and when an answer came that was too late. That is known only if the referee waited for
+// it: in a check of the bot, or in a match that appended the text of ArrivalNote to the bot's log.
 type LateAnswer struct {
 	Arrival Arrival
-	Took    int64 // in milliseconds; only if the answer came
+	Took    int64 // elapsed time in milliseconds; only set if the answer came
 }
 
-// Arrival says whether and when a late answer came. The zero value is unknown.
+// Arrival says whether a late answer came. The zero value means unknown.
 type Arrival uint8
 
 // The values of Arrival.
@@ -64,17 +65,17 @@ const (
 	NeverCame
 )
 
-// BotLog is what a bot wrote to stderr.
+// BotLog contains what a bot wrote to its log in the game of its fault.
 type BotLog struct {
-	Lines   []string // the last lines, or all
-	Private bool     // only the bot's author may see the lines, not the reader of the advice
+	Lines   []string // lines without their LF, at least the last ones
+	Private bool     // only the bot's author can see the lines, and the advice is for somebody else
 }
 
-// Confinement is what confined a bot.
+// Confinement describes the sandbox in which a bot ran.
 type Confinement struct {
 	Absent    bool                   // the bot ran without a sandbox
-	Memory    int64                  // limit in MiB; 0 if unknown
-	Processes int64                  // limit; 0 if unknown
+	Memory    int64                  // memory limit in MiB; 0 if unknown
+	Processes int64                  // limit of the number of processes; 0 if unknown
 	Hides     func(path string) bool // reports whether a file exists and the sandbox hides it; nil if unknown
 }
 
@@ -86,11 +87,11 @@ const (
 	readBye     = `keep reading until the line "bye"`
 )
 
-// debugAdvice says where to write text that is not for the referee.
+// debugAdvice says where a bot should write its debug output.
 var debugAdvice = phrase.New(`write debug output to stderr, or begin its lines with "#"`)
 
-// Advice returns what the author can change in the bot, the most likely change first. It returns at least one
-// text.
+// Advice returns what the author of the bot can change to avoid the fault, the most likely change first. It
+// returns at least one text.
 func (r Reason) Advice(c Circumstances) []phrase.Text {
 	if c.LeftOver && !(r.Kind == Exited && r.Status == 0) {
 		return r.leftOverAdvice(c)
@@ -159,8 +160,8 @@ func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 	return r.exitAdvice(c)
 }
 
-// lessMemory returns the advice for a memory limit in MiB. It names the flag that sets the limit if the
-// author can.
+// lessMemory returns the advice for a bot that exceeded a memory limit, in MiB; 0 means unknown. Unless c.Fixed
+// is set, it names the flag that changes the limit.
 func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	change := phrase.New("use less")
 	if !c.Fixed {
@@ -172,8 +173,8 @@ func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	return phrase.New("%s; the limit was %d MiB", change, limit)
 }
 
-// fewerProcesses returns the advice for a limit of processes. It names the flag that sets the limit if the
-// author can.
+// fewerProcesses returns the advice for a bot that exceeded a limit of processes; 0 means unknown. Unless c.Fixed
+// is set, it names the flag that changes the limit.
 func (c Circumstances) fewerProcesses(limit int64) phrase.Text {
 	change := phrase.New("start fewer")
 	if !c.Fixed {
@@ -211,7 +212,7 @@ func (r Reason) unfinishedAdvice() []phrase.Text {
 	return texts(`end every line with a line feed ("\n") and flush it`)
 }
 
-// orReadLines adds the other possible reason for an answer that arrives only when the input ends.
+// orReadLines adds to the advice that the bot may also read its input up to the end instead of line by line.
 func orReadLines(advice phrase.Text) phrase.Text {
 	return phrase.New("%s; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin", advice)
 }
@@ -255,7 +256,7 @@ func (r Reason) slowMoveText(c Circumstances) phrase.Text {
 	return phrase.New("it needs about %d ms for this move, and has %d", roundMilliseconds(c.Answer.Took), r.Limit)
 }
 
-// exitAdvice returns the advice for a process that has ended, and for unknown kinds.
+// exitAdvice returns the advice for a process that has ended or closed a pipe, and for unknown kinds.
 func (r Reason) exitAdvice(c Circumstances) []phrase.Text {
 	if did, change := r.restrictionHit(c); !did.IsZero() {
 		return append([]phrase.Text{change}, r.errorExitAdvice(c)...)
@@ -325,9 +326,9 @@ func (r Reason) errorExitAdvice(c Circumstances) []phrase.Text {
 	return texts(tells)
 }
 
-// Evidence returns what a bot's stderr reveals about a fault beyond its text: a restriction that the bot ran
-// into, or the line that says why it ended. The text is to follow a colon. It is empty if stderr reveals
-// nothing.
+// Evidence returns what a bot's stderr reveals about a fault beyond its text: what the bot tried that its sandbox
+// does not allow, or the line that says why it ended. The text is made to follow a colon. It is empty if stderr
+// reveals nothing.
 func (r Reason) Evidence(c Circumstances) (saw phrase.Text) {
 	if did, _ := r.restrictionHit(c); !did.IsZero() {
 		return did
@@ -341,7 +342,7 @@ func (r Reason) Evidence(c Circumstances) (saw phrase.Text) {
 	return saw
 }
 
-// TextIn returns the text of a fault, followed by what the circumstances reveal beyond it.
+// TextIn returns the text of a fault, followed by what Evidence finds in the circumstances.
 func (f *Fault) TextIn(c Circumstances) phrase.Text {
 	r := f.Reason
 	text := r.Phrase()

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// illegalMoveAdvice returns the advice for an illegal move, with a guess which move was meant.
+// illegalMoveAdvice returns the advice for an illegal move. If it can guess the mistake, the guess comes first.
 func (r Reason) illegalMoveAdvice(c Circumstances) (advice []phrase.Text) {
 	guess, move := r.guessMove(c)
 	if !guess.IsZero() {
@@ -30,8 +30,8 @@ func moveLine(move string) string { return `"move ` + move + `"` }
 
 const letterForLetter = "write moves letter for letter as they are listed: "
 
-// guessMove returns a guess at the mistake behind an illegal move, and the listed move that was meant. Either
-// is empty if it is unknown.
+// guessMove guesses the mistake behind an illegal move. move is the move of the turn's list that the bot probably
+// meant. Both results are empty if there is no guess; move may be empty with a guess.
 func (r Reason) guessMove(c Circumstances) (guess phrase.Text, move string) {
 	text, legal := string(r.Move), c.Turn.Legal
 	bare := strings.Trim(text, `'"[](){},;.`)
@@ -62,7 +62,8 @@ func (r Reason) guessMove(c Circumstances) (guess phrase.Text, move string) {
 	return guess, ""
 }
 
-// guessFromIndex returns the guess for a move that is a number: the bot printed an index of the list.
+// guessFromIndex returns the guess for an illegal move that is the number n: the bot printed the index of a move
+// in the list legal, counted from 0 or 1.
 func guessFromIndex(n int, legal []string) (guess phrase.Text, move string) {
 	const looks = `that looks like a position in the list: print the move that stands there, as in %s`
 	switch n {
@@ -74,7 +75,7 @@ func guessFromIndex(n int, legal []string) (guess phrase.Text, move string) {
 	return phrase.New(looks+", counted from 0, or %s, counted from 1", moveLine(legal[n]), moveLine(legal[n-1])), legal[n]
 }
 
-// moveWithPrefix returns the only listed move that begins with text, or "" if there is not exactly one.
+// moveWithPrefix returns the move in legal that begins with text, or "" if there is none or more than one.
 func moveWithPrefix(text string, legal []string) (move string) {
 	for _, m := range legal {
 		if text == "" || !strings.HasPrefix(m, text) {
@@ -90,8 +91,8 @@ func moveWithPrefix(text string, legal []string) (move string) {
 
 var number = regexp.MustCompile(`[0-9]+`)
 
-// shiftedMove returns the listed move whose numbers are all one higher, or all one lower, than those of text.
-// It returns "" if there is none or text has fewer than two numbers.
+// shiftedMove returns the move in legal that text becomes if all its numbers are lowered, or all are raised, by
+// 1. It returns "" if there is none or text has fewer than two numbers.
 func shiftedMove(text string, legal []string) string {
 	if len(number.FindAllString(text, 2)) < 2 {
 		return ""
@@ -111,7 +112,7 @@ func shiftedMove(text string, legal []string) string {
 	return ""
 }
 
-// respelledMove returns the listed move that differs from move only in case or in separators such as "-" and
+// respelledMove returns the move in legal that differs from move only in case or in separators such as "-" and
 // ":", or "" if there is none.
 func respelledMove(move string, legal []string) string {
 	plain := func(text string) string {
@@ -141,7 +142,8 @@ func unaskedAdvice(c Circumstances) []phrase.Text {
 		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it")
 }
 
-// garbledAdvice returns the advice for a line that breaks the protocol, with a guess what was meant.
+// garbledAdvice returns the advice for a line that breaks the protocol. It depends on what the bot probably
+// meant.
 func (r Reason) garbledAdvice(c Circumstances) []phrase.Text {
 	line := string(r.Line)
 	switch r.Kind {
@@ -192,13 +194,15 @@ func spacingAdvice(line string) string {
 const prompts = `a prompt, as of input("...") in Python, belongs on stderr`
 
 var (
-	// promptEnd matches the end of text that asks a person for input.
+	// promptEnd matches a text that ends like a prompt for a person, such as "Your move> ".
 	promptEnd = regexp.MustCompile(`[>?:$#%\])] *$`)
-	// verbs matches a verb of a bot, also in capital letters or with other punctuation.
+	// verbs matches a line that begins with "move" or "ready", also in capital letters or before other
+	// punctuation.
 	verbs = regexp.MustCompile(`^(?i:move|ready)([^a-zA-Z]|$)`)
 )
 
-// promptAdvice returns the advice for a line with a prompt before the answer. It is empty for other lines.
+// promptAdvice returns the advice for a line that has a prompt before its answer, such as "> move 12". legal are
+// the moves of the turn. The advice is empty for other lines.
 func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	if i := strings.LastIndex(line, "move "); i > 0 {
 		if before, move := line[:i], line[i+len("move "):]; slices.Contains(legal, move) || promptEnd.MatchString(before) && !strings.Contains(move, " ") {
@@ -215,8 +219,8 @@ func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	return advice
 }
 
-// withoutRepeats returns the prompt once if it consists of repetitions of itself: programs print it for each
-// line that they read.
+// withoutRepeats returns the repeated part of a prompt that consists of repetitions, such as "> " for "> > > ",
+// which programs print that prompt once for each line they read. It returns other prompts unchanged.
 func withoutRepeats(prompt string) string {
 	for n := 1; n <= len(prompt)/2; n++ {
 		if len(prompt)%n == 0 && strings.Repeat(prompt[:n], len(prompt)/n) == prompt {

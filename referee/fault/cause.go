@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// causePatterns match the lines by which runtimes, sanitizers and interpreters of any language say what went
-// wrong.
+// causePatterns match the line in which a runtime, sanitizer or interpreter reports the error that ended a
+// program.
 var causePatterns = expressions(
 	`^SUMMARY: \w+Sanitizer: `,
 	`^\S+:[0-9]+:[0-9]+: runtime error: `, // UndefinedBehaviorSanitizer
@@ -29,16 +29,17 @@ var causePatterns = expressions(
 	`: command not found$|: not found$`,
 )
 
-// trailerPatterns match lines that directly follow the line that says what went wrong.
+// trailerPatterns match lines that directly follow an error message, as the header of a stack trace does.
 var trailerPatterns = expressions(
 	`^stack traceback:$`,                // Lua
 	`^ {4}while (executing|compiling)$`, // Tcl
 )
 
-// noisePatterns match lines that runtimes add to every failure, or write at every start.
+// noisePatterns match lines that some runtimes write after every error or at every start, and that explain
+// nothing.
 var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[[0-9]+ bytes are left out here\])`)
 
-// compilerPatterns match the error lines of compilers. The first such line counts.
+// compilerPatterns match lines with an error message of a compiler or linker.
 var compilerPatterns = expressions(
 	`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `, // C, C++, Java
 	`^error(\[E[0-9]+\])?: `,                  // Rust, javac
@@ -46,8 +47,8 @@ var compilerPatterns = expressions(
 	`: undefined reference to |^\S*ld: `,      // linkers
 )
 
-// expressions returns a function that compiles the expressions at its first call. Most programs never need
-// them.
+// expressions returns a function that returns the compiled regular expressions. They are compiled at its first
+// call, because most programs never need them.
 func expressions(texts ...string) func() []*regexp.Regexp {
 	return sync.OnceValue(func() (list []*regexp.Regexp) {
 		for _, e := range texts {
@@ -57,11 +58,12 @@ func expressions(texts ...string) func() []*regexp.Regexp {
 	})
 }
 
-// longestCause is the largest number of bytes of a line that is quoted.
+// longestCause is the largest number of bytes that are quoted of a line of stderr.
 const longestCause = 200
 
-// Cause returns the line of a program's stderr that says why the program ended, shortened. sure is true if
-// the line is known to be an error message; otherwise it is the last line, or "" if there is none.
+// Cause returns the line of a program's stderr that says why the program ended, shortened to about 200 bytes.
+// sure is true if the line is known to be an error message. Otherwise line is the last line that may explain it,
+// or "".
 func Cause(stderr []string) (line string, sure bool) {
 	if i := causeIndex(stderr); i >= 0 {
 		return causeText(stderr, i), true
@@ -74,8 +76,8 @@ func Cause(stderr []string) (line string, sure bool) {
 	return "", false
 }
 
-// BuildCause returns the line of a build's output that says why the build failed, shortened. It returns "" if
-// there is no output.
+// BuildCause returns the line of a build's output that says why the build failed, shortened to about 200 bytes.
+// It returns "" if no line explains it.
 func BuildCause(output []string) string {
 	for i, line := range output {
 		if !matches(compilerPatterns, line) {
@@ -93,7 +95,7 @@ func BuildCause(output []string) string {
 	return line
 }
 
-// causeIndex returns the index of the last line that says what went wrong, or -1.
+// causeIndex returns the index of the last line that is known to be an error message, or -1.
 func causeIndex(lines []string) int {
 	for i, line := range slices.Backward(lines) {
 		if line = strings.TrimRight(line, " \r"); matches(causePatterns, line) {
@@ -107,7 +109,8 @@ func causeIndex(lines []string) int {
 	return -1
 }
 
-// causeText returns the cause in line i, with the next line if that has the message.
+// causeText returns the error message in line i, shortened, with its continuation in the next line if there is
+// one, and with the place of a syntax error.
 func causeText(lines []string, i int) string {
 	line := strings.TrimSpace(lines[i])
 	if next := continuation(lines, i); next != "" {
@@ -116,11 +119,11 @@ func causeText(lines []string, i int) string {
 	return shorten(line) + mistakePlace(lines, i)
 }
 
-// placePatterns match the line above a syntax error of Python or Node that says where the error is.
+// placePatterns match the line in which Python or Node says where a syntax error is, above the error message.
 var placePatterns = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
 
-// mistakePlace returns where the syntax error of line i is, as text to append to it. It returns "" for other
-// errors.
+// mistakePlace returns the place of a syntax error, whose message is line i, such as " (bot.py, line 3)". It
+// returns "" for other errors.
 func mistakePlace(lines []string, i int) string {
 	if !syntaxErrorPattern.MatchString(lines[i]) {
 		return ""
@@ -137,8 +140,7 @@ func mistakePlace(lines []string, i int) string {
 
 var syntaxErrorPattern = regexp.MustCompile(`^(Syntax|Indentation|Tab)Error: `)
 
-// continuation returns the message in the line after i, if line i only says where or of which kind the error
-// is; else "".
+// continuation returns the line after line i if the error message of line i continues there, otherwise "".
 func continuation(lines []string, i int) string {
 	if i+1 == len(lines) {
 		return ""
@@ -152,7 +154,7 @@ func continuation(lines []string, i int) string {
 	return ""
 }
 
-// shorten cuts the middle out of a long line, because both ends are informative.
+// shorten cuts out the middle of a line that is longer than longestCause, because both ends are informative.
 func shorten(line string) string {
 	if len(line) <= longestCause {
 		return line
@@ -161,7 +163,7 @@ func shorten(line string) string {
 	return strings.ToValidUTF8(line[:longestCause-end], "") + "..." + strings.ToValidUTF8(line[len(line)-end:], "")
 }
 
-// quote returns a line of stderr in quotes. It escapes characters that are not printable, but not quotes.
+// quote returns a line of stderr in quotation marks. Characters that are not printable are escaped.
 func quote(line string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(strconv.Quote(line))
 }
@@ -170,13 +172,13 @@ func matches(list func() []*regexp.Regexp, line string) bool {
 	return slices.ContainsFunc(list(), func(re *regexp.Regexp) bool { return re.MatchString(line) })
 }
 
-// Lines returns the lines of a log without empty ones.
+// Lines splits a log into its lines and leaves out empty ones.
 func Lines(log []byte) []string {
 	return strings.FieldsFunc(string(log), func(r rune) bool { return r == '\n' })
 }
 
-// LogEnd returns at most the last most lines of a log. If the line that says what went wrong comes earlier,
-// it is added in front.
+// LogEnd returns the last lines of a log, at most the given number most. If an earlier line is an error message,
+// LogEnd puts it before them, with "..." if lines between are left out.
 func LogEnd(lines []string, most int) []string {
 	from := max(0, len(lines)-most)
 	i := causeIndex(lines)

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Fault is the record of why a seat forfeited a game.
+// Fault is the record of why a seat forfeited a game. Replays contain it.
 type Fault struct {
 	Seat   int           `json:"seat"`
 	Ply    int           `json:"ply"` // the number of moves made before the fault
@@ -20,12 +20,12 @@ type Fault struct {
 	Credit float64 `json:"credit,omitempty"`
 }
 
-// New returns the fault of a seat at a ply, with the code and the text of its reason.
+// New returns a fault with the reason r. ply is the number of moves that were made before it.
 func New(seat, ply int, r Reason) Fault {
 	return Fault{Seat: seat, Ply: ply, Code: r.Code(), Reason: r, Text: r.Text()}
 }
 
-// String returns the seat, the code and the text.
+// String returns the fault's seat, code and text.
 func (f Fault) String() string { return fmt.Sprintf("seat %d: %s: %s", f.Seat, f.Code, f.Text) }
 
 // IsBeforeGame reports whether the bot failed before it was sent the "game" line.
@@ -36,19 +36,20 @@ func (f *Fault) IsBeforeGame() bool {
 // IsDisqualified reports whether the seat forfeited because the bot was disqualified for earlier faults.
 func (f *Fault) IsDisqualified() bool { return f.Reason.Kind == Disqualified }
 
-// HadNoProcess reports whether the bot had no process in the game.
+// HadNoProcess reports whether the game was played without starting the bot, because it could not be started or
+// was disqualified.
 func (f *Fault) HadNoProcess() bool {
 	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.IsDisqualified()
 }
 
-// HouseFailed reports whether the fault, if its bot is a house bot, is a failure of timba and not of the bot.
-// Being late is not: a house bot that is late loses its game as any bot does, because a machine that is too
-// slow for it would be too slow again.
+// HouseFailed reports whether the fault of a house bot, a bot that comes with timba, is a failure of timba. That
+// is true for all faults except being late: a late house bot loses its game like any other bot, because a machine
+// that is too slow for it would be too slow again.
 func (f *Fault) HouseFailed() bool {
 	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // house bots are disqualified for being late
 }
 
-// Brief returns the text of a fault for the other seats. The full text could reveal cards of the seat at
+// Brief returns the text of a fault that other seats may see. The full text could reveal cards of the seat at
 // fault.
 func Brief(code protocol.Code) string {
 	switch code {

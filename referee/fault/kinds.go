@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Kind says in which way a bot failed. It decides the code, the text and the parameters of a Reason.
+// Kind says in which way a bot failed. It decides the code and the text of a Reason, and which of its fields are
+// set.
 type Kind string
 
 // The kinds of faults.
@@ -48,7 +49,7 @@ const (
 	ForbiddenCall    Kind = "forbidden-call"
 )
 
-// kind is a row of the table of kinds. Its text has names of parameters in braces.
+// kind is a row of the table kinds. Its text contains names of fields of Reason in braces, such as {limit}.
 type kind struct {
 	Kind
 	code protocol.Code
@@ -97,15 +98,16 @@ var kinds = []kind{
 	{ForbiddenCall, protocol.Forbidden, "the process made a system call that the sandbox does not allow"},
 }
 
-// WhereDebugBelongs is the end of the text of each fault for a line that breaks the protocol.
+// WhereDebugBelongs is the advice that ends the text of every fault for a line that breaks the protocol.
 const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
 
-// flawKind returns the row for a line with a flaw. more is added to the description of the flaw.
+// flawKind returns the row of the table kinds for lines with the flaw f. more is added to the description of the
+// flaw.
 func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
 
-// Kinds returns all kinds.
+// Kinds returns all kinds of faults.
 func Kinds() (list []Kind) {
 	for _, k := range kinds {
 		list = append(list, k.Kind)
@@ -116,7 +118,8 @@ func Kinds() (list []Kind) {
 // Code returns the code of a fault of this kind during a game, or "" for an unknown kind.
 func (k Kind) Code() protocol.Code { return k.row().code }
 
-// Parameters returns the names of the parameters that every reason of this kind has.
+// Parameters returns the JSON names of the fields that every Reason of this kind has in JSON, even if they are
+// zero.
 func (k Kind) Parameters() (names []string) {
 	expand(k.row().text, func(name string) string {
 		if name != "unfinished" && name != "end" {
@@ -127,10 +130,10 @@ func (k Kind) Parameters() (names []string) {
 	return names
 }
 
-// Form returns the text of a reason of this kind, with names of parameters in braces.
+// Form returns the text of faults of this kind, with JSON names of fields of Reason in braces, such as {limit}.
 func (k Kind) Form() string { return k.row().text }
 
-// row returns the row of a kind. It is empty for an unknown kind.
+// row returns the row of k in the table kinds, or an empty one for an unknown kind.
 func (k Kind) row() kind {
 	if i := slices.IndexFunc(kinds, func(row kind) bool { return row.Kind == k }); i >= 0 {
 		return kinds[i]
@@ -138,8 +141,8 @@ func (k Kind) row() kind {
 	return kind{}
 }
 
-// Code returns the code of a fault with this reason. If the process ended, or did not read, before its
-// "ready", it is Startup.
+// Code returns the code of a fault with this reason. If the process ended or did not read before its "ready", the
+// code is protocol.Startup.
 func (r Reason) Code() protocol.Code {
 	code := r.Kind.Code()
 	if r.BeforeReady && (code == protocol.Exit || code == protocol.Timeout) {
@@ -148,24 +151,25 @@ func (r Reason) Code() protocol.Code {
 	return code
 }
 
-// Text describes the reason in English. It contains neither measured times nor numbers of processes, so that
-// a repeated match gives the same replays.
+// Text describes the reason in English. It contains no measured times and no process IDs, so that a repeated
+// match gives the same replays.
 func (r Reason) Text() string { return r.Phrase().String() }
 
-// Phrase describes the reason as Text does, to be translated.
+// Phrase returns the description of Text in a form that can be translated.
 func (r Reason) Phrase() phrase.Text { return r.phraseWithDetail(phrase.Plain(r.Detail)) }
 
-// Short returns the text without WhereDebugBelongs, to be translated.
+// Short returns the description of Text without WhereDebugBelongs, in a form that can be translated.
 func (r Reason) Short() phrase.Text {
 	return r.phraseOf(strings.TrimSuffix(r.Kind.row().text, "; "+WhereDebugBelongs), phrase.Plain(r.Detail))
 }
 
-// phraseWithDetail returns the text with detail in place of r.Detail.
+// phraseWithDetail returns the description of Text, with detail in place of r.Detail.
 func (r Reason) phraseWithDetail(detail phrase.Text) phrase.Text {
 	return r.phraseOf(r.Kind.row().text, detail)
 }
 
-// phraseOf makes a phrase of a text of the table, with the values of the parameters.
+// phraseOf returns a text of the table kinds with the values of r for the names in braces, and detail for
+// {detail}.
 func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
 	if r.UnfinishedLine != "" {
 		text = strings.Replace(text, answer, "end every line with a line feed, and flush the output after every line", 1)
@@ -177,12 +181,12 @@ func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
 	return said
 }
 
-// End describes how the process ended, without a subject: "exited with status 1".
+// End describes how the process ended, to follow a subject: "exited with status 1".
 func (r Reason) End() phrase.Text {
 	return r.fill(strings.TrimPrefix(r.Kind.row().text, theProcess), phrase.Plain(r.Detail))
 }
 
-// fill replaces the names in braces by the values of the parameters.
+// fill replaces the names in braces in text by the values of r, and {detail} by detail.
 func (r Reason) fill(text string, detail phrase.Text) phrase.Text {
 	var values []any
 	format := expand(text, func(name string) string {
@@ -217,7 +221,7 @@ func (r Reason) value(name string, detail phrase.Text) any {
 	return fmt.Sprint(r.parameter(name))
 }
 
-// expand replaces each name in braces by name(NAME).
+// expand replaces each name in braces in text by the result of the function name for it.
 func expand(text string, name func(string) string) string {
 	var b strings.Builder
 	for {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ArrivalNote returns the line that the referee appends to the log of a bot that was late. It says that the
-// answer came after this time, or, if came is false, that it did not come within this time.
+// ArrivalNote returns the line that the referee appends to the log of a bot that was late. If came is true, it
+// says that the answer came after the given time; otherwise, that no answer came within that time.
 func ArrivalNote(came bool, after time.Duration) string {
 	if !came {
 		return fmt.Sprintf("[no answer within %d ms either]", after.Milliseconds())
@@ -19,8 +19,8 @@ func ArrivalNote(came bool, after time.Duration) string {
 
 var arrivalNote = regexp.MustCompile(`^\[(?:the answer came after ([0-9]+) ms|no answer within [0-9]+ ms either)\]$`)
 
-// ReadLog sets Log.Lines to the lines of a bot's log of one game. If the last line is an ArrivalNote, it sets
-// Answer instead of adding it.
+// ReadLog sets c.Log.Lines to the lines of a bot's log of one game. If the last line is one of ArrivalNote, it is
+// not a line of the bot: ReadLog leaves it out, and sets c.Answer if it says that the answer came.
 func (c *Circumstances) ReadLog(log []byte) {
 	c.Log.Lines = Lines(log)
 	if len(c.Log.Lines) == 0 {

@@ -12,49 +12,49 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Reason is why a bot failed, as data and as an error. The Kind decides which other fields are set; SPEC.md,
-// "Limits and faults", lists them for each kind. All others are zero. The JSON names of the fields except
-// kind are called parameters.
+// Reason says why a bot failed, as data, and is the error by which the referee learns of it. Kind decides which
+// other fields are set; SPEC.md, "Limits and faults", lists them. The others are zero. Their JSON names are
+// called parameters.
 type Reason struct {
 	Kind           Kind   `json:"kind"`
-	BeforeReady    bool   `json:"before_ready"` // the bot failed before its "ready"
-	Line           Raw    `json:"line"`         // the line of the bot, shortened by protocol.Clip
+	BeforeReady    bool   `json:"before_ready"` // the bot failed before it wrote "ready"
+	Line           Raw    `json:"line"`         // the line of the bot that is wrong, shortened by protocol.Clip
 	Move           Raw    `json:"move"`
 	Position       int    `json:"at"`         // position of a forbidden byte in the line, counted from 1
 	Byte           int    `json:"byte"`       // the byte at Position
-	Limit          int64  `json:"limit"`      // in the unit of the kind: milliseconds, seconds, bytes, KiB, MiB or a count
-	Margin         int64  `json:"margin"`     // in milliseconds
+	Limit          int64  `json:"limit"`      // the limit that was exceeded, in the unit of the kind: milliseconds, seconds, bytes, KiB, MiB or a number
+	Margin         int64  `json:"margin"`     // margin of the clock in milliseconds
 	Status         int    `json:"status"`     // exit status of the process
-	Signal         int    `json:"signal"`     // the signal that ended the process
+	Signal         int    `json:"signal"`     // number of the signal that ended the process; 0 if none did
 	Name           string `json:"name"`       // name of the signal, such as SIGSEGV
-	UnfinishedLine Raw    `json:"unfinished"` // the line that the bot began and did not end, at most 80 bytes
-	Detail         string `json:"detail"`     // the error of the rules or of the system
+	UnfinishedLine Raw    `json:"unfinished"` // output of the bot after its last LF, at most 80 bytes
+	Detail         string `json:"detail"`     // an error message of the rules or of the system
 	Command        Raw    `json:"command"`    // the words of the bot's command, joined by spaces
 }
 
-// Error returns Text.
+// Error returns r.Text().
 func (r Reason) Error() string { return r.Text() }
 
-// Raw is a string of any bytes. JSON has it with the escapes of a quoted string in Go.
+// Raw is a string of arbitrary bytes. In JSON it is text with the escapes of a quoted string in Go.
 type Raw string
 
-// MarshalText never fails.
+// MarshalText returns the string with the escapes of a quoted string in Go. It never fails.
 func (r Raw) MarshalText() ([]byte, error) {
 	text := strconv.QuoteToASCII(string(r))
 	return []byte(text[1 : len(text)-1]), nil
 }
 
-// UnmarshalText decodes what MarshalText returns.
+// UnmarshalText decodes the text that MarshalText returns.
 func (r *Raw) UnmarshalText(text []byte) error {
 	s, err := strconv.Unquote(`"` + string(text) + `"`)
 	*r = Raw(s)
 	return err
 }
 
-// WithUnfinishedAnswer returns the reason of a late bot with its unfinished line rest, if that is a whole
-// answer or a prompt: a move of listed that is no prefix of another one, "ready" (without name and version),
-// or text that asks a person for input. Other unfinished lines are left out: how much of one has come depends
-// on timing, and the reasons of a repeated match must be equal.
+// WithUnfinishedAnswer returns the reason of a late bot, with UnfinishedLine set if rest, the bot's unfinished
+// line, is a whole answer or a prompt. An answer is "ready", or a move that is in listed and is no prefix of
+// another one there. Other unfinished lines are left out: their length depends on timing, and the reasons of a
+// repeated match must be equal.
 func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason {
 	verb, word := words.Cut(rest)
 	whole := false
@@ -75,13 +75,13 @@ func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason 
 	return r.WithUnfinishedLine(rest)
 }
 
-// WithUnfinishedLine returns the reason with the line that the bot began and did not end.
+// WithUnfinishedLine returns the reason with UnfinishedLine set to rest, cut to 80 bytes.
 func (r Reason) WithUnfinishedLine(rest []byte) Reason {
 	r.UnfinishedLine = Raw(rest[:min(len(rest), 80)])
 	return r
 }
 
-// parameters are the fields of a Reason except Kind.
+// parameters are all fields of Reason except Kind.
 var parameters = func() []reflect.StructField { return reflect.VisibleFields(reflect.TypeFor[Reason]())[1:] }()
 
 func nameOf(f reflect.StructField) string { return f.Tag.Get("json") }
@@ -91,7 +91,8 @@ func (r *Reason) parameter(name string) reflect.Value {
 	return reflect.ValueOf(r).Elem().FieldByIndex(parameters[i].Index)
 }
 
-// MarshalJSON encodes the kind, the parameters that the kind always has, and all others that are not zero.
+// MarshalJSON encodes the kind, the fields that every reason of this kind has, and all other fields that are not
+// zero.
 func (r Reason) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -113,8 +114,8 @@ func (r Reason) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// LineReason returns the reason for a line, or the beginning of one, that breaks the protocol. flaw is the
-// error of protocol.ParseBot.
+// LineReason returns the reason for a line that breaks the protocol. flaw is the error that protocol.ParseBot
+// returned for it. If the line is too long, its beginning is enough.
 func LineReason(line []byte, flaw error) Reason {
 	f, _ := errors.AsType[protocol.Flaw](flaw)
 	line = bytes.TrimSuffix(line, []byte("\r"))

@@ -8,14 +8,14 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// restriction is a condition under which bots fail that work elsewhere, usually a part of the sandbox.
+// restriction describes a condition, usually of the sandbox, that makes bots fail that work elsewhere.
 type restriction struct {
-	words       []string         // error messages on stderr that reveal it
-	did, change string           // what the bot tried, with %s for a path or name, and what to change
-	names       []*regexp.Regexp // find the path or name in the message
-	limit       Kind             // if set, the advice of this kind replaces change
-	anywhere    bool             // it also applies without a sandbox
-	hidden      bool             // the sandbox may be what hides the file
+	words       []string         // parts of error messages on stderr that reveal it
+	did, change string           // what the bot tried, with %s for the path or name in the message; advice on what to change
+	names       []*regexp.Regexp // patterns that find the path or name in the message
+	limit       Kind             // if not "", the advice for a fault of this kind replaces change
+	anywhere    bool             // also applies to a bot without a sandbox
+	hidden      bool             // the file may be missing because the sandbox hides it
 }
 
 const (
@@ -23,7 +23,7 @@ const (
 	hides    = ": a match hides your home, /var, /opt and /srv, except for the program that runs the bot"
 )
 
-// restrictions are tried in order, because the error message about a file fits several.
+// restrictions are tried in this order: several may match the same message, and the more specific come first.
 var restrictions = []restriction{
 	{words: []string{"Read-only file system", "read-only file system", "EROFS"},
 		did: "it tried to write %s", names: quotedPath, change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},
@@ -47,27 +47,27 @@ var restrictions = []restriction{
 		anywhere: true, hidden: true, did: "it looked for %s, which is not there", names: quotedPath, change: putFiles + ", where it is started, and open them by paths relative to it" + hides},
 }
 
-// quotedPath finds a path in an error message: in quotes, before or after a colon, or after a dash.
+// quotedPath matches the path in an error message: in quotation marks, before or after a colon, or after a dash.
 var quotedPath = []*regexp.Regexp{
 	regexp.MustCompile(`['"]([^'"]*[/.][^'"]*)['"]`),
 	regexp.MustCompile(`(?:open|create|mkdir|cannot create|line [0-9]+:|rb_sysopen -) ([^ :]+)`),
 	regexp.MustCompile(`([^ :(]*[/.][^ :()]+):? \(?(?:[Rr]ead-only|[Pp]ermission|[Nn]o such)`),
 }
 
-// quotedModule finds the name of a module in an error message.
+// quotedModule matches the name of a module in an error message.
 var quotedModule = []*regexp.Regexp{
 	regexp.MustCompile(`(?:Cannot find module|named|load such file --|locate) ['"]?([^'" ]+?)['"]?(?: |$)`),
 	regexp.MustCompile(`module '([^']+)' not found`),
 }
 
-// quotedFile finds the file that an interpreter could not read in its error message.
+// quotedFile matches, in an error message of an interpreter, the file that it could not read.
 var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile(`input file: (\S+)`)}, quotedPath)
 
-// searchedLines is the number of last lines of a log that are searched for a restriction.
+// searchedLines is the number of lines at the end of a log that are searched for a sign of a restriction.
 const searchedLines = 40
 
-// restrictionHit returns what the bot tried when it hit a restriction, by its stderr, and what to change.
-// Both are empty if no restriction is found, or if the kind of the fault names it already.
+// restrictionHit searches the bot's stderr for a sign that a restriction made it fail. It returns what the bot
+// tried and what to change. Both are empty if it finds nothing, or if the process did not fail by itself.
 func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return did, change
@@ -93,7 +93,7 @@ func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 	return did, change
 }
 
-// find returns the last line that contains one of the words.
+// find returns the last line of stderr that contains one of w.words.
 func (w restriction) find(stderr []string) (line string, ok bool) {
 	for _, line := range slices.Backward(stderr) {
 		if slices.ContainsFunc(w.words, func(word string) bool { return strings.Contains(line, word) }) {
@@ -113,8 +113,8 @@ func (w restriction) advice(c Circumstances) phrase.Text {
 	return phrase.New(w.change)
 }
 
-// pathIn returns the path or name in line or, since Node writes it on a separate line, in any of the others.
-// It returns "" if there is none.
+// pathIn returns the path or name that one of the expressions finds in line or else, since Node writes it on a
+// separate line, in one of the others. It returns "" if there is none.
 func pathIn(find []*regexp.Regexp, line string, others []string) string {
 	for _, line := range append([]string{line}, others...) {
 		for _, re := range find {
