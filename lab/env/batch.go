@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// noAction fills the rest of a row of legal actions.
+// noAction is the value that fills the rest of a game's row in the array of legal actions.
 const noAction = math.MaxUint16
 
-// slot is the state of one of a batch's games, except its position.
+// slot is the state of one game of a batch, except its position.
 type slot struct {
 	dealNumber uint32
 	seat       int8                    // the client's seat to move, or rules.Over
 	moveCount  uint16                  // number of legal moves
-	points     [rules.MaxSeats]float32 // at the last frame
+	points     [rules.MaxSeats]float32 // by seat, at the last frame in which rewards were written
 }
 
 const slotBytes = int(unsafe.Sizeof(slot{}))
@@ -49,15 +49,16 @@ type Batch struct {
 	arrays         arraySet
 }
 
-// worker is the buffers of one goroutine.
+// worker has the buffers that one goroutine needs to play games.
 type worker struct {
 	src    rules.Stream
 	points [rules.MaxSeats]float32
 	row    rowWriter
 }
 
-// NewBatch returns a batch that uses the given number of goroutines, or one for each core if it is 0. Reset
-// must be called first. It returns an error if the games need too much memory.
+// NewBatch returns a batch of the games that c describes. It uses at most the given number of goroutines, or
+// one for each core if workers is 0. Reset must be called before any other method. NewBatch returns an error
+// if the games need too much memory.
 func NewBatch(c Config, workers int) (*Batch, error) {
 	entry, ok := shapes[c.Variant.Game]
 	if !ok {
@@ -95,7 +96,8 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	return b, nil
 }
 
-// rowOf returns the bytes of game i in an array, or none if the client has left out the array.
+// rowOf returns the bytes of game i in array a of the state frame. It is empty if the client has left out
+// the array.
 func (b *Batch) rowOf(a Array, i int) []byte {
 	start := a.Offset + i*a.rowBytes
 	return b.frame[start : start+a.rowBytes]
@@ -104,7 +106,8 @@ func (b *Batch) rowOf(a Array, i int) []byte {
 // errNotReset is the error for a frame that needs games before the first reset.
 var errNotReset = errors.New("env: the games have not begun: send a reset frame first")
 
-// Reset starts all games: game i plays deal first+i of the match that has the given seed.
+// Reset starts all games and writes the state frame. Game i plays the deal with the number first+i of the
+// match that has the given seed.
 func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
 	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
 		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))
@@ -117,7 +120,7 @@ func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error 
 	})
 }
 
-// Next starts the next deal of every game whose byte in which is not 0.
+// Next starts the next deal of every game i for which which[i] is not 0, and writes the state frame.
 func (b *Batch) Next(ctx context.Context, which []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -139,8 +142,9 @@ func (b *Batch) Next(ctx context.Context, which []byte) error {
 	})
 }
 
-// Step applies an action to every game that is not over. The actions are little-endian uint16 values. If one
-// of them is illegal, no game changes.
+// Step applies an action of the client to every game that is not over, lets the house bots move, and writes
+// the state frame. The actions are the numbers of moves, one for each game, as little-endian uint16 values.
+// If one of them is illegal, Step returns an error and no game changes.
 func (b *Batch) Step(ctx context.Context, actions []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -162,7 +166,7 @@ func (b *Batch) Step(ctx context.Context, actions []byte) error {
 	})
 }
 
-// check returns an error if m is not legal in game i. After the end of the game any action is accepted.
+// check returns an error if m is not a legal move in game i. If the game is over, any move is accepted.
 func (b *Batch) check(i int, m rules.Move) error {
 	s := &b.slots[i]
 	if s.seat == rules.Over {
@@ -184,8 +188,8 @@ func (b *Batch) legal(i int) []rules.Move {
 	return b.moves[start : start+int(b.slots[i].moveCount)]
 }
 
-// forEach clears the rewards and calls do for every game, in several goroutines if there are enough games.
-// After an error the batch must be reset.
+// forEach clears the rewards in the state frame and calls do for every game i, in several goroutines if
+// there are enough games. If it returns an error, the batch must be reset before it is used again.
 func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) error {
 	rewards := b.arrays.rewards
 	clear(b.frame[rewards.Offset : rewards.Offset+rewards.rowBytes*len(b.slots)])
@@ -218,7 +222,7 @@ func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) er
 	return err
 }
 
-// deal deals the current deal of slot i.
+// deal starts a new game in slot i: it deals the cards of the slot's deal number and resets the house bots.
 func (b *Batch) deal(i int, w *worker) {
 	s := &b.slots[i]
 	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.dealNumber)))
@@ -241,9 +245,10 @@ func (b *Batch) dealNext(i int, w *worker) error {
 	return nil
 }
 
-// moveToTurn lets the house bots move until the client has the turn or the game is over, and writes the game
-// into the frame. If acted is false, no reward is written, and a deal that ends without a turn of the client
-// is skipped.
+// moveToTurn lets the house bots of game i move until the client has the turn or the game is over, and
+// writes the game into the state frame. The flag acted says that the client has just moved. Without it no
+// reward is written before the end of the game, and with automatic reset a deal that ends without a turn of
+// the client is skipped.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)
@@ -263,7 +268,8 @@ func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) er
 	return b.writeObservation(i, w, state)
 }
 
-// skipToTurn starts the next deal in which the client gets a turn, and returns the client's seat.
+// skipToTurn starts further deals of game i until one in which the client gets a turn, and returns the
+// client's seat. It fails after maxSkippedDeals deals.
 func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.State) (int, error) {
 	for range maxSkippedDeals {
 		if err := b.dealNext(i, w); err != nil {
@@ -276,12 +282,12 @@ func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.St
 	return rules.Over, fmt.Errorf("env: game %d: %d deals in a row end before the client's turn: leave it more seats", i, maxSkippedDeals)
 }
 
-// maxSkippedDeals is the highest number of consecutive deals to skip because they end before the client's
-// turn: some hands win at once.
+// maxSkippedDeals is the highest number of consecutive deals to skip because they end before the client has
+// a turn, which happens because some hands win at once.
 const maxSkippedDeals = 10_000
 
-// moveBots lets the house bots move until the client has the turn. It returns the client's seat, or
-// rules.Over.
+// moveBots lets the house bots of game i move until the client has the turn. It returns the client's seat,
+// or rules.Over if the game ends before.
 func (b *Batch) moveBots(ctx context.Context, i int, state rules.State) (int, error) {
 	for {
 		seat := state.Turn()

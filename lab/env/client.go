@@ -34,8 +34,8 @@ func WriteClient(dir string) (paths []string, err error) {
 	return paths, os.CopyFS(dir, files)
 }
 
-// FindPython returns the path of Python 3.8 or later and whether it has numpy. It prefers an installation
-// with numpy.
+// FindPython returns the path of an installed Python 3.8 or later, and whether it has numpy. It prefers an
+// installation with numpy.
 func FindPython(ctx context.Context) (path string, numpy bool, err error) {
 	const script = "import sys\nif sys.version_info < (3, 8): sys.exit(1)\nprint('timba')\nimport numpy\nprint('numpy')"
 	for _, name := range []string{"python3", "/usr/bin/python3", "python"} {

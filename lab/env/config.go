@@ -40,8 +40,8 @@ const (
 
 // The names of the arrays that a client may leave out of the frames.
 const (
-	arrayLegal  = "legal"
-	arrayMask   = "mask"
+	arrayLegal  = "legal"       // the list of legal actions of each game
+	arrayMask   = "mask"        // for each action 1 if it is legal, otherwise 0
 	observation = "observation" // the arrays "planes" and "numbers"
 )
 
@@ -68,7 +68,7 @@ type Config struct {
 	Bots      []string      // by seat, the spec of a house bot without @; "" for the client
 }
 
-// configKey is a key of the document that ParseConfig reads.
+// configKey describes how a key of the JSON document that ParseConfig reads is stored and checked.
 type configKey struct {
 	name  string
 	value any         // pointer to the variable to set
@@ -76,7 +76,8 @@ type configKey struct {
 	try   string      // valid values, for the error message
 }
 
-// ParseConfig reads the JSON document of a make frame. Its errors name the key, its value and valid values.
+// ParseConfig reads the JSON document with which a client describes the games that it wants. Missing keys
+// have default values. Its errors name the key, its value and valid values.
 func ParseConfig(document []byte) (Config, error) {
 	c := Config{Games: 1, Rewards: RewardPoints, AutoReset: true}
 	var (
@@ -119,7 +120,8 @@ func ParseConfig(document []byte) (Config, error) {
 	return c, nil
 }
 
-// readKeys sets the variables of the keys from a JSON object. It checks all values and rejects unknown keys.
+// readKeys stores the values of a JSON object in the variables of keys and checks all of them, also those of
+// missing keys. An unknown key is an error.
 func readKeys(document []byte, keys []configKey) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(document, &given); err != nil || given == nil {
@@ -144,8 +146,9 @@ func readKeys(document []byte, keys []configKey) error {
 	return nil
 }
 
-// resolve sets the variant from the game's name and options, and the house bots. At least one seat must
-// remain for the client.
+// resolve sets c.Variant to the game called name with the given options, and c.Bots to the specs in seats,
+// whose keys are seat numbers. It returns an error if no seat remains for the client or if there are too
+// many bots.
 func (c *Config) resolve(name string, options map[string]json.RawMessage, seats map[string]string) error {
 	game, err := games.Find(name)
 	if err != nil {

@@ -37,8 +37,9 @@ const maxPayload = 2 * MaxGames
 // errOutOfSync is wrapped by errors after which the start of the next frame is unknown.
 var errOutOfSync = errors.New("the connection ends here")
 
-// readFrame reads a frame. It reads the payload into buf or, if buf is too small, into a new buffer. At the
-// end of the input it returns io.EOF.
+// readFrame reads a frame and returns its kind and payload. It reads the payload into buf or, if buf is too
+// small, into a new buffer. At the end of the input it returns io.EOF. After an error that wraps
+// errOutOfSync no more frames can be read.
 func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	var header [headerBytes]byte
 	if n, err := io.ReadFull(r, header[:]); err != nil {
@@ -67,7 +68,8 @@ func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	return k, buf, nil
 }
 
-// newFrame returns a frame with an empty payload of size bytes, which the caller fills in.
+// newFrame returns a frame of kind k whose payload has the given size in bytes. The payload is zero until
+// the caller fills it.
 func newFrame(k frameKind, size int) []byte {
 	frame := make([]byte, headerBytes+size)
 	binary.LittleEndian.PutUint32(frame, uint32(size))
@@ -81,7 +83,7 @@ func textFrame(k frameKind, text string) []byte {
 	return frame
 }
 
-// errorFrame returns a frame with the message of err in valid UTF-8.
+// errorFrame returns a frame with the message of err. If the message is not valid UTF-8, it is quoted.
 func errorFrame(err error) []byte {
 	text := err.Error()
 	if !utf8.ValidString(text) {

@@ -22,8 +22,8 @@ type shape struct {
 	positions func(n int) positions
 }
 
-// shapes has a function for each game that returns the shape of a variant, given the game's struct of
-// options.
+// shapes has, for each game, a function that returns the shape of a variant, which determines the sizes of
+// arrays. Its argument is the game's struct of options, such as brisca.Rules.
 var shapes = map[*rules.Game]func(options any) shape{
 	brisca.Game: shapeFunc(observeBrisca,
 		func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },
@@ -41,7 +41,8 @@ var shapes = map[*rules.Game]func(options any) shape{
 		func(teeko.Rules) (int, string) { return 4 * 8, lastMove(teekoSize) }),
 }
 
-// lastMove returns the move with the highest number on a board: from the last square to itself.
+// lastMove returns the text of the move with the highest number on a board of size times size squares: from
+// the last square to itself.
 func lastMove(size int) string { return fmt.Sprintf("%d-%d", size*size-1, size*size-1) }
 
 func tablePoints(t *baraja.Table, dst []float32) {
@@ -66,9 +67,9 @@ type dealable[S, R any] interface {
 	Deal(R, *rules.Stream)
 }
 
-// shapeFunc returns the function for a game in shapes. The function observe writes what a seat may know,
-// points sets the points by seat of a game that is not over, and moves returns the maximal number of legal
-// moves and the highest move.
+// shapeFunc returns the function that shapes has for a game. The function observe writes what a seat may
+// know of a position, points sets the points by seat in a game that is not over, and moves returns the
+// maximal number of legal moves and the text of the move with the highest number.
 func shapeFunc[S, R any, P dealable[S, R]](
 	observe func(P, int, *rowWriter), points func(P, []float32), moves func(R) (int, string),
 ) func(any) shape {
@@ -85,9 +86,9 @@ func shapeFunc[S, R any, P dealable[S, R]](
 type positions interface {
 	deal(i int, src *rules.Stream)
 	state(i int) rules.State
-	// points sets the points by seat of a game that is not over.
+	// points sets dst to the points by seat in position i, which must not be the end of a game.
 	points(i int, dst []float32)
-	// observe writes what a seat may know about position i.
+	// observe writes what the seat may know about position i to r.
 	observe(i, seat int, r *rowWriter)
 }
 

@@ -36,12 +36,14 @@ type Layout struct {
 	Size      int               `json:"size"` // of the payload of a state frame, in bytes
 }
 
-// arraySet has all arrays of a state frame. The rows of arrays that are left out are empty.
+// arraySet has the descriptions of all arrays of a state frame. An array that the client has left out is the
+// zero value.
 type arraySet struct {
 	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
 }
 
-// newLayout arranges the arrays in a frame, in descending order of element size.
+// newLayout arranges the arrays of a state frame in descending order of element size. It returns an error if
+// the games need too much memory.
 func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	v := c.Variant
 	l = &Layout{
@@ -86,7 +88,8 @@ func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	return l, at, l.check(s)
 }
 
-// add appends an array whose rows have the dimensions in width.
+// add appends an array with elements of the given type, see Array.Type. For each game it has the dimensions
+// in width.
 func (l *Layout) add(name, kind string, width ...int) Array {
 	row := int(kind[1] - '0')
 	for _, n := range width {
@@ -98,7 +101,7 @@ func (l *Layout) add(name, kind string, width ...int) Array {
 	return a
 }
 
-// check returns an error if the games need more than MaxMemory.
+// check returns an error if the games of a connection need more memory than MaxMemory.
 func (l *Layout) check(s *shape) error {
 	// Bytes for each game: its share of a state frame, its position, its moves and its slot.
 	each := (l.Size+l.Games-1)/l.Games + s.bytes + 2*s.widest + slotBytes
@@ -109,7 +112,8 @@ func (l *Layout) check(s *shape) error {
 	return nil
 }
 
-// actions returns the text of each move up to last, and "" for numbers that are not moves.
+// actions returns the text of each move in the order of their numbers, up to the move with the text last.
+// Numbers that are not moves have "".
 func actions(s rules.State, last string) ([]string, error) {
 	highest, err := s.ParseMove(last)
 	if err != nil {

@@ -84,7 +84,7 @@ func (s *Server) refuse(conn net.Conn) {
 	s.sendError(conn, fmt.Errorf("env: %d connections are open, which is the most: close one, or start the server with more", s.MaxConnections))
 }
 
-// timeoutConn is a connection whose reads and writes fail after the idle time.
+// timeoutConn is a connection whose reads and writes fail if they take longer than idle.
 type timeoutConn struct {
 	net.Conn
 	idle time.Duration
@@ -100,7 +100,8 @@ func (t *timeoutConn) Write(p []byte) (int, error) {
 	return t.Conn.Write(p)
 }
 
-// listen creates the socket and removes an unused one at the same path.
+// listen creates a Unix socket at path. It first removes a socket at that path that no server uses; any
+// other file there is an error.
 func listen(ctx context.Context, path string) (net.Listener, error) {
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode()&fs.ModeSocket == 0 {

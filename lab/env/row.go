@@ -57,8 +57,8 @@ func (r *rowWriter) putCards(cards baraja.Set) {
 	r.plane += baraja.Cards
 }
 
-// seatCards writes a plane of cards for each seat, beginning with the observing seat. If from is 1, the
-// observing seat is left out.
+// seatCards writes a plane for each seat, from the observing one, seat, on in the order of turns, with the
+// cards that cards has for it. If from is 1, the observing seat is left out.
 func (r *rowWriter) seatCards(name string, from, seat int, cards []baraja.Set) {
 	if r.layout != nil {
 		for n := from; n < len(cards); n++ {
@@ -76,7 +76,8 @@ func (r *rowWriter) seatCards(name string, from, seat int, cards []baraja.Set) {
 	}
 }
 
-// board writes a plane of size*size squares from a bit board whose rows are apart bits apart.
+// board writes a plane of size*size squares from a bit board. In the bit board, each row starts apart bits
+// after the previous one.
 func (r *rowWriter) board(name string, board uint64, size, apart int) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, size * size})
@@ -109,7 +110,8 @@ func (r *rowWriter) flag(name string, on bool) {
 	}
 }
 
-// seatNumbers writes a number for each seat, beginning with the observing seat.
+// seatNumbers writes what number returns for each seat, from the observing one, seat, on in the order of
+// turns.
 func (r *rowWriter) seatNumbers(name string, players, seat int, number func(seat int) int) {
 	if r.layout != nil {
 		for n := range players {
@@ -127,7 +129,8 @@ func (r *rowWriter) seatNumbers(name string, players, seat int, number func(seat
 	}
 }
 
-// tricks writes the trick on the table and, by seat, the cards played so far.
+// tricks writes which card of the trick each seat has played, and all cards that it has played before. The
+// trick begins with the card of the leader. The observing seat is the first.
 func (r *rowWriter) tricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
 	var lies [rules.MaxSeats]baraja.Set
 	for _, c := range trick {
@@ -142,7 +145,8 @@ func (r *rowWriter) tricks(leader int, trick []baraja.Card, seat int, played []b
 
 func cardSet(c baraja.Card) baraja.Set { return baraja.Set(0).With(c) }
 
-// relative returns the distance from one seat to another in the order of turns.
+// relative returns how many turns the given seat comes after the seat from, in a game with a number of
+// players.
 func relative(seat, from, players int) int {
 	if seat -= from; seat < 0 {
 		seat += players
@@ -150,7 +154,7 @@ func relative(seat, from, players int) int {
 	return seat
 }
 
-// table writes what Brisca and Tute have in common.
+// table writes the part of an observation that Brisca and Tute have in common, as the given seat sees it.
 func (r *rowWriter) table(t *baraja.Table, seat int) {
 	players := int(t.Players)
 	var played [baraja.TableSeats]baraja.Set

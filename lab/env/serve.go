@@ -13,8 +13,9 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Serve answers the frames of one client until the input ends or ctx ends. It returns an error of the
-// connection, or of a frame after which the next one cannot be found.
+// Serve answers the frames that one client sends to in, by frames to out, until in or ctx ends. Each batch
+// uses the given number of goroutines, or one for each core if workers is 0. Serve returns an error of
+// reading or writing, or of a frame after which the next one cannot be found.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error {
 	ended := make(chan error, 1)
 	go func() { ended <- (&session{ctx: ctx, input: in, output: out, workers: workers}).run() }()
@@ -35,7 +36,8 @@ type session struct {
 	batch   *Batch
 }
 
-// run answers frames until the input ends. It answers an invalid frame with an error frame.
+// run answers frames until the input ends. It answers an invalid frame with an error frame, and ends if it
+// cannot find the next frame after it.
 func (s *session) run() error {
 	var buf []byte
 	for {
@@ -63,7 +65,8 @@ func (s *session) run() error {
 	}
 }
 
-// answer returns the frame that answers a client's frame, or an error to send instead.
+// answer returns the frame that answers a client's frame. If it returns an error, that must be sent in an
+// error frame instead.
 func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) {
 	if s.batch == nil && k != frameMake {
 		return nil, fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))
@@ -85,7 +88,8 @@ func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) 
 	return s.batch.message, err
 }
 
-// makeBatch creates games, which replace the present ones.
+// makeBatch creates the games that the payload, a JSON document, describes. They replace the present ones.
+// It returns a frame with their layout.
 func (s *session) makeBatch(payload []byte) ([]byte, error) {
 	c, err := ParseConfig(payload)
 	if err != nil {
@@ -109,7 +113,7 @@ func (s *session) reset(payload []byte) error {
 	return s.batch.Reset(s.ctx, seed, binary.LittleEndian.Uint32(payload[len(seed):]))
 }
 
-// view returns a drawing of a game.
+// view returns a text frame with a drawing of the game whose number is the payload.
 func (s *session) view(payload []byte) ([]byte, error) {
 	if len(payload) != 4 {
 		return nil, fmt.Errorf("env: a view frame has %d bytes: send 4, the number of a game", len(payload))
@@ -118,8 +122,8 @@ func (s *session) view(payload []byte) ([]byte, error) {
 	return textFrame(frameText, text), err
 }
 
-// View returns a drawing of a game from the view of the seat to move, with its legal moves. If the game is
-// over, it is the view of seat 0.
+// View returns a drawing, as text, of the game with the given number, as the seat to move sees it, with its
+// legal moves. If the game is over, it is drawn as seat 0 sees it.
 func (b *Batch) View(game uint32) (string, error) {
 	if !b.isReset {
 		return "", errNotReset

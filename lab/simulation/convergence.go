@@ -11,13 +11,13 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Method is a way to pair bots and to rate them.
+// Method is a way to pair the bots of a ladder for matches and to rate them.
 type Method struct {
 	Name          string
-	WithNewcomers bool // also measure newcomers
+	WithNewcomers bool // the report also shows how fast new bots are rated
 	pair          pairing
 	rate          rater
-	withFit       bool // also measure maximum-likelihood ratings
+	withFit       bool // the report also shows maximum-likelihood ratings of the same matches
 }
 
 // Curve shows how well the ratings of a method agree with the true strengths, by the number of matches.
@@ -35,7 +35,7 @@ type Point struct {
 	Bias     float64 `json:"scale"`    // mean Elo minus mean true strength, with the anchor at its own Elo
 }
 
-// Band has the mean, the lowest and the highest value over the runs.
+// Band has the mean, the lowest and the highest value of a figure over the runs of a simulation.
 type Band struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
@@ -61,10 +61,10 @@ func (c Curve) MatchesTo(spearman float64) float64 {
 	return at
 }
 
-// ladderMethod is the method that ladders use.
+// ladderMethod is the method by which the ladders of timba pair and rate bots.
 var ladderMethod = Method{Name: "timba", WithNewcomers: true, pair: pairByPool, rate: rateByOutcome, withFit: true}
 
-// Methods returns the method of ladders and the methods to compare it with.
+// Methods returns the methods to simulate: first that of timba's ladders, then others to compare it with.
 func Methods() []Method {
 	methods := []Method{
 		ladderMethod,
@@ -84,8 +84,8 @@ func Methods() []Method {
 	return methods
 }
 
-// SimulateConvergence simulates new ladders with method m. It returns a curve of the method's Elo and, if
-// the method has them, one of the maximum-likelihood ratings of the same matches.
+// SimulateConvergence simulates new ladders that use method m. It returns the curve of the method's Elo and,
+// for some methods, a second curve for the maximum-likelihood ratings of the same matches.
 func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, error) {
 	looks, fits := make([][]snapshot, c.Runs), make([][]snapshot, c.Runs)
 	err := c.forEachRun(ctx, func(run int, truth, play *rand.Rand) error {
@@ -105,10 +105,12 @@ func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, erro
 	return curves, nil
 }
 
-// snapshot has the values of one ladder for a Point.
+// snapshot has the values of Point for one ladder at one time, see there.
 type snapshot struct{ spearman, kendall, err, bias float64 }
 
-// sampleLadder plays a ladder and takes a snapshot of its ratings at every checkpoint.
+// sampleLadder plays a ladder by method m and compares the ratings with the true strengths at every
+// checkpoint. The result looks is for Elo; fits is for the maximum-likelihood ratings, and nil if the method
+// has none.
 func (c Config) sampleLadder(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.matches < at*c.Bots {

@@ -48,7 +48,8 @@ var skillByElo = sync.OnceValue(func() []float64 {
 	return byElo
 })
 
-// skill returns the difference of skill with the same expected score as a difference of diff Elo.
+// skill converts a difference in Elo, which may be negative, to the difference of skill in the simulated
+// game that has the same expected score.
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)
@@ -57,7 +58,8 @@ func skill(diff float64) float64 {
 	return math.Copysign(s, diff)
 }
 
-// playGame returns the score of one game on a deal with the given luck.
+// playGame simulates one game and returns the first bot's score: 1, 0.5 or 0. The skill is the difference
+// between both bots, and luck is the advantage that the deal gives the first one.
 func playGame(r *rand.Rand, skill, luck float64) float64 {
 	switch lead := skill + luck + noiseWeight*r.NormFloat64(); {
 	case lead > tieMargin:
@@ -68,13 +70,15 @@ func playGame(r *rand.Rand, skill, luck float64) float64 {
 	return 0.5
 }
 
-// playDeal plays a deal in both rotations and returns the first bot's mean score.
+// playDeal simulates a deal in both rotations and returns the first bot's mean score, from 0 to 1, for the
+// given difference of skill.
 func playDeal(r *rand.Rand, skill float64) float64 {
 	l := luckWeight * r.NormFloat64()
 	return (playGame(r, skill, l) + playGame(r, skill, -l)) / 2
 }
 
-// playSingle plays one game on a deal of its own and returns the first bot's score.
+// playSingle simulates one game on its own deal and returns the first bot's score, for the given difference
+// of skill.
 func playSingle(r *rand.Rand, skill float64) float64 {
 	return playGame(r, skill, luckWeight*r.NormFloat64())
 }

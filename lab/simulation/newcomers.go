@@ -18,8 +18,8 @@ type Newcomers struct {
 	Shift float64 `json:"shift"`
 }
 
-// MatchesWithin returns the number of matches from which on the median error is below elos, or +Inf if there
-// is none.
+// MatchesWithin returns the number of matches after which the median error of a newcomer's Elo stays below
+// the given error. If it never does, MatchesWithin returns +Inf.
 func (n Newcomers) MatchesWithin(elos float64) float64 {
 	at := math.Inf(1)
 	for i := len(n.Median) - 1; i >= 0 && n.Median[i] < elos; i-- {
@@ -35,7 +35,8 @@ const (
 	arrivalInterval    = 100 // matches of the ladder between two arrivals
 )
 
-// SimulateNewcomers simulates the arrival of bots on established ladders.
+// SimulateNewcomers simulates ladders that use method m, on which new bots arrive when the others have
+// played many matches. It returns the errors of their Elo by number of matches.
 func SimulateNewcomers(ctx context.Context, c Config, m Method) (Newcomers, error) {
 	out := Newcomers{Name: m.Name}
 	runs := make([]arrivals, c.Runs)
@@ -68,14 +69,15 @@ func SimulateNewcomers(ctx context.Context, c Config, m Method) (Newcomers, erro
 	return out, nil
 }
 
-// arrivals has the values of one ladder for Newcomers.
+// arrivals has the values from which Newcomers is computed, for one ladder.
 type arrivals struct {
-	errs  [][]float64 // by number of a newcomer's matches
-	shift float64
+	errs  [][]float64 // absolute errors of all newcomers in Elo, by the number of their matches
+	shift float64     // change in the mean Elo of the other bots
 }
 
-// simulateArrivals adds newcomers to a ladder. Errors are relative to the mean error of the other bots,
-// because playing them can reveal no more than that.
+// simulateArrivals adds newcomers to a ladder, whose true strengths it draws from truth, and plays matches
+// by method m. The errors are relative to the mean error of the other bots, because playing against them can
+// reveal no more than that.
 func simulateArrivals(w *world, m Method, truth *rand.Rand) arrivals {
 	others := len(w.strengths)
 	shift := func() (sum float64) {

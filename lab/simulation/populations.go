@@ -21,7 +21,8 @@ type population struct {
 	firstVersioned int                          // index from which on bots get new versions; 0 means none
 }
 
-// newVersion is the number of matches after which a bot gets a new version.
+// newVersion is the number of matches after which a new version replaces a simulated bot, in populations
+// with new versions.
 const newVersion = 10
 
 // demoDeals is the number of deals in a match of the demo competition.
@@ -39,8 +40,9 @@ var populations = []population{
 	{name: "20 bots, new versions of 5", ladder: "brisca-2", strengths: normalStrengths(20), firstVersioned: 15},
 }
 
-// demoStrengths returns a function for the strengths in the demo competition: the anchor, a weak house bot,
-// thirteen equal starter bots, and six stronger house bots, each gap Elo above its usual strength.
+// demoStrengths returns a function that returns the true strengths of the bots in the demo competition: the
+// anchor, a weak house bot, thirteen equal starter bots, and six stronger house bots. The strengths of these
+// six are higher than usual by gap, in Elo.
 func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	return func(*rand.Rand) []float64 {
 		bots := append([]float64{rating.Current.Anchor, 1050}, slices.Repeat([]float64{1100}, 13)...)
@@ -51,7 +53,8 @@ func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	}
 }
 
-// normalStrengths returns a function that draws normally distributed strengths of a number of bots.
+// normalStrengths returns a function that draws the normally distributed true strengths of the given number
+// of bots, the first of which is the anchor.
 func normalStrengths(bots int) func(*rand.Rand) []float64 {
 	return func(r *rand.Rand) []float64 { return drawStrengths(r, bots) }
 }
@@ -70,26 +73,26 @@ type Population struct {
 type Agreement struct {
 	Matches int      `json:"matches"`
 	Elo     Accuracy `json:"elo"`
-	Fit     Accuracy `json:"fit"`
+	Fit     Accuracy `json:"fit"` // of the maximum-likelihood ratings
 	// Coverage is the share of the fit's confidence intervals that contain the true strength.
 	Coverage stats.Estimate `json:"covered"`
 }
 
-// Accuracy has the errors of ratings.
+// Accuracy has several measures of how much ratings differ from the true strengths.
 type Accuracy struct {
 	WrongOrder stats.Estimate `json:"wrong"`    // share of pairs of unequal bots in the wrong order
 	Bias       stats.Estimate `json:"distance"` // mean rating minus mean true strength, with the anchor at its own Elo
 	Error      stats.Estimate `json:"error"`    // root mean square error in Elo
 }
 
-// smallLadderFactor is the number of ladders of a population for each of Config.Runs. Their number is higher
-// because they are small.
+// smallLadderFactor is the factor by which a population has more simulated ladders than Config.Runs. More
+// are needed because these ladders are small.
 const smallLadderFactor = 10
 
 // agreementMatches are the numbers of matches of each bot after which the ratings are compared.
 var agreementMatches = []int{3, 7, 10, 30, 100}
 
-// agreementSample has the values of one ladder for an Agreement.
+// agreementSample has the values of Agreement for one ladder at one time, see there.
 type agreementSample struct {
 	elo, fit accuracy
 	coverage float64
@@ -97,7 +100,8 @@ type agreementSample struct {
 
 type accuracy struct{ wrongOrder, bias, err float64 }
 
-// SimulatePopulations simulates ladders with every population.
+// SimulatePopulations simulates ladders of each of several typical populations, rated by the method of
+// timba's ladders.
 func SimulatePopulations(ctx context.Context, c Config) (out []Population, err error) {
 	c.Runs *= smallLadderFactor
 	ladders := config.Default().Ladders
@@ -142,7 +146,8 @@ func SimulatePopulations(ctx context.Context, c Config) (out []Population, err e
 	return out, nil
 }
 
-// sampleLadder plays one ladder and returns a sample for each of agreementMatches.
+// sampleLadder simulates a ladder with the rules of l, and compares the ratings with the true strengths
+// after each of agreementMatches. The strengths come from truth, the results of games from play.
 func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, play *rand.Rand) (looks []agreementSample, err error) {
 	w, err := newWorld(play, l, p.strengths(truth))
 	if err != nil {
@@ -168,7 +173,8 @@ func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, p
 	return looks, nil
 }
 
-// sampleAgreement compares the ratings of the present bots with their strengths.
+// sampleAgreement compares the Elo and the maximum-likelihood ratings of the bots that play now with their
+// true strengths.
 func (w *world) sampleAgreement() (a agreementSample, err error) {
 	fitted, err := w.fit().Intervals()
 	if err != nil {
@@ -187,7 +193,7 @@ func (w *world) sampleAgreement() (a agreementSample, err error) {
 	return a, nil
 }
 
-// accuracy returns the accuracy of ratings, which are given by bot.
+// accuracy compares ratings, by index of the bot, with the true strengths of the bots that play now.
 func (w *world) accuracy(ratings []float64) (a accuracy) {
 	pairs, others := 0.0, float64(len(w.live)-1) // bots without the anchor
 	for _, i := range w.live {

@@ -18,7 +18,7 @@ type Report struct {
 	Populations []Population `json:"populations"`
 }
 
-// Measure runs all simulations and writes its progress to log.
+// Measure runs all simulations for all methods and returns their results. It writes its progress to log.
 func Measure(ctx context.Context, c Config, log io.Writer) (*Report, error) {
 	r := &Report{Bots: c.Bots, Deals: c.Deals, Runs: c.Runs, Seed: c.Seed}
 	for _, m := range Methods() {

@@ -25,11 +25,11 @@ type Config struct {
 	Bots    int
 	Deals   int // deals of a match, each in two rotations
 	Matches int // mean number of matches of each bot
-	Runs    int // ladders for each method, each with bots of its own
+	Runs    int // number of ladders to simulate for each method, each with other bots
 	Seed    uint64
 }
 
-// ladder returns the ladder to simulate.
+// ladder returns the ladder whose matches the simulation plays.
 func (c Config) ladder() ladder.Ladder { return ladder.Ladder{Game: "brisca", Deals: c.Deals, Bots: 2} }
 
 // checkpoints returns the numbers of matches of each bot after which the ratings are compared.
@@ -49,8 +49,9 @@ func (c Config) checkpoints() []int {
 	return at
 }
 
-// forEachRun calls do for all runs in parallel. Each run has two random sources that depend only on the seed
-// and its number: truth for the strengths of the bots, the same for every method, and play for the games.
+// forEachRun calls do for each run of the simulation, in parallel, and returns the first error. Each run has
+// two sources of random numbers that depend only on the seed and the number of the run: truth is for the
+// strengths of the bots, the same for every method, and play is for the games.
 func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *rand.Rand) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -66,7 +67,8 @@ func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *ra
 	return group.Wait()
 }
 
-// drawStrengths returns random strengths of a ladder's bots. Bot 0 is the anchor.
+// drawStrengths returns random true strengths of a number of bots in Elo. Bot 0 is the anchor, whose
+// strength is fixed.
 func drawStrengths(r *rand.Rand, bots int) []float64 {
 	truth := make([]float64, bots)
 	for i := range truth {

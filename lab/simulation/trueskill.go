@@ -18,8 +18,9 @@ const (
 	drawMargin   = 0.1257 * math.Sqrt2 * beta
 )
 
-// rateByTrueSkill plays the games of a match, each on a deal of its own. It stores the variance as the
-// uncertainty of package ladder/rating, in units of noiseVariance.
+// rateByTrueSkill plays the games of a match between two bots, each on its own deal, and updates their
+// ratings by TrueSkill. It stores the variance of a rating in rating.Entry.Uncertainty, in units of
+// noiseVariance.
 func rateByTrueSkill(w *world, bots []int) {
 	s := w.skillDifference(bots)
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
@@ -45,7 +46,7 @@ func rateByTrueSkill(w *world, bots []int) {
 	b.Matches++
 }
 
-// variance returns the variance of a bot's Elo before a match.
+// variance returns the variance of a bot's Elo before a match, as rateByTrueSkill has stored it.
 func variance(e *rating.Entry) float64 {
 	if e.Matches == 0 && !e.Fixed {
 		return initialSigma * initialSigma
@@ -56,8 +57,9 @@ func variance(e *rating.Entry) float64 {
 // noiseVariance is the variance of the noise of a match in Elo, for a mean of ten deals.
 const noiseVariance = 67.0 * 67.0
 
-// corrections returns the functions v and w of the paper: the shift of the mean and the reduction of the
-// variance of a lead of t, given the score of the game.
+// corrections returns the functions v and w of the TrueSkill paper for a lead of t and a draw margin, all
+// divided by the standard deviation. Given the score of a game, v shifts the mean of the lead, and w reduces
+// its variance.
 func corrections(t, margin, score float64) (v, w float64) {
 	n := distuv.UnitNormal
 	switch score {

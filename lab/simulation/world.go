@@ -30,7 +30,8 @@ type world struct {
 	roundBots []int                   // for random pairing: bots that have not played in this round
 }
 
-// newWorld returns a ladder of new bots with the given strengths. Its matches are those of ladder l.
+// newWorld returns a ladder of new bots with the true strengths truth, in Elo. Its matches have the game and
+// the number of deals and bots of ladder l.
 func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	w := &world{r: r, deals: l.Deals, pairs: map[[2]int64]stats.Pair{}}
 	var err error
@@ -49,7 +50,9 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	return w, nil
 }
 
-// addEntry adds a bot with its predecessor, which may be nil, but not to the pool.
+// addEntry adds a bot of strength truth and returns it as a candidate for pairing, which must be added to
+// the pool. If it is a new version, its Elo is derived from that of predecessor, otherwise predecessor is
+// nil.
 func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Candidate {
 	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
@@ -57,7 +60,7 @@ func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.C
 	return matchmaking.Candidate{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.matches}
 }
 
-// changePool adds players to the pool and removes others.
+// changePool adds players to the pool of bots that are paired, and removes the bots with the IDs in leave.
 func (w *world) changePool(players []matchmaking.Candidate, leave []int64) {
 	w.pool.Update(players, leave)
 	for _, p := range players {
@@ -65,13 +68,13 @@ func (w *world) changePool(players []matchmaking.Candidate, leave []int64) {
 	}
 }
 
-// addBot adds a bot to the ladder and returns its index.
+// addBot adds a bot with the true strength truth to the ladder and returns its index.
 func (w *world) addBot(truth float64) (bot int) {
 	w.changePool([]matchmaking.Candidate{w.addEntry(truth, nil)}, nil)
 	return len(w.strengths) - 1
 }
 
-// replace replaces a bot by a new version.
+// replace replaces a bot by a new version with the true strength truth.
 func (w *world) replace(bot int, truth float64) {
 	before := w.entries[bot]
 	successor := w.addEntry(truth, &before)
@@ -79,10 +82,10 @@ func (w *world) replace(bot int, truth float64) {
 	w.changePool([]matchmaking.Candidate{successor}, []int64{before.VersionID})
 }
 
-// pairing returns the bots of the next match, by slot.
+// pairing is a function that returns the bots of the next match, by slot of the match.
 type pairing func(w *world) []int
 
-// pairByPool pairs bots by the rule of ladders.
+// pairByPool chooses the bots of the next match as the ladders of timba do.
 func pairByPool(w *world) (bots []int) {
 	slots, _ := w.pool.Next(matchmaking.Constraints{}, w.r) // the pool knows all meetings
 	for _, id := range slots {
@@ -91,7 +94,7 @@ func pairByPool(w *world) (bots []int) {
 	return bots
 }
 
-// pairAtRandom pairs bots in rounds of random order in which each bot plays once.
+// pairAtRandom chooses the bots of the next match at random, but so that each bot plays once in a round.
 func pairAtRandom(w *world) (bots []int) {
 	n := len(w.sides)
 	if len(w.roundBots) < n {
@@ -101,10 +104,11 @@ func pairAtRandom(w *world) (bots []int) {
 	return bots
 }
 
-// rater plays a match and updates the Elo of its bots.
+// rater is a function that plays a match between bots, which are given by slot, and updates their ratings.
 type rater func(w *world, bots []int)
 
-// rateByOutcome plays duplicate deals and rates them as the store of a server does.
+// rateByOutcome plays the duplicate deals of a match and rates the bots as a server does. It also records
+// the results for the maximum-likelihood ratings.
 func rateByOutcome(w *world, bots []int) {
 	before := make([]rating.Entry, len(bots))
 	for slot, i := range bots {
@@ -128,10 +132,11 @@ func rateByOutcome(w *world, bots []int) {
 	}
 }
 
-// hasTeams reports whether some slots are partners.
+// hasTeams reports whether bots in some slots of a match are partners.
 func (w *world) hasTeams() bool { return w.variant.Sides < len(w.sides) }
 
-// addBout records a match between teams for the fit. The score is that of the first team.
+// addBout records a match between two teams for the maximum-likelihood ratings. The score, from 0 to 1, is
+// the mean of the team of the first bot.
 func (w *world) addBout(bots []int, score float64) {
 	b := stats.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
 	for slot, i := range bots {
@@ -144,7 +149,7 @@ func (w *world) addBout(bots []int, score float64) {
 	w.bouts = append(w.bouts, b)
 }
 
-// play plays the games of a match: each deal in all rotations.
+// play simulates the games of a match between bots, which are given by slot: each deal in all rotations.
 func (w *world) play(bots []int) []ladder.FinishedGame {
 	var games []ladder.FinishedGame
 	for d := range w.deals {
@@ -167,9 +172,10 @@ func (w *world) play(bots []int) []ladder.FinishedGame {
 	return games
 }
 
-// ranks returns the ranks of the sides in one game. Between two sides the luck of the deal is an advantage
-// of the first one. Among more the lead of each has a Gumbel distribution, so that the result between any
-// two of them follows the logistic curve of Elo.
+// ranks simulates one game and returns the rank of each side, where strength has the Elo of each. Between
+// two sides, luck is an advantage of the first one. Among more, luck has no effect: each side's lead is
+// drawn from a Gumbel distribution, so that the result between any two of them follows the logistic curve of
+// Elo.
 func (w *world) ranks(strength []float64, luck float64) []int {
 	if len(strength) == 2 {
 		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[playGame(w.r, skill(strength[0]-strength[1]), luck)]
@@ -190,8 +196,8 @@ func (w *world) ranks(strength []float64, luck float64) []int {
 	return ranks
 }
 
-// rateByMatch returns a rater by Elo with a fixed K, which uses the mean score of the duplicate deals of a
-// match.
+// rateByMatch returns a function that plays a match between two bots and updates their Elo once, with the
+// fixed factor k, by the mean score of the duplicate deals.
 func rateByMatch(k float64) rater {
 	return func(w *world, bots []int) {
 		s, sum := w.skillDifference(bots), 0.0
@@ -203,8 +209,8 @@ func rateByMatch(k float64) rater {
 	}
 }
 
-// rateByGame returns a rater by Elo with a fixed K after every game. A match has the same number of games,
-// each on a deal of its own.
+// rateByGame returns a function that plays the games of a match between two bots, each on its own deal, and
+// updates their Elo after each game with the fixed factor k.
 func rateByGame(k float64) rater {
 	return func(w *world, bots []int) {
 		s := w.skillDifference(bots)
@@ -215,12 +221,14 @@ func rateByGame(k float64) rater {
 	}
 }
 
-// skillDifference returns the difference of skill between two bots.
+// skillDifference returns the difference of skill between the two bots of a match, for playDeal and
+// playSingle.
 func (w *world) skillDifference(bots []int) float64 {
 	return skill(w.strengths[bots[0]] - w.strengths[bots[1]])
 }
 
-// updateElo updates the Elo of two bots with a fixed K.
+// updateElo updates the Elo of two bots with the factor k. The score, from 0 to 1, is that of the first one.
+// The anchor's Elo stays fixed.
 func (w *world) updateElo(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
 	change := k * (score - rating.Current.ExpectedScore(a.Elo-b.Elo))
@@ -232,8 +240,8 @@ func (w *world) updateElo(bots []int, k, score float64) {
 	}
 }
 
-// countMatch counts a match of bots. With a fixed K their uncertainty depends only on the number of their
-// matches.
+// countMatch counts a match of bots that are rated with a fixed factor k. Their uncertainty then depends
+// only on the number of their matches.
 func (w *world) countMatch(bots []int) {
 	for _, i := range bots {
 		e := &w.entries[i]
@@ -244,7 +252,7 @@ func (w *world) countMatch(bots []int) {
 	}
 }
 
-// step plays one match and returns its bots.
+// step pairs and plays one match by method m, updates the ratings, and returns its bots.
 func (w *world) step(m Method) []int {
 	bots := m.pair(w)
 	m.rate(w, bots)
@@ -265,7 +273,7 @@ func (w *world) elos() (out []float64) {
 	return out
 }
 
-// fit returns the maximum-likelihood ratings of all matches so far.
+// fit returns the maximum-likelihood ratings of all bots, based on all matches so far.
 func (w *world) fit() *stats.Fit {
 	anchor := &stats.Anchor{Bot: 0, Elo: rating.Current.Anchor}
 	if w.hasTeams() {
