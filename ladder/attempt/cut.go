@@ -9,8 +9,8 @@ import (
 
 // Limits for the output of bots that the store keeps of a match. The store never deletes anything.
 const (
-	MaxLog  = maxGameLog + cutlog.MaxNote // in bytes, of the log of one bot in one game
-	MaxInfo = 32 << 10                    // in bytes, of the info that a seat sends in one game; see InfoSize
+	MaxLog  = maxGameLog + cutlog.MaxNote // size in bytes of what a bot writes on stderr in one game
+	MaxInfo = 32 << 10                    // size in bytes of the info lines of a seat in one game; see InfoSize
 
 	// MaxMatchInfo limits the info of all seats in a match, in bytes; see InfoSize. It keeps the replays of a
 	// match far below the size that the store can read.
@@ -20,11 +20,11 @@ const (
 	maxMatchLog = 96 << 10 // of all logs of a bot in a match
 )
 
-// InfoSize returns the bytes that a line of info counts for in MaxInfo and MaxMatchInfo: its text and its
-// overhead in memory.
+// InfoSize returns the number of bytes that a line of info (what a bot says about a move) counts for in
+// MaxInfo and MaxMatchInfo: its text and its overhead in memory.
 func InfoSize(text string) int { return 32 + len(text) }
 
-// cutInfo removes from r the info of each seat beyond MaxInfo. The moves themselves stay.
+// cutInfo removes the info of each seat that exceeds MaxInfo from r. The moves themselves stay.
 func cutInfo(r *referee.Replay) {
 	sizes := make([]int, len(r.Seats))
 	for i := range r.Moves {
@@ -42,11 +42,12 @@ func cutInfo(r *referee.Replay) {
 }
 
 // Cut sorts the games of a match by deal and rotation, and shortens their logs and info in place. bots is the
-// number of bots. All logs of a bot share one limit, but the log of a game in which it had a fault is always
-// kept. Info is kept from the first games on. Cutting twice has the same result as cutting once.
+// number of bots in the match. A bot has a limit for all its logs together, which does not apply to games in
+// which it had a fault. Info is removed from the last games first. Cutting twice has the same result as
+// cutting once.
 func Cut(games []*referee.GameResult, bots int) { cut(games, bots, MaxMatchInfo) }
 
-// cut is Cut with a limit for the info of the match.
+// cut does what Cut does. maxInfo limits the info of the whole match, in bytes.
 func cut(games []*referee.GameResult, bots, maxInfo int) {
 	slices.SortFunc(games, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 	remaining := slices.Repeat([]int{maxMatchLog}, bots)

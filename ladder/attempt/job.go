@@ -54,7 +54,7 @@ type Result struct {
 	Took         time.Duration         `json:"took"`              // in nanoseconds
 }
 
-// Failure says why an attempt has no games. It never describes a fault of a bot, which is part of a game.
+// Failure says why an attempt has no games. It is never the fault of a bot: faults are part of games.
 type Failure struct {
 	Kind    string      `json:"kind"`
 	Version int64       `json:"version,omitempty"` // the version that failed; 0 if the failure is not one of a version
@@ -65,7 +65,7 @@ type Failure struct {
 const (
 	FailedHouse     = "house"     // a house bot failed
 	FailedVersion   = "version"   // the program of a version cannot be prepared
-	FailedMachine   = "machine"   // the machine cannot play, whatever the match
+	FailedMachine   = "machine"   // the machine cannot play any match
 	FailedReferee   = "referee"   // the referee failed
 	FailedCancelled = "cancelled" // the attempt was stopped before its end
 )
@@ -73,10 +73,11 @@ const (
 // FailureKinds lists all kinds of a Failure.
 var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedReferee, FailedCancelled}
 
-// Error returns f.Text.
+// Error returns the text of f.
 func (f *Failure) Error() string { return f.Text.String() }
 
-// PreparationFailure returns the Failure for a version whose program could not be prepared because of err.
+// PreparationFailure returns the Failure for the version b, whose program could not be prepared because of
+// err.
 func PreparationFailure(b Entrant, err error) *Failure {
 	return &Failure{Kind: FailedVersion, Version: b.Version, Text: phrase.New("version %d cannot be prepared: %s", b.Version, err)}
 }
@@ -91,8 +92,8 @@ func FailedResult(j Job, err error) Result {
 	return Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: f}
 }
 
-// NewJob returns the job of an attempt at m. versions has the version of each slot. The caller sets
-// ParallelRotations, and replaces Core, which is cores.Any.
+// NewJob returns the job of the attempt with the given number at m. versions has the version of each slot.
+// Core is cores.Any and ParallelRotations is 0; the caller sets both.
 func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed referee.Hex) Job {
 	j := Job{
 		Match: m.ID, Attempt: attempt, Seed: seed,
@@ -115,8 +116,8 @@ func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed refere
 	return j
 }
 
-// uniqueName returns the name of v's bot. If taken has that name, it adds the number of the version. It marks
-// the returned name as taken.
+// uniqueName returns the name of v's bot or, if taken contains it, the name with the number of the version. It
+// adds the returned name to taken.
 func uniqueName(v ladder.Version, taken map[string]bool) string {
 	name := v.Bot
 	if taken[name] {

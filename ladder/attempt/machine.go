@@ -31,7 +31,7 @@ type WorkerInfo struct {
 	Refusal      phrase.Text       `json:"-"` // why it gets no jobs; empty if it gets some
 }
 
-// MissingNeeds describes the first of the needs that m does not meet. It is empty if m meets all.
+// MissingNeeds describes the first need in n that m does not meet. The text is empty if m meets all.
 func (m WorkerInfo) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 	if n.Arch != "" && n.Arch != m.Arch {
 		return phrase.New("a machine with the architecture %s (%s has %s)", n.Arch, m.Name, m.Arch)
@@ -44,8 +44,8 @@ func (m WorkerInfo) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 	return lacks
 }
 
-// hasInterpreter reports whether m has the interpreter. A name such as python3.12 is matched by python3 of
-// version 3.12. It is true for an interpreter that machines do not report.
+// hasInterpreter reports whether m has the interpreter called name. python3 of version 3.12 counts as
+// python3.12, too. For an interpreter that machines do not report, hasInterpreter returns true.
 func (m WorkerInfo) hasInterpreter(name string) bool {
 	if _, ok := m.Interpreters[name]; ok {
 		return true
@@ -67,18 +67,19 @@ type ReportedAttempt struct {
 	Core    int   `json:"core"`
 }
 
-// ErrDetach is the cause of a context that ends while its attempt goes on. A server that stops leaves the
-// attempt to its machine, and the next server waits for the result.
+// ErrDetach is the cause with which a server that stops cancels the context of an attempt on another machine.
+// The attempt goes on, and the next server waits for its result.
 var ErrDetach = errors.New("the result is left to the next server")
 
-// ErrUnavailable is in the error of runner.Fleet.Play if no job can be sent, because NATS cannot be reached
-// or the disk is full. It is not the fault of a machine.
+// ErrUnavailable is wrapped by errors of runner.Fleet.Play if no job can be sent, because NATS cannot be
+// reached or the disk of the server is full. The machine is not to blame.
 var ErrUnavailable = errors.New("nothing can be handed to other machines")
 
-// ErrLost is the error for an attempt whose machine is gone or does not report the attempt.
+// ErrLost is the error for an attempt whose machine has disconnected or does not report the attempt any more.
 var ErrLost = errors.New("the machine is lost")
 
-// Contradiction is the error for a result that cannot belong to its attempt.
+// Contradiction is the error for a result that cannot be one of its attempt, such as a game with an illegal
+// move.
 type Contradiction struct{ Text string }
 
 func (c *Contradiction) Error() string { return c.Text }

@@ -22,18 +22,19 @@ import (
 // Options configures Play.
 type Options struct {
 	// Program returns the bot of a slot in its sandbox, ready to be started. Its error becomes the Failure of
-	// the attempt: if it is not a *Failure, the version gets a PreparationFailure.
+	// the attempt; if it is not a *Failure, it becomes a PreparationFailure of the version.
 	Program func(ctx context.Context, slot int) (match.Contestant, error)
 	Check   func(context.Context) error // returns an error if this machine cannot play; nil means that it always can
 	Watch   func(*referee.Game)         // called with each position of a game; may be nil
 	Journal *Journal                    // nil means that nothing is logged
 }
 
-// errEarly ends a match in which a bot's connection was lost. The games so far count.
+// errEarly ends a match early, after a game in which the connection of a bot was lost. The games so far are
+// its result.
 var errEarly = errors.New("a connection was lost")
 
-// Play plays an attempt on this machine. The result has either the games or a Failure. If ctx ends first, the
-// kind of the Failure is FailedCancelled.
+// Play plays an attempt on this machine. The result has either the games or a Failure. If ctx ends before the
+// last game, the kind of the Failure is FailedCancelled.
 func Play(ctx context.Context, j Job, o Options) Result {
 	if o.Journal == nil {
 		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}
@@ -59,7 +60,8 @@ type run struct {
 	result  Result
 }
 
-// failure returns the Failure of an attempt that ended with err. It is nil if the games so far are the result.
+// failure returns the Failure of an attempt that ended with err. It returns nil if the games so far are the
+// result of the match.
 func (p *run) failure(ctx context.Context, err error) *Failure {
 	var failed *Failure
 	switch {
@@ -109,7 +111,7 @@ func (p *run) play(ctx context.Context) (err error) {
 	return match.Play(ctx, p.addGame)
 }
 
-// programs returns the bots of all slots, with the names that they have in the match.
+// programs returns the bots of all slots, ready to be started, with the names that they have in the match.
 func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 	bots := make([]match.Contestant, len(p.Bots))
 	for slot, b := range p.Bots {
@@ -126,8 +128,8 @@ func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 	return bots, nil
 }
 
-// addGame adds a finished game to the result. It returns a *Failure if a house bot failed in it, and errEarly
-// if a connection was lost.
+// addGame adds a finished game to the result. It returns a *Failure if a house bot failed in the game, and
+// errEarly if a connection was lost.
 func (p *run) addGame(g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
@@ -147,7 +149,8 @@ func (p *run) addGame(g *referee.GameResult) error {
 	return nil
 }
 
-// recordTrouble counts and logs a void game, and logs that other programs use the core.
+// recordTrouble counts and logs err if it says that a game is void. It logs err if it says that other programs
+// use the core.
 func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
 	case *match.VoidError:
@@ -169,7 +172,8 @@ type Journal struct {
 	busyLoggedAt time.Time // when logBusy last wrote a line
 }
 
-// logBusy logs that other programs use the core of a match, at most once a minute for all matches.
+// logBusy logs that other programs used the core of a match for the time used, within one second. It writes at
+// most one line a minute for all matches.
 func (l *Journal) logBusy(j Job, used time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// PlayAtRandom returns a result that j could have, with random moves and without starting its bots. It is for
-// workers that measure a server.
+// PlayAtRandom returns a possible result of j with random moves. It does not start the bots. Workers use it to
+// measure how many results a server can accept.
 func PlayAtRandom(j Job) Result {
 	r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}
 	v, err := ladder.Ladder{Game: j.Game, Options: j.Options}.Variant()

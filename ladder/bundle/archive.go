@@ -28,13 +28,13 @@ const (
 	tarFormat format = "tar"
 )
 
-// useFormats is the hint for a file that is not a supported archive.
+// useFormats is the hint for a file that is not an archive in one of the supported formats.
 const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's directory; timba submit DIR makes one"
 
-// headSize is how many bytes of an archive formatOf needs.
+// headSize is the number of bytes at the beginning of an archive that formatOf needs.
 const headSize = 512
 
-// formatOf returns the format of an archive from its first bytes.
+// formatOf returns the format of an archive that begins with head. The error says which other format it has.
 func formatOf(head []byte) (format, error) {
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
@@ -59,7 +59,7 @@ func formatOf(head []byte) (format, error) {
 	return "", invalid(useFormats, "its format is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
 }
 
-// formatIn returns the format of the archive in a file.
+// formatIn returns the format of the archive in the file f.
 func formatIn(f io.ReaderAt) (format, error) {
 	head := make([]byte, headSize)
 	n, err := f.ReadAt(head, 0)
@@ -69,18 +69,18 @@ func formatIn(f io.ReaderAt) (format, error) {
 	return formatOf(head[:n])
 }
 
-// Suffix returns the file name suffix for the format of an archive, such as ".zip".
+// Suffix returns the file name suffix for the format of the archive f, such as ".zip".
 func Suffix(f io.ReaderAt) (string, error) {
 	kind, err := formatIn(f)
 	return "." + string(kind), err
 }
 
-// archiveNames lists the suffixes of the names of archives.
+// archiveNames lists the suffixes of file names that stand for archives.
 var archiveNames = []string{".zip", ".tar", ".gz", ".tgz", ".zst"}
 
-// IsArchive reports whether an upload is meant to be an archive, by its first bytes or by its name. The
-// caller must read on from content, which includes the bytes that IsArchive has read. It returns an error if
-// the upload is cut off within its first bytes.
+// IsArchive reports whether an upload called name is meant to be an archive, by its first bytes or by its
+// name. The caller must then read content instead of r, because IsArchive has read the first bytes of r. It
+// returns an error if the upload ends with an error within these bytes.
 func IsArchive(r io.Reader, name string) (content io.Reader, archive bool, err error) {
 	in := bufio.NewReaderSize(r, headSize)
 	head, err := in.Peek(headSize)
@@ -96,10 +96,11 @@ type entry struct {
 	path string
 	dir  bool
 	exec bool
-	size int64 // of the archive
+	size int64 // of the unpacked content, in bytes
 }
 
-// reader visits the entries of an archive once. It stops with an error at the first invalid one.
+// reader reads the entries of an archive once and checks them. It stops with an error at the first invalid
+// one.
 type reader struct {
 	limits       Limits
 	size         int64 // of the archive
@@ -109,10 +110,11 @@ type reader struct {
 	skippedPaths []string // paths that are not part of the bot
 }
 
-// visitor is called with each entry that is part of the bot and its content, which has exactly e.size bytes.
+// visitor is called with each entry that is part of the bot. content has exactly e.size bytes; it is nil for a
+// directory in a zip archive.
 type visitor func(e entry, content io.Reader) error
 
-// visitAll visits all entries of an archive.
+// visitAll calls v for each entry of the archive f that is part of the bot.
 func (r *reader) visitAll(f *os.File, v visitor) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -143,7 +145,8 @@ func damageError(err error) error {
 	return invalid("pack it again", "it is damaged: %w", err)
 }
 
-// visitTar visits the entries of a tar archive, which may be compressed.
+// visitTar calls v for each entry of a tar archive that is part of the bot. kind says how the archive is
+// compressed.
 func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 	file := bufio.NewReaderSize(archive, 64<<10)
 	switch kind {
@@ -200,7 +203,7 @@ func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 	}
 }
 
-// checkTarEntry checks a header. skip is true if the entry is not part of the bot.
+// checkTarEntry checks the entry with the header h. skip is true if it is not part of the bot.
 func (r *reader) checkTarEntry(h *tar.Header) (e entry, skip bool, err error) {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		for key := range h.PAXRecords {
@@ -245,7 +248,8 @@ func notFileError(name, kind string) error {
 	return invalid("leave it out", "%s is a %s, not a file or directory", quote(name), kind)
 }
 
-// admit counts an entry and checks its name and size. skip is true for junk and for the directory itself.
+// admit checks the name of the next entry and its unpacked size, and adds them to the totals. skip is true if
+// the entry is not part of the bot: junk, or the bot's directory itself.
 func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, err error) {
 	if r.count++; r.count > r.limits.Files {
 		return e, false, tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
@@ -274,14 +278,15 @@ func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, e
 
 const makeSmaller = "leave out what the bot does not need when it plays"
 
-// stream reads an uncompressed tar archive, including its headers. It fails if there are too many bytes.
+// stream reads an uncompressed tar archive, including its headers. Reading fails if there are more bytes than
+// the limits allow.
 type stream struct {
 	source io.Reader
 	reader *reader
 	n      int64
 }
 
-// perEntry is how many bytes of a tar archive each file may need in addition to its content: a header, one
+// perEntry is the number of bytes of a tar archive that each file may need beside its content: a header, one
 // for attributes, one for a long name, and padding.
 const perEntry = 8 << 10
 
@@ -298,7 +303,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkRatio returns an error if the archive unpacks to too many times its size.
+// checkRatio returns an error if the given number of unpacked bytes is too many times the size of the archive.
 func (r *reader) checkRatio(unpacked int64) error {
 	if unpacked > RatioFree && unpacked/r.limits.Ratio > r.size {
 		return tooLarge("leave out files that repeat the same bytes; the bot can make them when it is built",
@@ -307,10 +312,11 @@ func (r *reader) checkRatio(unpacked int64) error {
 	return nil
 }
 
-// errTrailingData refuses a file with data after the end of its archive.
+// errTrailingData is the error for a file with data after the end of its archive.
 var errTrailingData = invalid("pack everything into one archive", "data follow its end")
 
-// gzipMembers reads a gzip file of one or more members. It refuses data after the last one.
+// gzipMembers reads a gzip file, which may consist of several compressed streams (members). It returns an
+// error if other data follow.
 type gzipMembers struct {
 	source *bufio.Reader
 	*gzip.Reader
@@ -347,8 +353,8 @@ func (m *gzipMembers) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// readRest reads to the end of the stream, so that its checksum is verified. Only zeros may follow the end of
-// the archive: a second archive would not be unpacked.
+// readRest reads to the end of the stream, so that its checksum is verified. It returns an error if anything
+// but zeros follows the end of the archive, because a second archive would not be unpacked.
 func (s *stream) readRest() error {
 	buf := make([]byte, 32<<10)
 	for {

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits limits an archive.
+// Limits are the limits for an archive and its content.
 type Limits struct {
 	UploadSize   int64 // bytes of the archive
 	UnpackedSize int64 // bytes of all files together
@@ -21,14 +21,14 @@ type Limits struct {
 	Ratio        int64 // unpacked bytes per byte of the archive, if it unpacks to more than RatioFree
 }
 
-// RatioFree is how many bytes any archive may unpack to, however small it is. Short files can be compressed
-// very well.
+// RatioFree is the number of bytes to which even a very small archive may unpack, because short files can be
+// compressed very well.
 const RatioFree = 1 << 20
 
 // Default has the default limits.
 var Default = Limits{UploadSize: 16 << 20, UnpackedSize: 64 << 20, Files: 2000, Depth: 16, PathSize: 200, Ratio: 200}
 
-// LimitsOf returns the limits that follow from those in the configuration.
+// LimitsOf returns the default limits with the sizes that follow from l, the limits in the configuration.
 func LimitsOf(l ladder.Limits) Limits {
 	limits := Default
 	limits.UploadSize, limits.UnpackedSize = int64(l.Upload), 4*int64(l.Upload)
@@ -45,7 +45,7 @@ const (
 type BotFile struct {
 	Path string // relative to the bot's directory, with slashes
 	Size int64
-	Exec bool
+	Exec bool // whether it is executable
 }
 
 // mode returns the permissions of the unpacked file.
@@ -56,13 +56,13 @@ func (f BotFile) mode() fs.FileMode {
 	return 0o644
 }
 
-// Tree is the content of an archive.
+// Tree lists the files and directories in the archive of a bot.
 type Tree struct {
 	Files        []BotFile // sorted by path
 	Dirs         []string  // sorted paths, without "."
 	Bytes        int64     // of all files
-	Top          string    // the single top directory, which was stripped; "" if there is none
-	SkippedPaths []string  // paths that are not part of the bot
+	Top          string    // directory that contains everything, which was removed from all paths; "" if there is none
+	SkippedPaths []string  // paths in the archive that are not part of the bot
 }
 
 func invalid(hint, format string, args ...any) error {
@@ -73,7 +73,7 @@ func tooLarge(hint, format string, args ...any) error {
 	return archiveError(ladder.Errorf(ladder.TooLarge, hint, format, args...))
 }
 
-// archiveError adds "archive: " to the text of e.
+// archiveError puts "archive: " before the text of e.
 func archiveError(e *ladder.Error) error {
 	e.Text = phrase.New("archive: %s", e.Text)
 	return e

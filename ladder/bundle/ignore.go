@@ -10,8 +10,8 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// IgnoreFile is the name of the file that lists what not to upload from a bot's directory, in the format of
-// .gitignore.
+// IgnoreFile is the name of a file in a bot's directory that lists which files are not uploaded, in the format
+// of .gitignore.
 const IgnoreFile = ".timbaignore"
 
 // defaultIgnore lists files of editors and tools that are not uploaded. A line of IgnoreFile that begins with
@@ -32,7 +32,7 @@ const defaultIgnore = `
 .tox/
 `
 
-// ignore is a list of patterns. The last one that matches a path decides.
+// ignore is a list of patterns for paths. The last pattern that matches a path decides whether it is uploaded.
 type ignore []pattern
 
 type pattern struct {
@@ -41,7 +41,8 @@ type pattern struct {
 	dir     bool // matches directories only
 }
 
-// readIgnore returns the patterns of defaultIgnore, followed by those in the IgnoreFile of a directory.
+// readIgnore returns the patterns of defaultIgnore, followed by those in the IgnoreFile of a directory, if it
+// has one.
 func readIgnore(directory string) (ignore, error) {
 	list, err := parseIgnore([]byte(defaultIgnore))
 	if err != nil {
@@ -58,7 +59,7 @@ func readIgnore(directory string) (ignore, error) {
 	return append(list, own...), err
 }
 
-// parseIgnore parses the lines of an IgnoreFile as git does.
+// parseIgnore parses the content of an IgnoreFile as git does that of a .gitignore.
 func parseIgnore(data []byte) (ignore, error) {
 	var list ignore
 	n := 0
@@ -89,8 +90,8 @@ func parseIgnore(data []byte) (ignore, error) {
 	return list, nil
 }
 
-// excludes reports whether a path is not uploaded. It ignores the directories above the path: the caller
-// skips excluded directories.
+// excludes reports whether the path p is not uploaded; dir says that it is a directory. The directories above
+// p are not considered, because the caller skips excluded directories with everything in them.
 func (list ignore) excludes(p string, dir bool) bool {
 	out := false
 	for _, i := range list {

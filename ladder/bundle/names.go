@@ -13,7 +13,7 @@ import (
 
 // A name must mean the same file on Linux, macOS and Windows, so it must be valid on all three.
 
-// reserved lists the names of devices on Windows. They are reserved with any extension.
+// reserved lists the names of devices on Windows. They are reserved with any suffix.
 var reserved = []string{
 	"con", "prn", "aux", "nul", "conin$", "conout$",
 	"com0", "com1", "com2", "com3", "com4", "com5", "com6", "com7", "com8", "com9", "com¹", "com²", "com³",
@@ -27,7 +27,7 @@ var (
 	junkFiles = []string{".DS_Store", "Thumbs.db", "desktop.ini"}
 )
 
-// isJunk reports whether a path is junk or in a junk directory.
+// isJunk reports whether the path p, a directory if dir is true, is junk or in a junk directory.
 func isJunk(p string, dir bool) bool {
 	names := strings.Split(p, "/")
 	last := len(names) - 1
@@ -39,7 +39,8 @@ func isJunk(p string, dir bool) bool {
 	return !dir && slices.Contains(junkFiles, names[last])
 }
 
-// cleanName checks the name of an entry and returns it as a path relative to the bot's directory, which is ".".
+// cleanName checks the name of an entry of an archive. It returns the name as a path relative to the bot's
+// directory, which is ".".
 func (l Limits) cleanName(name string) (string, error) {
 	if len(name) > l.PathSize {
 		return "", tooLarge("use shorter names", "the path %s has %d bytes: at most %d are allowed", quote(name), len(name), l.PathSize)
@@ -77,7 +78,7 @@ func (l Limits) cleanName(name string) (string, error) {
 	return path.Join(append([]string{"."}, names...)...), nil
 }
 
-// cleanPart checks one part of a path.
+// cleanPart checks part, one of the names in the path name.
 func cleanPart(part, name string) error {
 	base, _, _ := strings.Cut(strings.ToLower(part), ".")
 	switch i := strings.IndexAny(part, `<>:"|?*`); {
@@ -93,15 +94,16 @@ func cleanPart(part, name string) error {
 	return nil
 }
 
-// fold returns the same text for all names that are the same file on some system.
+// fold returns a form of the path p that is equal for all paths that are the same file on some system.
 func fold(p string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(p))) }
 
-// paths has the files and directories of a tree, including directories that are only named in other paths.
+// paths has the files and directories of a bot, including directories that only appear in the paths of others.
 type paths struct {
 	entries map[string]entry // by fold of the path; only path and dir are set
 }
 
-// add adds a path and the directories above it. It returns an error if the path conflicts with an earlier one.
+// add adds the path p, a directory if dir is true, and the directories above it. It returns an error if the
+// path conflicts with an earlier one.
 func (ps *paths) add(p string, dir bool) error {
 	if ps.entries == nil {
 		ps.entries = map[string]entry{}

@@ -25,8 +25,9 @@ type Archive struct {
 	Tree
 }
 
-// Pack returns an archive of a bot's directory. The same files always give the same bytes. It leaves out junk
-// and what IgnoreFile lists, and returns an error for what the server would refuse.
+// Pack returns an archive of the bot's directory dir. The same files always give the same bytes. It leaves out
+// junk, such as .git, and what IgnoreFile lists. It returns an error if the server would not accept the
+// archive under the limits l.
 func Pack(dir string, l Limits) (*Archive, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -63,11 +64,11 @@ type packer struct {
 	limits       Limits
 	ignore       ignore
 	paths        paths
-	links        []string
-	specialFiles []string // neither files nor directories nor links
+	links        []string // symbolic links, which are not allowed
+	specialFiles []string // such as devices, which are not allowed
 }
 
-// add adds a file or directory, or skips it.
+// add adds a file or directory to p, or skips it. Its parameters are those of fs.WalkDirFunc.
 func (p *packer) add(path string, d fs.DirEntry, err error) error {
 	if err != nil {
 		return err
@@ -115,7 +116,7 @@ func (p *packer) add(path string, d fs.DirEntry, err error) error {
 	return nil
 }
 
-// check returns an error for what the server would refuse.
+// check returns an error if the server would not accept the collected files.
 func (p *packer) check() error {
 	n := len(p.Files) + len(p.Dirs)
 	switch {
@@ -135,7 +136,7 @@ func (p *packer) check() error {
 
 const leaveOut = "name what the bot does not need in " + IgnoreFile
 
-// listSome joins the first names of a list, and says how many more there are.
+// listSome joins the first few names, and says how many more there are.
 func listSome(names []string) string {
 	const maxNames = 5
 	var quoted []string
@@ -148,7 +149,7 @@ func listSome(names []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// largest lists the largest files.
+// largest returns the names and sizes of the largest files, for an error.
 func (p *packer) largest() string {
 	files := slices.Clone(p.Files)
 	slices.SortStableFunc(files, func(a, b BotFile) int { return cmp.Compare(b.Size, a.Size) })
@@ -159,7 +160,7 @@ func (p *packer) largest() string {
 	return strings.Join(names, ", ")
 }
 
-// fullest lists the top-level directories with the most files.
+// fullest returns the names of the top-level directories with the most files, for an error.
 func (p *packer) fullest() string {
 	count := map[string]int{}
 	for _, f := range p.Files {
@@ -178,7 +179,7 @@ func (p *packer) fullest() string {
 	return listSome(tops[:min(3, len(tops))])
 }
 
-// pack makes the archive, with the directories first and each entry in the simplest format.
+// pack returns the archive of the collected files, in which the directories come first.
 func (p *packer) pack() ([]byte, error) {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
@@ -199,8 +200,8 @@ func (p *packer) pack() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// executable reports whether a file must be executable in the archive. On Windows, whose files have no
-// executable bit, scripts and ELF files are.
+// executable reports whether a file is executable in the archive. On Windows, whose files have no executable
+// bit, these are scripts and ELF files.
 func executable(path string, info fs.FileInfo) (bool, error) {
 	if runtime.GOOS != "windows" {
 		return info.Mode()&0o111 != 0, nil

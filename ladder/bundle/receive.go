@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// ReceivedArchive is a received archive that is not stored yet.
+// ReceivedArchive is an uploaded archive in a temporary file.
 type ReceivedArchive struct {
 	SHA256 string // in hexadecimal
 	Size   int64
@@ -24,10 +24,12 @@ type ReceivedArchive struct {
 	dir    datadir.Dir
 }
 
-// Receive writes an upload to a temporary file in a data directory. It returns an error, and leaves no file, if the
-// upload is too large, cut off, or not an archive by its first bytes. The caller must Store or Discard the upload.
+// Receive writes an upload to a temporary file in a data directory. If the upload is too large, cut off, or
+// not an archive by its first bytes, it returns an error and leaves no file. The caller must call Store or
+// Discard.
 //
-// Errors of the sender have the codes Invalid and TooLarge, those of the machine Unavailable.
+// Errors that the sender causes have the codes Invalid and TooLarge; errors of the machine have the code
+// Unavailable.
 func Receive(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	for _, d := range []string{dir.Temp(), dir.Bundles()} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
@@ -50,8 +52,8 @@ func Receive(r io.Reader, dir datadir.Dir, l Limits) (*ReceivedArchive, error) {
 	return u, nil
 }
 
-// Store moves an upload to its path in the data directory and syncs that directory. It replaces an earlier
-// upload with the same content.
+// Store moves the upload from its temporary file to its place in the data directory and syncs that directory.
+// It replaces an earlier upload with the same content.
 func (u *ReceivedArchive) Store() error {
 	path, err := u.dir.Bundle(u.SHA256)
 	if err == nil {
@@ -66,10 +68,10 @@ func (u *ReceivedArchive) Store() error {
 	return nil
 }
 
-// Discard removes an upload that is not stored. After Store it does nothing.
+// Discard removes the temporary file of the upload. After Store it does nothing.
 func (u *ReceivedArchive) Discard() { os.Remove(u.Path) }
 
-// receive copies an upload into its file.
+// receive copies the upload r into the file f, and sets the hash and the size of u.
 func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	in := bufio.NewReaderSize(io.LimitReader(r, l.UploadSize+1), 64<<10)
 	head, err := in.Peek(headSize)
@@ -96,12 +98,12 @@ func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	return nil
 }
 
-// CutOff returns the error for an upload that ended with err before it was complete.
+// CutOff returns the error for an upload that ended with the error err before it was complete.
 func CutOff(err error) error {
 	return invalid("send it again", "the upload was cut off: %w", err)
 }
 
-// unavailable returns an error of the machine, with the code Unavailable.
+// unavailable returns an error with the code Unavailable for err, an error of the machine.
 func unavailable(err error) error {
 	text := phrase.New("the upload cannot be stored")
 	if errors.Is(err, syscall.ENOSPC) {

@@ -12,14 +12,15 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Unpack extracts an archive into a new directory. The archive is a .zip, .tar.gz, .tar.zst or .tar,
-// recognized by its content. The directory must not exist, and does not exist after an error. Files have the
-// mode 0644 or 0755 and belong to the caller. A single top directory, as in archives of GitHub, is stripped.
+// Unpack extracts the archive file into the new directory into. The archive is a .zip, .tar.gz, .tar.zst or
+// .tar, recognized by its content. The directory must not exist, and does not exist after an error. Files have
+// the mode 0644 or 0755 and belong to the caller. If everything in the archive is in one top directory, as in
+// archives of GitHub, that directory is left out.
 //
 // Unpack reads the archive twice. The first pass checks all of it, so that no file of an invalid archive is
 // written.
 //
-// An error of the archive is a *ladder.Error; any other error is internal.
+// An error that the archive causes is a *ladder.Error; any other error is internal.
 func Unpack(file, into string, l Limits) (Tree, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -37,7 +38,7 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 	return tree, nil
 }
 
-// wrap adds the name of the package to an internal error.
+// wrap puts the name of the package before an internal error. It returns other errors unchanged.
 func wrap(err error) error {
 	if ladder.CodeOf(err) != "" {
 		return err
@@ -45,7 +46,7 @@ func wrap(err error) error {
 	return fmt.Errorf("bundle: %w", err)
 }
 
-// List checks an archive and returns its tree, with the errors of Unpack.
+// List checks an archive and returns its file tree. It fails with the same errors as Unpack.
 func List(f *os.File, l Limits) (Tree, error) {
 	r := &reader{limits: l}
 	var t Tree
@@ -84,7 +85,7 @@ func (t *Tree) sort() {
 	slices.Sort(t.SkippedPaths)
 }
 
-// strip removes the top directory from all paths if everything is in a single one.
+// strip removes the top directory from all paths if it contains everything.
 func (t *Tree) strip() {
 	top, _, ok := strings.Cut(t.Files[0].Path, "/")
 	if !ok {
@@ -104,7 +105,7 @@ func (t *Tree) strip() {
 	}
 }
 
-// inside returns a path without the top directory.
+// inside returns the path p of an archive without the top directory.
 func (t *Tree) inside(p string) string {
 	if t.Top == "" {
 		return p
@@ -112,7 +113,7 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// write extracts an archive that List has checked.
+// write extracts an archive with w. t is its content, which List has checked.
 func write(f *os.File, w *trees.Writer, t Tree, l Limits) error {
 	for _, dir := range t.Dirs { // parents come first
 		if err := w.Add(trees.File{Path: dir, Mode: fs.ModeDir | 0o755}, nil); err != nil {

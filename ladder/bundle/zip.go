@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// visitZip visits the entries of a zip archive.
+// visitZip calls v for each entry of a zip archive that is part of the bot.
 func (r *reader) visitZip(f *os.File, v visitor) error {
 	z, err := r.readZipList(f)
 	if err != nil {
@@ -50,8 +50,8 @@ func (r *reader) tooManyError() error {
 		"it lists more than %d files and directories", r.limits.Files)
 }
 
-// readZipList reads the list of files at the end of the archive (the central directory). The list is held in
-// memory and may be as long as the archive, so its size is limited first.
+// readZipList reads the list of files at the end of the archive (the central directory). It limits how much it
+// reads, because the list is held in memory and could be as long as the archive.
 func (r *reader) readZipList(f *os.File) (*zip.Reader, error) {
 	const end = 68 << 10 // the end of the list, and what is read to find it
 	const perFile = 46 + 128
@@ -68,7 +68,8 @@ func (r *reader) readZipList(f *os.File) (*zip.Reader, error) {
 	return z, r.checkZipEnd(f, len(z.Comment))
 }
 
-// checkZipEnd refuses an archive with data after its end record, which has a comment of that many bytes.
+// checkZipEnd returns an error for an archive with data after its end record. comment is the length of the
+// comment in that record, in bytes.
 func (r *reader) checkZipEnd(f *os.File, comment int) error {
 	const length = 22 // of the record without its comment
 	sign := make([]byte, 4)
@@ -83,7 +84,7 @@ func (r *reader) checkZipEnd(f *os.File, comment int) error {
 
 var errBudget = errors.New("too much to read")
 
-// budget is a reader that fails after the remaining bytes.
+// budget is a reader that fails after it has read the remaining bytes.
 type budget struct {
 	source    io.ReaderAt
 	remaining int64
@@ -96,7 +97,7 @@ func (b *budget) ReadAt(p []byte, off int64) (int, error) {
 	return b.source.ReadAt(p, off)
 }
 
-// checkZipEntry checks one entry of the list. skip is true if the entry is not part of the bot.
+// checkZipEntry checks one entry of the list of files. skip is true if it is not part of the bot.
 func (r *reader) checkZipEntry(f *zip.File) (e entry, skip bool, err error) {
 	mode := f.Mode()
 	if f.UncompressedSize64 > uint64(r.limits.UnpackedSize) {
@@ -129,7 +130,7 @@ func (r *reader) checkZipEntry(f *zip.File) (e entry, skip bool, err error) {
 	return e, false, r.paths.add(e.path, e.dir)
 }
 
-// zipTarget returns the target of a link, or "" if it cannot be read.
+// zipTarget returns the target of the symbolic link f, or "" if it cannot be read.
 func zipTarget(f *zip.File) string {
 	content, err := f.Open()
 	if err != nil {
@@ -140,7 +141,8 @@ func zipTarget(f *zip.File) string {
 	return string(target)
 }
 
-// checkOverlap refuses files that share bytes of the archive, with which a small archive can unpack to very much.
+// checkOverlap returns an error if files share bytes of the archive. Otherwise a small archive could unpack to
+// a very large size.
 func (r *reader) checkOverlap(files []*zip.File) error {
 	const headerSize = 30 // bytes of a file's header before its data
 	type span struct {
@@ -167,8 +169,8 @@ func (r *reader) checkOverlap(files []*zip.File) error {
 	return nil
 }
 
-// visitZipContent visits a file whose content must have the size and the checksum in the list. Package zip
-// checks both, but accepts any content if the checksum is 0.
+// visitZipContent calls v with the file f, whose content must have the size and the checksum in the list of
+// files. Package zip checks both, but accepts any content if the checksum is 0.
 func visitZipContent(f *zip.File, e entry, v visitor) error {
 	if e.dir {
 		return v(e, nil)

@@ -28,8 +28,8 @@ const (
 	chanceElo = 200
 )
 
-// Figures has the constants of the rule, to show to people. All are in Elo except HalfUrgencyMatches, which
-// is a number of matches. docs/ratings.md explains them.
+// Figures has the constants of the rule, to be shown to people. All are in Elo except HalfUrgencyMatches,
+// which is a number of matches. docs/ratings.md explains them.
 type Figures struct{ HalfUrgencyMatches, UncertaintyElo, MeetingsElo, SameOwnerElo, ChanceElo int }
 
 // Constants returns the constants of the rule.
@@ -44,21 +44,22 @@ type Candidate struct {
 	Elo   float64
 	// Uncertainty is the uncertainty of Elo, as in package rating. It is 0 for the anchor.
 	Uncertainty float64
-	Matches     int // finished ones that changed its Elo
-	LastOrder   int // number of matches that the ladder had finished at its last one, or when it joined
-	OpenMatches int // matches that it plays now; a Pool counts them
-	// Remote means that the version plays only while it is connected. Constraints.CanPlay must return false
-	// otherwise.
+	Matches     int // number of its finished matches
+	LastOrder   int // number of finished matches of the ladder after its last one, or when it joined
+	OpenMatches int // number of its unfinished matches; the Pool sets it
+	// Remote says that the version plays only while it is connected. At other times Constraints.CanPlay must
+	// return false for it.
 	Remote bool
-	// House means that it is a house bot, which is less urgent than other players.
+	// House says that the version is a house bot, which is less urgent than other players.
 	House bool
 }
 
-// newness is one part of the urgency of a player. It is 1 before the first match and decreases with each match.
-// The other part is the number of matches since the player's last one, divided by the number of players.
+// newness is one part of the urgency of a player. It is 1 before the first match and decreases with each
+// match. The other part is the number of matches on the ladder since the player's last one, divided by the
+// number of players.
 //
-// Newness never exceeds 1. Therefore a player that has waited for as many matches as there are players comes
-// before all that have just played or joined, and nobody waits for more than twice that many matches.
+// Because newness is at most 1, a player that has waited for as many matches as there are players comes before
+// all that have just played or joined. Nobody waits for more than twice that many matches.
 func newness(p *Candidate) float64 {
 	return halfUrgencyMatches / float64(halfUrgencyMatches+p.Matches+p.OpenMatches)
 }
@@ -68,18 +69,19 @@ func uncertaintyDistance(p *Candidate) float64 {
 	return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0))
 }
 
-// averageMeetings returns how often p has met another player on average.
+// averageMeetings returns how often p has met another player on average. slots is the number of players in a
+// match, players that on the ladder.
 func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
 
-// Constraints limits which players Pool.Next may choose.
+// Constraints says which players Pool.Next may choose. The zero value allows all.
 type Constraints struct {
-	// CanPlay reports whether a player can play now. If it is nil, all can. It must not call the pool. It is
-	// called for no more players than necessary.
+	// CanPlay reports whether a player can play now. If it is nil, all can. It must not call the pool. It may be
+	// slow, because it is called for as few players as possible.
 	CanPlay func(*Candidate) bool
-	// IsIdle reports whether a player is idle. A match of only idle players is not chosen. If it is nil, no
-	// player is idle.
+	// IsIdle reports whether a player needs no more matches. Next chooses no match in which all players are idle.
+	// If IsIdle is nil, no player is idle.
 	IsIdle func(*Candidate) bool
 }
 
@@ -87,9 +89,9 @@ func (c Constraints) canPlay(p *Candidate) bool { return c.CanPlay == nil || c.C
 
 func (c Constraints) isIdle(p *Candidate) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
-// Next chooses the versions of the next match, by slot. It returns nil slots if too few players can play, or
-// if all of them are idle. If unknown is not 0, the caller must first call SetMeetings for that version, and
-// then Next again.
+// Next chooses the versions of the next match and returns their IDs, by slot. If too few players can play, or
+// if all of them are idle, slots is nil. If unknown is not 0, the pool must know how often that version has
+// met others: the caller must call SetMeetings for it and then Next again.
 func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -114,8 +116,9 @@ func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) 
 	return nil, 0
 }
 
-// mostUrgent returns the most urgent player that can play, or nil. It draws among equally urgent ones. On a
-// large ladder thousands of newcomers may be equally urgent, so it draws first and only then asks CanPlay.
+// mostUrgent returns the most urgent player that can play, or nil if none can. Among equally urgent ones it
+// chooses at random. It does so before it calls CanPlay, because on a large ladder thousands of newcomers may
+// be equally urgent.
 func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	houses := !slices.ContainsFunc(p.players, func(p Candidate) bool { return !p.House })
 	urgency := func(player *Candidate) (u float64) {
@@ -161,9 +164,9 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	return best
 }
 
-// nextOpponent returns the nearest opponent for the seated players, or nil. The distance is that to the first
-// of them, with additions for uncertainty, chance and earlier meetings. If all seated players are idle, the
-// last opponent is not.
+// nextOpponent returns the nearest opponent for the players that are already chosen, or nil if there is none.
+// The distance is that in Elo to the first of them, with additions for uncertainty, chance, earlier meetings
+// and a common owner. If all chosen players are idle, the last opponent must not be.
 func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, nearest := seated[0], math.Inf(1)
 	active := func(p *Candidate) bool { return !c.isIdle(p) }
@@ -187,7 +190,8 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (b
 	return best
 }
 
-// reluctance returns the distance in Elo that is added because player has met those seated, or has the same owner.
+// reluctance returns the distance in Elo that is added because player has met the seated ones, or has the same
+// owner. average is how often the first of them has met another player on average.
 func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {
 	for _, s := range seated {
 		elo += meetingsElo * float64(p.meetings[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))

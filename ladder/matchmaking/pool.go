@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxMeetings limits the number of counts of meetings in a pool, at some 50 bytes each. If there are more,
-// all are forgotten.
+// maxMeetings limits how many counts of meetings a pool has in memory, at some 50 bytes each. If there are
+// more, it removes all.
 const maxMeetings = 2_000_000
 
 // Pool has the players of one ladder in memory and chooses matches between them. The caller reports every
@@ -20,22 +20,23 @@ type Pool struct {
 	players         []Candidate // in the order of their IDs
 
 	openMatches  map[int64][]int64       // versions by slot, of the matches that are not over
-	meetings     map[int64]map[int64]int // how often a version has met others, including open matches; nil if not known
-	meetingCount int                     // number of counts in meetings
+	meetings     map[int64]map[int64]int // by two version IDs, how often the first has met the second; nil if not known
+	meetingCount int                     // number of entries in meetings
 
 	equalBuffer []*Candidate // reused by mostUrgent
 }
 
-// NewPool returns a pool of a ladder that has finished that many matches. sides has the side of each slot;
-// slots of one side are partners, which do not meet. The caller then calls Open for the matches that are not
-// over. NewPool uses players and sets their OpenMatches.
+// NewPool returns a pool for a ladder. finished is the number of its finished matches, and sides has the side
+// of each slot; slots of one side are partners and do not count as meetings. The caller must call Open for
+// each unfinished match. The pool takes over players and sets their OpenMatches.
 func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	p := &Pool{sides: sides, finishedMatches: finished, openMatches: map[int64][]int64{}, meetings: map[int64]map[int64]int{}}
 	p.setPlayers(players)
 	return p
 }
 
-// Update adds the players of in, which replace those with the same ID, and removes the versions of out.
+// Update adds the players in, which replace players with the same ID, and removes the players with the IDs
+// out.
 func (p *Pool) Update(in []Candidate, out []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,7 +66,8 @@ func (p *Pool) player(version int64) *Candidate {
 	return &p.players[i]
 }
 
-// countOpen adds matches to the open matches of versions: 1 for a match that starts, -1 for one that is over.
+// countOpen adds matches to the number of open matches of each version: 1 for a match that starts, -1 for one
+// that is over.
 func (p *Pool) countOpen(versions []int64, matches int) {
 	for _, v := range versions {
 		if player := p.player(v); player != nil {
@@ -74,7 +76,7 @@ func (p *Pool) countOpen(versions []int64, matches int) {
 	}
 }
 
-// Open adds a match that is not over. versions has the version of each slot.
+// Open adds an unfinished match. versions has the version ID of each slot.
 func (p *Pool) Open(match int64, versions []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -83,7 +85,7 @@ func (p *Pool) Open(match int64, versions []int64) {
 	p.countMeetings(versions, 1)
 }
 
-// Close removes a match that is over and has no result.
+// Close removes a match that ends without a result.
 func (p *Pool) Close(match int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -96,15 +98,15 @@ func (p *Pool) close(match int64) {
 	delete(p.openMatches, match)
 }
 
-// PlayerResult is the rating of a version after a match.
+// PlayerResult is the rating of a version after a match, and the number of its matches.
 type PlayerResult struct {
 	ID               int64
 	Elo, Uncertainty float64
 	Matches          int
 }
 
-// Finish closes a match with its result. order is the number of the match among the finished ones of the
-// ladder, from 1; moved has the result of each slot.
+// Finish replaces an open match by its result. order is the number of the match among the finished ones of the
+// ladder, from 1, and moved has the rating of each slot after the match.
 func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -120,8 +122,8 @@ func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.countMeetings(versions, 1)
 }
 
-// countMeetings adds matches to the counts of the meetings in a match. versions has the version of each slot;
-// those with unknown meetings are skipped.
+// countMeetings adds matches, 1 or -1, to how often the versions of a match have met. versions has the version
+// ID of each slot; versions whose meetings are not known are skipped.
 func (p *Pool) countMeetings(versions []int64, matches int) {
 	for slot, v := range versions {
 		met := p.meetings[v]
@@ -134,7 +136,7 @@ func (p *Pool) countMeetings(versions []int64, matches int) {
 	}
 }
 
-// countOpponents adds matches to met for each opponent of a slot.
+// countOpponents adds matches to met, the counts by opponent, for each opponent of a slot.
 func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches int) {
 	for other, v := range versions {
 		if p.sides[slot] == p.sides[other] {
@@ -146,7 +148,8 @@ func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches
 	}
 }
 
-// SetMeetings sets how often a version has met each opponent in finished matches, by ID. The pool takes over met.
+// SetMeetings sets how often a version has met others in finished matches. The key of met is the ID of the
+// opponent. The pool takes over met.
 func (p *Pool) SetMeetings(version int64, met map[int64]int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,15 +172,15 @@ func (p *Pool) setMeetings(version int64, met map[int64]int) {
 	p.meetings[version] = met
 }
 
-// Meetings returns how often a version has met each opponent, by ID, including open matches. It is nil if
-// SetMeetings has to be called first.
+// Meetings returns how often a version has met each opponent, by ID, including open matches. It returns nil if
+// SetMeetings must be called first.
 func (p *Pool) Meetings(version int64) map[int64]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.meetings[version])
 }
 
-// Contains reports whether any player satisfies pred. It stops at the first.
+// Contains reports whether any player satisfies pred. It stops at the first. pred must not call the pool.
 func (p *Pool) Contains(pred func(*Candidate) bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

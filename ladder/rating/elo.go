@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// ExpectedScore returns the expected score of a player that is diff Elo stronger than its opponent.
+// ExpectedScore returns the expected score, from 0 to 1, of a player that is diff Elo stronger than its
+// opponent.
 func (f Formula) ExpectedScore(diff float64) float64 { return logistic(f.PerElo * diff) }
 
 // Player is the rating of a version before a match. A version without matches on the ladder has the Elo of
@@ -21,7 +22,7 @@ func (f Formula) ExpectedScore(diff float64) float64 { return logistic(f.PerElo 
 type Player struct {
 	Elo         float64
 	Uncertainty float64
-	Fixed       bool // the anchor: its Elo never changes and is certain
+	Fixed       bool // true for the anchor, whose Elo never changes and is certain
 }
 
 // variance returns the uncertainty of the player's Elo, which is 0 if it is fixed.
@@ -32,12 +33,12 @@ func (p Player) variance() float64 {
 	return p.Uncertainty
 }
 
-// matchChanges returns how a finished match changes the rating of each player. The caller sets Match, Ladder,
-// Version and Number of the changes.
+// matchChanges returns how a finished match changes the rating of each player. The caller sets the fields of
+// the changes that identify the match, the ladder and the version.
 //
-// sides[i] is the side of players[i]. The members of a team have the same side, and the Elo of a team is
-// their mean. Each deal has one duel for every two players of different sides. share is the information in
-// the deals as a fraction of that in a whole match; if it is 0, no rating changes.
+// sides[i] is the side of players[i]. The members of a team have the same side, and the Elo of a team is their
+// mean. Each deal has one duel for every two players of different sides. share is the part of the match that
+// counts, from 0 to 1; if it is 0, no rating changes.
 func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal, share float64) []ladder.Change {
 	teams, scores := teamsOf(players, sides), meanScores(sides, deals)
 	moves := make([]ladder.Change, len(players))
@@ -66,8 +67,8 @@ func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal,
 type result struct {
 	formula  *Formula
 	score    float64   // mean score against the other sides
-	leads    []float64 // Elo minus the Elo of each other side
-	share    float64   // information in the match, as a fraction of a whole match
+	leads    []float64 // Elo of the side minus the Elo of each other side
+	share    float64   // the part of the match that counts, from 0 to 1
 	variance float64   // of the lead, divided by the variance of the lead that this match shows
 
 	expectedScore float64
@@ -76,7 +77,8 @@ type result struct {
 	steepness, information float64
 }
 
-// expectedAt returns the mean expected score if all leads were increased by shift.
+// expectedAt returns the mean expected score against the other sides if all leads were increased by shift, in
+// Elo.
 func (r *result) expectedAt(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -85,7 +87,7 @@ func (r *result) expectedAt(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// slope returns the slope of expectedAt, as a fraction of the slope at an even score.
+// slope returns the slope of expectedAt at shift, as a fraction of the slope at an even score.
 func (r *result) slope(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -117,7 +119,8 @@ func (r *result) solve() {
 	}
 }
 
-// memberChange returns the change of one member of the side: After = Before + K * (Score - Expected).
+// memberChange returns the change of p, one of the given number of members of the side: After = Before + K *
+// (Score - Expected).
 func (r *result) memberChange(p Player, members int) ladder.Change {
 	m := ladder.Change{EloBefore: p.Elo, EloAfter: p.Elo, Score: r.score, ExpectedScore: r.expectedScore, Uncertainty: p.Uncertainty}
 	if p.Fixed {
@@ -138,7 +141,7 @@ type team struct {
 	side     int
 	slots    []int
 	elo      float64 // mean of its members
-	variance float64 // of elo, in the unit of Formula
+	variance float64 // of elo, in the unit that Formula describes
 }
 
 // teamsOf returns the teams in the order of their first slots.
@@ -164,6 +167,7 @@ func teamsOf(players []Player, sides []int) (teams []team) {
 }
 
 // meanScores returns the mean score of each side against each other side, over all deals and pairs of members.
+// The key is the two sides.
 func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
 	for _, deal := range deals {

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Formula has all constants of the ratings. Ratings from different formulas or programs cannot be compared;
-// Fingerprint tells them apart.
+// Formula has all constants of the ratings. Ratings that were computed with different constants or by
+// different versions of this program cannot be compared; Fingerprint tells them apart.
 //
 // The rating of a version is an Elo and an uncertainty, and every match changes both. The unit of uncertainty
 // is the variance of the Elo that a single match gives. At 1 the Elo is known as well as after one match
@@ -50,8 +50,8 @@ func (f Formula) String() string {
 	return string(data)
 }
 
-// Fingerprint returns the constants and a hash of what this program computes from them for some example matches.
-// It differs for every other set of constants, and for other computations that give different examples.
+// Fingerprint returns the constants and a hash of what this program computes from them for some example
+// matches. If the constants or the computation change, so does the fingerprint.
 func (f Formula) Fingerprint() string {
 	h := sha256.New()
 	write := func(numbers ...float64) {
@@ -90,8 +90,8 @@ func (f Formula) Fingerprint() string {
 // exampleDeals is the number of deals in an example match.
 const exampleDeals = 3
 
-// exampleGames returns the games of an example match, with different results, faults and repeated deals.
-// Every fifth match ends early.
+// exampleGames returns the games of the example match with the given number. They have different results,
+// faults and repeated deals. Every fifth match ends early.
 func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	for deal := range exampleDeals {
 		for rotation := range v.Players {
@@ -110,7 +110,7 @@ func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	return games
 }
 
-// exampleRanks returns the ranks of an example game by seat.
+// exampleRanks returns the ranks of the example game with the given number, by seat.
 func exampleRanks(v *rules.Variant, number int) (ranks []int) {
 	for seat := range v.Players {
 		ranks = append(ranks, 1+(number*number/3+v.Side(seat))%(1+number%v.Sides))

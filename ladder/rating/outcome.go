@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Entry has the values of a version on a ladder that matches change.
+// Entry is the state of a version on a ladder that matches change: its rating and its totals.
 type Entry struct {
 	VersionID int64
 	Player
@@ -21,7 +21,7 @@ type Entry struct {
 }
 
 // NewEntry returns the entry of a version that is new on a ladder. predecessor is the entry of the bot's
-// version before it, or nil. The anchor has its fixed Elo.
+// version before it, whose Elo it takes over, or nil. anchor is true for the bot with the fixed Elo.
 func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entry {
 	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
@@ -33,14 +33,14 @@ func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entr
 	return e
 }
 
-// PairChange is what a match adds to the counts of two opponents, with A < B.
+// PairChange is what a match adds to the results of two opponents, where A < B.
 type PairChange struct {
 	A, B                  int64        // IDs of the versions
-	Deals, Score, Squares float64      // seen from A, as in stats.Pair
-	Games                 rules.Record // seen from A: a win is a game in which A ranked before B
+	Deals, Score, Squares float64      // as in stats.Pair: number of deals, and sums of A's scores and of their squares
+	Games                 rules.Record // of A against B: a win is a game in which A had the better rank
 }
 
-// Outcome has everything that a match changes on its ladder.
+// Outcome is what a match changes on its ladder.
 type Outcome struct {
 	Entries  []Entry         // after the match, by slot
 	Changes  []ladder.Change // by slot
@@ -48,12 +48,12 @@ type Outcome struct {
 	Distinct int // number of deals that count
 }
 
-// Outcome computes what a finished match changes. before has the entry of each slot. games are all games of
-// the match in any order.
+// Outcome computes what the finished match m changes. v has the rules of its game, before has the entry of
+// each slot, and games are all games of the match in any order.
 //
-// A deal does not count if each of its games repeats an earlier one. If fewer deals count, the match changes
-// ratings accordingly less; if none does, it changes no rating. If the match ended early, only complete deals
-// count, and the deal of the game whose connection was lost, by its finished games.
+// A deal does not count if each of its games repeats an earlier game. If fewer deals count, the match changes
+// ratings accordingly less; if none counts, it changes no rating. If the match ended early, only complete
+// deals count, and the deal in which a connection was lost, by its finished games.
 func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.FinishedGame) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
@@ -80,7 +80,7 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 	return out, nil
 }
 
-// dealsOf returns the duels of each deal, over all its rotations.
+// dealsOf returns, for each deal, the duels (comparisons of two slots) over all its rotations.
 func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame) ([]stats.Deal, error) {
 	results := make([]stats.DealResult, deals)
 	for _, g := range games {
@@ -97,8 +97,8 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame
 	return out, nil
 }
 
-// wholeDeals returns which deals count as whole. These are all deals, unless the match ended early. Then they
-// are the deals with all rotations, and the deal with a game whose connection was lost.
+// wholeDeals returns for each deal whether it is complete. If the match did not end early, all are. Otherwise
+// those with all rotations are, and the deal in which a connection was lost.
 func wholeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)
@@ -115,7 +115,7 @@ func wholeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 
 func isLost(g ladder.FinishedGame) bool { return g.Lost }
 
-// markedDeals returns the deals that are marked.
+// markedDeals returns the deals whose index is marked.
 func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	for i, d := range deals {
 		if marked[i] {
@@ -125,7 +125,7 @@ func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	return out
 }
 
-// distinctDeals returns which marked deals have a game that does not repeat an earlier one.
+// distinctDeals returns for each deal whether it is marked and has a game that does not repeat an earlier one.
 func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
@@ -139,8 +139,8 @@ func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	return out
 }
 
-// CheckComplete returns an error unless games has each deal of a match in each rotation, in order. A match
-// that ended early may lack some games, if one of those that it has was lost with a connection.
+// CheckComplete returns an error unless games has each deal of a match in each rotation, in order. If a
+// connection was lost in one of the games, others may be missing, because the match ended early.
 func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	want := deals * rotations
 	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, isLost) {
@@ -157,7 +157,8 @@ func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	return nil
 }
 
-// checkGame returns an error if a game cannot belong to the match.
+// checkGame returns an error if the game g cannot be one of a match with the given numbers of deals, players
+// and slots.
 func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
 		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
@@ -173,7 +174,7 @@ func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	return nil
 }
 
-// moveRatings sets the changes and the entries after the match.
+// moveRatings sets the rating changes and the entries after the match, in which the given deals count.
 func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
 	players := make([]Player, len(before))
 	for slot, e := range before {
@@ -189,7 +190,7 @@ func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides [
 	}
 }
 
-// countGame adds a game to the totals of each version.
+// countGame adds a game to the wins, draws, losses and faults of each version.
 func (o *Outcome) countGame(v *rules.Variant, g ladder.FinishedGame) {
 	for _, s := range g.Seats {
 		o.Entries[s.Slot].Faults += s.Faults
@@ -208,7 +209,7 @@ func seatValues(g ladder.FinishedGame) (slots, ranks []int, points []float64) {
 	return slots, ranks, points
 }
 
-// addPairs adds the counts of deals and games for every two opponents.
+// addPairs sets the changes of the results of every two opponents.
 func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, games []ladder.FinishedGame) {
 	for _, p := range pairCounts(deals, sides) {
 		met := meetingRecord(games, p.A, p.B)
@@ -224,8 +225,8 @@ func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, game
 	}
 }
 
-// meetingRecord returns the record of slot a against slot b, which is of another side. All seats of a slot
-// are of the same side and have the same rank.
+// meetingRecord returns the record of slot a against slot b, which play for different sides. All seats of a
+// slot are of the same side and have the same rank.
 func meetingRecord(games []ladder.FinishedGame, a, b int) (out rules.Record) {
 	for _, g := range games {
 		ahead := g.Seats[seatOf(g, b)].Rank - g.Seats[seatOf(g, a)].Rank

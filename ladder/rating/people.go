@@ -7,16 +7,17 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Glicko is the rating of a person in a game by Glicko-2: Mark E. Glickman, "Example of the Glicko-2 system", 2013.
-// The comments below use the step numbers and names of that paper. Each game is a rating period for its players.
+// Glicko is the rating of a person in a game, computed by Glicko-2: Mark E. Glickman, "Example of the Glicko-2
+// system", 2013. Comments name the steps and symbols of that paper. Each game is a rating period for its
+// players.
 type Glicko struct {
 	Rating     float64 `json:"rating"`
-	Deviation  float64 `json:"deviation"` // the true rating is within twice the deviation with a probability of 95 %
-	Volatility float64 `json:"volatility"`
+	Deviation  float64 `json:"deviation"`  // the true rating is within twice the deviation with a probability of 95 %
+	Volatility float64 `json:"volatility"` // how much the true rating is expected to change with time
 }
 
-// People returns the ratings of people after a game, by seat, from their ratings before it and the ranks. A
-// game counts as a result against each player of another side.
+// People returns the ratings of people after a game of variant v, by seat. before has their ratings before it
+// and ranks their ranks. The game counts as one result against each player of another side.
 func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko {
 	after := make([]Glicko, len(before))
 	for seat, p := range before {
@@ -34,12 +35,12 @@ func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko
 
 // duel is a result against one opponent.
 type duel struct {
-	opponent Glicko // rating before the game
-	score    float64
+	opponent Glicko  // rating before the game
+	score    float64 // from 0 to 1
 }
 
-// afterPeriod returns the rating after a period with at least one result. Each product is rounded separately,
-// as in exp.
+// afterPeriod returns the rating of p after a period with the results duels, of which there must be at least
+// one. Each product is rounded separately, as in exp.
 func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	mu, phi := (p.Rating-f.Person.Rating)/f.Scale, p.Deviation/f.Scale // step 2
 	information, sum := 0.0, 0.0                                       // 1/v and Δ/v, steps 3 and 4
@@ -56,8 +57,9 @@ func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	return Glicko{p.Rating + float64(f.Scale*square*sum), f.Scale * math.Sqrt(square), sigma}
 }
 
-// volatility returns the volatility after a period (step 5). The paper's A and x are the logarithms of the
-// squares of the old and the new volatility; here t is their difference.
+// volatility returns the volatility of p after a period (step 5 of the paper). square is the square of phi,
+// variance is v, and delta is the paper's delta. The paper's A and x are the logarithms of the squares of the
+// old and the new volatility; here t is their difference.
 func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 	old := float64(p.Volatility * p.Volatility)
 	rest := func(t float64) float64 {

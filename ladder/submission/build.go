@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// botBuild is a bot that is being built.
+// botBuild is a bot whose files are being unpacked and built.
 type botBuild struct {
 	dir      string // the current directory of its files
 	hash     string // of the uploaded files
@@ -28,14 +28,14 @@ type botBuild struct {
 	hold     *trees.Hold // of an existing build of the same files; nil if there is none
 }
 
-// release ends the use of the existing build. m may be nil.
+// release ends the use of an existing build, which can then be removed. m may be nil.
 func (m *botBuild) release() {
 	if m != nil && m.hold != nil {
 		m.hold.Release()
 	}
 }
 
-// unbundle unpacks an upload into a directory in work.
+// unbundle unpacks the upload with the hash sum into a new directory in work.
 func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	file, err := p.Dir.Bundle(sum)
 	if err != nil {
@@ -51,7 +51,7 @@ func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	return m, nil
 }
 
-// build is the stage that reads the manifest and builds the bot.
+// build is the second stage: it reads the manifest of the bot, builds the bot and stores what it is.
 func (s *submission) build(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if err := s.readManifest(); err != nil {
 		return summary, err
@@ -81,7 +81,8 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 	return summary, err
 }
 
-// label returns the version in a manifest, which can be any text, as a short line.
+// label returns the name of the version in a manifest, which can be any text, as one short line without the
+// secrets of t.
 func label(version string, t *transcript) string {
 	const maxLabel = 40
 	line := firstLine(t.clean(version))
@@ -91,8 +92,8 @@ func label(version string, t *transcript) string {
 	return line
 }
 
-// gamesOf returns the existing games that a manifest claims, each once, and the unknown ones. Both are nil if
-// the manifest claims all games.
+// gamesOf returns the games that a manifest names: claimed has those that exist, each once, and unknown the
+// others. Both are nil if the manifest names none, which means that the bot plays all games.
 func gamesOf(m program.Manifest) (claimed, unknown []string) {
 	for _, name := range m.Games {
 		if _, err := games.Find(name); err != nil {
@@ -104,8 +105,8 @@ func gamesOf(m program.Manifest) (claimed, unknown []string) {
 	return claimed, unknown
 }
 
-// readManifest reads the manifest in the bot's directory. It refuses a bot whose manifest claims only unknown
-// games.
+// readManifest reads the manifest in the bot's directory. The error is a refusal if the manifest is not valid
+// or names only unknown games.
 func (m *botBuild) readManifest() error {
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
@@ -122,10 +123,10 @@ func (m *botBuild) readManifest() error {
 	return nil
 }
 
-// buildBot builds a bot, or uses an existing build of the same files. Afterwards m.dir is the directory of
-// the built bot: either that of the existing build, until release, or a directory in work. A new build is
-// moved to another directory before its check, so that a bot that stores the path of its build fails there
-// and not when it is live.
+// buildBot builds a bot in the directory work, or uses an existing build of the same files. After that m.dir
+// is the directory with the built bot; that of an existing build may be used until release. A new build is
+// moved to another directory before it is checked, so that a bot that has stored the path of its build fails
+// now and not when it is live.
 func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, work string) (summary phrase.Text, err error) {
 	h, err := p.builds.Get(m.hash)
 	if err == nil {
@@ -174,7 +175,7 @@ func buildError(ctx context.Context, words []string, out []byte, err error) erro
 	return newRefusal("%s: %w", words[0], err)
 }
 
-// checkBuilt refuses a built bot that is too large to be stored.
+// checkBuilt returns a refusal if the built bot in dir is too large to be stored.
 func checkBuilt(dir string) error {
 	bytes, files, err := trees.Size(dir)
 	switch {

@@ -11,20 +11,21 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// newBuilds returns the store of built bots in a data directory.
+// newBuilds returns the store of built bots in a data directory. now is the clock; if it is nil, the system
+// clock is used.
 func newBuilds(dir datadir.Dir, now func() time.Time) *trees.Store {
 	return trees.NewStore(dir.Bots(), trees.Options{IsKey: datadir.IsHash, Now: now})
 }
 
-// maxUnused is how long a build stays that nobody needs or uses.
+// maxUnused is how long a build that no version or match needs stays after its last use.
 const maxUnused = 30 * 24 * time.Hour
 
 func buildLimits(rules ladder.Storage) trees.Limits {
 	return trees.Limits{Bytes: int64(rules.Room), Age: maxUnused}
 }
 
-// neededBuilds returns a function that reports whether a build is needed by a version that plays or is on its
-// way, or by a match that waits or runs.
+// neededBuilds returns a function that reports whether the build with the given hash is needed: by a live or
+// pending version, by an unfinished match, or by an open game of people.
 func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, error) {
 	hashes, err := s.Versions.NeededBuilds(ctx)
 	return func(hash string) bool {
@@ -33,8 +34,8 @@ func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, 
 	}, err
 }
 
-// SurplusBuilds returns the builds that SweepBuilds would remove at the time now if no build were in use, the
-// least recently used ones first.
+// SurplusBuilds returns the builds that SweepBuilds would remove at the time now, the least recently used ones
+// first. rules has the limit of their size. Builds in use are included.
 func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, now time.Time) ([]trees.Entry, error) {
 	needed, err := neededBuilds(ctx, s)
 	if err != nil {
@@ -44,8 +45,8 @@ func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, no
 	return buildLimits(rules).Surplus(list, now, needed), buildsError(err)
 }
 
-// SweepBuilds removes the builds that exceed the configured limits. It leaves those that a version or a match
-// needs, and those that are in use. Resolve makes a removed build again from its upload.
+// SweepBuilds removes builds that are too old or exceed the configured size, but none that a version or a
+// match needs or that are in use. Resolve makes a removed build again from its upload.
 func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err error) {
 	needed, err := neededBuilds(ctx, p.Store)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// install moves a bot to the built bots, unless a build of the same files is there.
+// install moves the bot to the directory of built bots, unless a build of the same files is there.
 func (s *submission) install(ctx context.Context) error {
 	h, err := s.builds.Add(ctx, s.hash, func(_ context.Context, path string) error { return s.move(path) })
 	if err != nil {
@@ -25,8 +25,8 @@ func (s *submission) install(ctx context.Context) error {
 	return nil
 }
 
-// move moves the bot to a path that does not exist, and makes its files read-only. Directories stay writable,
-// so that the user of the server can delete them.
+// move moves the bot's directory to path, which must not exist, and makes its files read-only. Directories
+// stay writable, so that the user of the server can delete them.
 func (m *botBuild) move(path string) error {
 	if err := readOnly(m.dir); err != nil {
 		return err
@@ -62,8 +62,9 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 	return errors.Join(f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// Resolve returns a version as a program that can be started, in its sandbox. It makes a missing build again from
-// its upload. The build cannot be removed until ctx ends. An error is a failure of the server, never of the bot.
+// Resolve returns a version as a program in its sandbox, ready to be started. If its build is missing, Resolve
+// makes it again from the upload; nobody removes it until ctx ends. An error is a failure of the server, never
+// of the bot.
 func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	if v.IsHouse() {
 		house, err := program.Resolver{}.Resolve(ctx, v.Bot)
@@ -79,8 +80,9 @@ func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contest
 	return p.bot(p.Dir.Bot(v.Hash), v)
 }
 
-// bot returns a version whose built files are in dir.
+// bot returns version v, whose built files are in dir, as a program in its sandbox.
 func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
+	// command returns the command that starts the bot in dir. run is the command in its manifest.
 	command, err := p.command(dir, v.Command)
 	if err != nil {
 		return match.Contestant{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)
@@ -88,8 +90,9 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
 	return match.Contestant{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
-// Restore makes the build of a version again from its upload if it is missing. The version must not be one of a
-// house bot. It is an error if the files have another hash than before. The build cannot be removed until ctx ends.
+// Restore makes the build of a version again from its upload if it is missing; nobody removes it until ctx
+// ends. It fails if the unpacked files do not have the hash of the version. v must not be a house bot or a
+// remote bot.
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	h, err := p.builds.Add(ctx, v.Hash, func(ctx context.Context, path string) error { return p.restore(ctx, v, path) })
 	if err != nil {
@@ -99,7 +102,7 @@ func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	return nil
 }
 
-// restore makes the build of a version at path.
+// restore builds a version again from its upload, and moves the build to path.
 func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) error {
 	work, err := p.Dir.MkdirTemp(fmt.Sprintf("restore-%d-", v.ID))
 	if err != nil {
@@ -141,7 +144,8 @@ func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	return command, nil
 }
 
-// checkCommand refuses a command that leads out of the bot's directory; see package program.
+// checkCommand returns a refusal if the command starts a program that is neither in dir, the bot's directory,
+// nor one of the system.
 func (p *Pipeline) checkCommand(dir string, command []string) error {
 	if err := program.CheckCommandWord(dir, string(p.Dir), command[0]); err != nil {
 		return newRefusal("%s", err)

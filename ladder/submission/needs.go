@@ -10,15 +10,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// elfArch maps the architectures of ELF files to those of GOARCH.
+// elfArch has the names that Go (GOARCH) gives to the architectures of ELF files.
 var elfArch = map[elf.Machine]string{
 	elf.EM_X86_64: "amd64", elf.EM_AARCH64: "arm64", elf.EM_386: "386", elf.EM_ARM: "arm",
 	elf.EM_RISCV: "riscv64", elf.EM_PPC64: "ppc64le", elf.EM_S390: "s390x", elf.EM_LOONGARCH: "loong64",
 }
 
-// needsOf returns what the command of a bot needs: the architecture of the program that it starts, and the
-// interpreters that lead to it. dir has the built files. It does not know what a script starts later. A
-// command that cannot be started needs nothing.
+// needsOf returns what a machine must have to run the command of a bot whose built files are in dir: the
+// architecture of the program that it starts, and the interpreters that start it. It does not see what a
+// script starts later. The result is empty for a command that cannot be started.
 func needsOf(dir string, command []string) (n ladder.Needs) {
 	words := command[:1]
 	for range interpreter.MaxDepth {
@@ -46,7 +46,7 @@ func needsOf(dir string, command []string) (n ladder.Needs) {
 	return n
 }
 
-// archOf returns the architecture of an ELF file, and "" for any other file.
+// archOf returns the architecture of the ELF file path, or "" if it is no ELF file.
 func archOf(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

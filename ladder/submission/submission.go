@@ -38,14 +38,14 @@ const (
 	TrialTime  = 10 * time.Minute
 )
 
-// Pipeline takes versions through their stages. Its methods are safe for concurrent use, but Run must not be
-// called twice at the same time for one version.
+// Pipeline takes uploaded versions through the stages unpack, build, check and trial. Its methods are safe for
+// concurrent use, but Run must not be called twice at the same time for one version.
 type Pipeline struct {
 	Store  *store.Store
 	Dir    datadir.Dir
 	Config *config.Config
 	Check  check.Options       // of the stage check; the clock is replaced by that of a ladder
-	Room   ladder.MemoryBudget // the memory that bots and builds share
+	Room   ladder.MemoryBudget // the memory for all bots and builds together
 	Level  sandbox.Level       // sandbox level of this machine
 	Log    *slog.Logger
 
@@ -56,7 +56,8 @@ type Pipeline struct {
 	checkClock referee.Clock // upper limit for the clock of the stage check
 }
 
-// New returns a pipeline for a store with an absolute directory. The limits, ladders and sandbox are those of c.
+// New returns a pipeline for the store s, which must have been opened with an absolute path. The limits,
+// ladders and sandbox are those of c.
 func New(s *store.Store, c *config.Config) *Pipeline {
 	p := &Pipeline{
 		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
@@ -75,8 +76,8 @@ func (p *Pipeline) level() sandbox.Level {
 	return p.Level
 }
 
-// Sandbox returns the sandbox of submitted bots in a match, or nil if the sandbox is off. At the full level
-// bots are stopped between their turns.
+// Sandbox returns the sandbox in which submitted bots play, or nil if the configuration turns it off. At the
+// full level, bots are frozen while they do not have the turn.
 func (p *Pipeline) Sandbox() *match.Sandbox {
 	if p.level() == sandbox.LevelNone {
 		return nil
@@ -84,7 +85,7 @@ func (p *Pipeline) Sandbox() *match.Sandbox {
 	return &match.Sandbox{Level: p.Level, Limit: p.Config.BotLimit(), Freeze: p.Level == sandbox.LevelFull}
 }
 
-// buildLimit returns the limits of a build. They never exceed the memory of all bots together.
+// buildLimit returns the limits of the sandbox of a build. They never exceed the memory of all bots together.
 func (p *Pipeline) buildLimit() sandbox.Limit {
 	limit := sandbox.BuildLimit
 	if total := p.Room.Total; total > 0 && limit.MaxMemory(p.Level) > total {
@@ -93,8 +94,7 @@ func (p *Pipeline) buildLimit() sandbox.Limit {
 	return limit
 }
 
-// MaxMemory returns the largest memory, in bytes, that the stages of one version can use. The trial plays one
-// rotation after the other.
+// MaxMemory returns the largest memory, in bytes, that the stages of any version can use.
 func (p *Pipeline) MaxMemory() (memory int64, err error) {
 	memory = max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot)
 	for _, t := range p.trialLaddersOf(ladder.Version{}) {
@@ -109,8 +109,8 @@ func (p *Pipeline) MaxMemory() (memory int64, err error) {
 	return memory, nil
 }
 
-// checkRoom returns an error if a match of a trial does not fit into the memory. This can happen for a game
-// that has no ladder.
+// checkRoom returns an error if a match of the stage trial, with a submitted bot and a house bot, needs more
+// memory than there is. This can happen for a game that has no ladder.
 func (p *Pipeline) checkRoom(v *rules.Variant) error {
 	return p.Room.Check("a match of "+v.Game.Name, v, []bool{false, true})
 }
@@ -124,7 +124,7 @@ func (p *Pipeline) IsBuilt(v ladder.Version) bool {
 	return err == nil
 }
 
-// refusal is the error of a stage that fails because of the bot.
+// refusal is the error of a stage that fails because of the bot, and not because of the server.
 type refusal struct{ text phrase.Text }
 
 func (r *refusal) Error() string { return r.text.String() }
@@ -133,7 +133,7 @@ func newRefusal(format string, args ...any) error {
 	return &refusal{phrase.New(format, args...)}
 }
 
-// submission is a version on its way through the stages.
+// submission is a version on its way through the stages, or a bot in a try-out.
 type submission struct {
 	*Pipeline
 	version   ladder.Version
@@ -141,17 +141,17 @@ type submission struct {
 	work      string        // temporary directory
 	ownTime   match.OwnTime // time that the bot used in the trial
 	timeLimit time.Duration // for the stage that runs
-	quick     bool          // run the short form of the check
+	quick     bool          // whether the check is the short one
 	*botBuild
 }
 
-// stage is one stage. run writes to the log and returns a line that sums the stage up. Its error is a
-// *refusal if the bot is to blame.
+// stage is one stage of a submission. run does its work, writes to the log and returns a summary in one line.
+// Its error is a *refusal if the bot is to blame.
 type stage struct {
 	name      string
 	state     ladder.VersionState
-	timeLimit time.Duration // of the current stage
-	byOwnTime bool          // timeLimit limits the time that the bot itself uses; run enforces it with checkOwnTime
+	timeLimit time.Duration
+	byOwnTime bool // whether timeLimit applies only to the time that the bot itself uses; run then calls checkOwnTime
 	run       func(*submission, context.Context, *transcript) (summary phrase.Text, err error)
 }
 
@@ -172,12 +172,12 @@ func (p *Pipeline) stages() []stage {
 	}
 }
 
-// Run takes a version through all stages, from the first one. Afterwards the version is live, or it has
-// failed and its owner is told why. Bots run on core, which may be cores.Any. Run does nothing for a version
-// that is already live or failed.
+// Run takes a version through all stages, from the first one. After that the version is live, or it has failed
+// and its owner has a message. Bots run on core, which may be cores.Any. For a version that is neither queued
+// nor in a stage, Run does nothing.
 //
-// If ctx ends or the server fails, Run returns an error. The version is then still on its way, and Run must
-// be called again.
+// If ctx ends or the server fails, Run returns an error. The version is still pending then, and Run must be
+// called again, which begins with the first stage.
 func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -213,7 +213,8 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
-// processStage runs a stage and stores its outcome. on is false if the version has failed.
+// processStage runs a stage and stores its outcome. on is true if the next stage can follow. If it is false
+// and err is nil, the bot was refused and its version has failed.
 func (s *submission) processStage(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
 		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {
@@ -255,7 +256,7 @@ func (s *submission) transcript() *transcript {
 	return newTranscript(s.work+slash, string(s.Dir)+slash)
 }
 
-// runStage runs a stage within its time limit.
+// runStage runs a stage. If the stage takes longer than its time limit, the error is a refusal.
 func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
 	s.timeLimit = st.timeLimit
 	within := ctx
@@ -271,12 +272,13 @@ func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (s
 	return summary, err
 }
 
-// overtimeError returns the refusal of a bot whose stage takes too long.
+// overtimeError returns the refusal for a bot whose stage took longer than its limit.
 func (s *submission) overtimeError() error {
 	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
 }
 
-// checkOwnTime returns a refusal if used, the time that the bot itself has used, exceeds the limit of the stage.
+// checkOwnTime returns a refusal if used, the time that the bot itself has used, exceeds the time limit of the
+// stage.
 func (s *submission) checkOwnTime(used time.Duration) error {
 	if used > s.timeLimit {
 		return s.overtimeError()
@@ -295,7 +297,7 @@ func shortTime(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// unpack is the stage that unpacks the upload.
+// unpack is the first stage: it unpacks the upload and lists its files in the log.
 func (s *submission) unpack(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if s.botBuild, err = s.unbundle(s.version.Bundle, s.work); err != nil {
 		if ladder.CodeOf(err) != "" {
@@ -324,5 +326,5 @@ func (s *submission) unpack(ctx context.Context, log *transcript) (summary phras
 	return phrase.New("%d files, %s", len(t.Files), bundle.FormatSize(t.Bytes)), nil
 }
 
-// maxListed limits how many files a log lists.
+// maxListed limits how many files the log of the stage unpack lists.
 const maxListed = 200

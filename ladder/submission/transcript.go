@@ -12,7 +12,8 @@ import (
 // MaxLog limits the log of a stage, in bytes. Of a longer log the first and the last half are stored.
 const MaxLog = 64 << 10
 
-// transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain text.
+// transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain
+// text that can be shown to people.
 type transcript struct {
 	cutlog.Buffer
 	secrets []string // paths of the server that String removes
@@ -23,10 +24,11 @@ func newTranscript(secrets ...string) *transcript {
 	return &transcript{Buffer: cutlog.Buffer{Limit: MaxLog}, secrets: secrets}
 }
 
-// String returns the log, without its middle if it is too long.
+// String returns the log as plain text. If it is longer than MaxLog, its middle is missing.
 func (t *transcript) String() string { return t.clean(string(t.Bytes())) }
 
-// clean returns text as printable UTF-8 with lines and tabs, without the secrets.
+// clean removes the secrets of t and the directories of bots from text, and escapes everything that is not
+// printable, except line ends and tabs.
 func (t *transcript) clean(text string) string {
 	text = string(datadir.HideBotPaths([]byte(text)))
 	for _, s := range t.secrets {
@@ -35,10 +37,10 @@ func (t *transcript) clean(text string) string {
 	return ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// maxSummary limits the length of the line that sums a stage up, in bytes.
+// maxSummary limits the summary of a stage, in bytes.
 const maxSummary = 800
 
-// firstLine returns the first line of a text, shortened to maxSummary.
+// firstLine returns the first line of a text, of at most maxSummary bytes.
 func firstLine(text string) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
 	if len(line) > maxSummary {
@@ -47,7 +49,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// listSome joins the first words of a list, and says how many more there are.
+// listSome joins at most limit words, and says how many more there are.
 func listSome(words []string, limit int) string {
 	if n := len(words) - limit; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:limit], ", "), n)

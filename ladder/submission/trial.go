@@ -24,8 +24,8 @@ import (
 // TrialDeals is how many deals a bot plays against @random on each ladder, each in all rotations.
 const TrialDeals = 1
 
-// check is the stage that runs the conformance kit, as timba check does, in the sandbox and with the clock of
-// the ladders.
+// check is the third stage: it runs the conformance tests of the command timba check on the bot, in the
+// sandbox and with the clock of a ladder.
 func (s *submission) check(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
@@ -74,6 +74,8 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 // clock returns the clock for the check: among those of the ladders that the bot would play on, the one with
 // the shortest time for a move.
 func (s *submission) clock() referee.Clock {
+	// clock returns the clock for the stage check: of the ladders on which the bot would play, the clock with
+	// the shortest time per move, and never a slower one than s.checkClock.
 	clock := s.checkClock
 	for _, t := range s.trialLadders() {
 		if t.Clock.Move > 0 && t.Clock.Move < clock.Move {
@@ -85,8 +87,8 @@ func (s *submission) clock() referee.Clock {
 
 func (s *submission) trialLadders() []ladder.Ladder { return s.trialLaddersOf(s.version) }
 
-// trialLaddersOf returns the ladders that a version would play on, and a default one for each other game that
-// it claims. The trial has a match on each.
+// trialLaddersOf returns the ladders on which the trial of a version plays: those of its games, and a ladder
+// with default options for each of its games that has none.
 func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder) {
 	covered := map[string]bool{}
 	for _, l := range p.Config.Ladders {
@@ -103,7 +105,8 @@ func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder)
 	return list
 }
 
-// trial is the stage that plays the bot against @random.
+// trial is the last stage: the bot plays a match against @random on each ladder that trialLadders returns. The
+// bot is refused at its first fault.
 func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
@@ -139,8 +142,9 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("%d games against %s in %d matches, no fault", played, ladder.Anchor, matches), nil
 }
 
-// playMatch plays a match on a ladder, calls done with each game, and returns the number of games. The same
-// files always get the same deals.
+// playMatch plays the given number of deals between bots on ladder t, calls done with each game, and returns
+// the number of games. Matches of the same uploaded files always have the same deals. An error of done ends
+// the match.
 func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []match.Contestant, deals int, log *transcript, done func(*referee.GameResult) error) (played int, err error) {
 	variant, err := t.Variant()
 	if err != nil {
@@ -180,17 +184,17 @@ func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []matc
 	return tally.Games, nil
 }
 
-// seed returns the seed of all matches before the bot is live. It depends only on the uploaded files.
+// seed returns the seed of all matches of the bot before it is live. It depends only on the uploaded files.
 func (s *submission) seed() rules.Seed { return sha256.Sum256([]byte("trial " + s.hash)) }
 
-// errHouse is the error for a house bot with a fault, which is a failure of the server.
+// errHouse is the error for a house bot that fails, which counts as a failure of the server.
 var errHouse = errors.New("the house bot failed")
 
 // logTail is how many lines of a bot's stderr are shown with its fault.
 const logTail = 20
 
-// refuseFirstFault returns a refusal if the bot has a fault in a game of a trial. It writes the fault and
-// advice to log.
+// refuseFirstFault returns a refusal if the bot has a fault in the game g of the ladder called trial. It
+// writes the fault and advice to log. If a house bot has failed, the error wraps errHouse.
 func (s *submission) refuseFirstFault(trial string, g *referee.GameResult, log *transcript) error {
 	isOpponent := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !isOpponent(f) || f.HouseFailed() })

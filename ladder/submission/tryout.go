@@ -16,25 +16,26 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// TryoutDeals is how many deals a bot plays in its try-out, each in both rotations.
+// TryoutDeals is the number of deals in a try-out, each played in both rotations.
 const TryoutDeals = 5
 
 // TryoutCheckTime limits the time that the bot itself may use in the check of a try-out.
 const TryoutCheckTime = time.Minute
 
-// Tryout is a bot of one file that its author tests before it is submitted. It is built like a submission,
-// with the same limits, and plays a match on the first ladder of a game. Nothing is stored.
+// Tryout is a test of a bot that consists of one file, before it is submitted. The bot is built like a
+// submission, with the same limits, and plays a match against Opponent on the first ladder of Game. Nothing is
+// stored.
 type Tryout struct {
 	File     string // file name, whose suffix determines the language
 	Text     string // content of the file
 	Game     string
 	Opponent ladder.Version
 	OnBuilt  func()                                   // called before the first game
-	OnGame   func(*referee.GameResult, []TryoutFault) // called with each game, in which the tested bot has the index 0
-	OnCheck  func(TryoutCheck)                        // called after the games
+	OnGame   func(*referee.GameResult, []TryoutFault) // called with each game and the faults of the tested bot, which is bot 0
+	OnCheck  func(TryoutCheck)                        // called after the games with the outcome of the conformance tests
 }
 
-// TryoutCheck is the outcome of the conformance kit.
+// TryoutCheck is the outcome of the conformance tests of a bot.
 type TryoutCheck struct {
 	OK      bool
 	Summary phrase.Text
@@ -48,7 +49,8 @@ type TryoutFault struct {
 	Advice      []phrase.Text
 }
 
-// TryoutMemory returns the memory, in bytes, that a try-out against a version can use.
+// TryoutMemory returns the memory, in bytes, that a try-out of the named game against a version can use. It
+// returns an error if that is more than all bots together have.
 func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, error) {
 	t := p.trialLaddersOf(ladder.Version{Games: []string{game}})
 	if len(t) == 0 {
@@ -66,8 +68,9 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 	return need, nil
 }
 
-// RunTryout builds a bot, plays its games and checks it, on core. It returns the log of the build and the
-// games. An error of the bot has the code Invalid; any other error is that of ctx or a failure of the server.
+// RunTryout builds a bot, plays its games and runs the conformance tests, all on core. output is the log of
+// the build and the games. If the bot is to blame, the error has the code Invalid; any other error is that of
+// ctx or a failure of the server.
 func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output string, err error) {
 	work, err := p.Dir.MkdirTemp("tryout-")
 	if err != nil {
@@ -101,7 +104,7 @@ func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output st
 	return log.String(), err
 }
 
-// checkTryout runs the conformance kit on the bot of a try-out.
+// checkTryout runs the conformance tests on the bot of a try-out and passes the outcome to t.OnCheck.
 func (s *submission) checkTryout(ctx context.Context, t Tryout) error {
 	log, result := s.transcript(), TryoutCheck{OK: true}
 	s.quick = true
@@ -117,7 +120,7 @@ func (s *submission) checkTryout(ctx context.Context, t Tryout) error {
 	return nil
 }
 
-// buildTryout builds the bot of a try-out, which is not in the store.
+// buildTryout is the stage build of a try-out. Unlike build, it stores nothing.
 func (s *submission) buildTryout(ctx context.Context, log *transcript) (phrase.Text, error) {
 	if err := s.readManifest(); err != nil {
 		return phrase.Text{}, err
