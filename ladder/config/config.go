@@ -36,19 +36,19 @@ type Config struct {
 	Registration string     // "invite" or "open"
 	Workers      int        // matches at the same time; 0 means one for each core
 	Memory       size.Bytes // for all bots and builds together; 0 means as much as the machine has
-	// Pause is the time between two matches of a ladder on which every version has played ladder.EnoughMatches.
-	// It saves disk space, because every match is stored.
+	// Pause is the time between the starts of two matches of a ladder on which every version has played
+	// ladder.EnoughMatches. It saves disk space, because every match is stored.
 	Pause   time.Duration
 	Sandbox sandbox.Level `toml:"-"`
 	Site    struct {
 		Embed bool   // whether pages of other sites may show replays in a frame
-		URL   string // public address without a slash at the end; empty means as each visitor has typed it
+		URL   string // public address without a slash at the end; if it is empty, the address of each request is used
 	}
 	Certificate Certificate
 	Limits      ladder.Limits
 	Play        ladder.PlayLimits
 	Remote      ladder.RemoteLimits
-	Live        struct{ Total int } // Total limits the pages that watch live at the same time
+	Live        struct{ Total int } // Total limits how many pages show running games at the same time
 	Storage     ladder.Storage
 	Ladders     []ladder.Ladder `toml:"-"` // in the order in which they are displayed
 	// MemoryUnset means that the file does not set limits.memory. A server may then lower Limits.Memory until
@@ -66,8 +66,8 @@ type Certificate struct {
 	HTTP      string // address that answers the challenges of the ACME server and redirects visitors to https
 }
 
-// file is the content of a configuration file before it is checked. Its fields hide those of Config that have
-// another form.
+// file is the content of a configuration file before it is checked. Its fields replace those of Config that
+// have another form in the file.
 type file struct {
 	Config
 	Sandbox string
@@ -77,7 +77,7 @@ type file struct {
 // HasOpenRegistration reports whether anybody may open an account without an invite.
 func (c *Config) HasOpenRegistration() bool { return c.Registration == "open" }
 
-// Default returns the configuration of an empty file.
+// Default returns the default configuration.
 func Default() *Config {
 	c, err := Parse(datadir.ConfigFile, nil)
 	if err != nil {
@@ -86,7 +86,7 @@ func Default() *Config {
 	return c
 }
 
-// Read reads the configuration file at path. A missing file counts as an empty one.
+// Read reads the configuration file at path. If the file does not exist, it returns the default configuration.
 func Read(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -95,8 +95,8 @@ func Read(path string) (*Config, error) {
 	return Parse(path, data)
 }
 
-// Parse reads a configuration that overrides the default one. Errors begin with name and quote the key, its
-// value and what to try.
+// Parse reads the TOML text data, whose values override the default ones. Errors begin with name, the name of
+// the file, and quote the key, its value and what to try.
 func Parse(name string, data []byte) (*Config, error) {
 	var f file
 	if _, err := toml.Decode(defaultTOML, &f); err != nil {
@@ -121,7 +121,7 @@ func Parse(name string, data []byte) (*Config, error) {
 	return &f.Config, nil
 }
 
-// siblings returns the valid keys of the table that contains an unknown key.
+// siblings returns the valid keys of the TOML table that contains an unknown key, for an error.
 func siblings(unknown toml.Key) []string {
 	t := reflect.TypeFor[file]()
 	for _, key := range unknown[:len(unknown)-1] {
@@ -143,7 +143,7 @@ func siblings(unknown toml.Key) []string {
 	return slices.Compact(keys)
 }
 
-// keyOf returns the TOML key of a field, or "" if it has none.
+// keyOf returns the TOML key of a field of a struct, or "" if it has none.
 func keyOf(f reflect.StructField) string {
 	tag := f.Tag.Get("toml")
 	if f.Anonymous || tag == "-" {
@@ -162,7 +162,7 @@ const (
 	oneMiB   = 1 << 20
 )
 
-// resolve checks the values and computes the fields that follow from others.
+// resolve checks the values of a file and sets the fields of Config that are computed from them.
 func (f *file) resolve() (err error) {
 	if f.Registration != "invite" && f.Registration != "open" {
 		return fmt.Errorf("registration cannot be %q: try invite or open", f.Registration)
@@ -229,7 +229,8 @@ func (f *file) resolve() (err error) {
 	return nil
 }
 
-// checkRange returns an error if the value of a key is not between least and most.
+// checkRange returns an error if value, the value of the named key, is less than least or more than most, or
+// if it is a duration that is not a whole number of milliseconds, as one without a unit in the file.
 func checkRange[T int | size.Bytes | time.Duration](key string, value, least, most T) error {
 	if d, ok := any(value).(time.Duration); ok && d%time.Millisecond != 0 {
 		return fmt.Errorf("%s cannot be %d: name its unit, as in \"1m30s\" or \"250ms\"", key, d)
@@ -240,7 +241,8 @@ func checkRange[T int | size.Bytes | time.Duration](key string, value, least, mo
 	return fmt.Errorf("%s cannot be %v: try %v to %v", key, value, least, most)
 }
 
-// publicURL checks the public address of a server and removes a slash at its end. An empty text stays empty.
+// publicURL returns the public address of a server without a slash at its end, or an error if text is not such
+// an address. An empty text stays empty.
 func publicURL(text string) (string, error) {
 	if text == "" {
 		return "", nil
@@ -252,7 +254,7 @@ func publicURL(text string) (string, error) {
 	return u.String(), nil
 }
 
-// BotLimit returns the limits of a bot's sandbox.
+// BotLimit returns the limits of the sandbox in which a bot plays.
 func (c *Config) BotLimit() sandbox.Limit {
 	limit := sandbox.DefaultLimit
 	limit.Memory = int64(c.Limits.Memory)

@@ -79,8 +79,8 @@ func (f clockFile) resolve() (referee.Clock, error) {
 	return c, c.Check()
 }
 
-// resolveHouse sets the house bots of a ladder that names none to the default ones. Otherwise it checks the
-// names.
+// resolveHouse checks the names of the house bots of a ladder. If the ladder names none, it sets them to the
+// default ones.
 func resolveHouse(l *ladder.Ladder) error {
 	if l.House == nil {
 		l.House = defaultHouseBots(l.Game)
@@ -111,7 +111,8 @@ func resolveHouse(l *ladder.Ladder) error {
 	return nil
 }
 
-// defaultHouseBots returns the house bots of a ladder that names none.
+// defaultHouseBots returns the names of the house bots on a ladder of the named game whose configuration names
+// none.
 func defaultHouseBots(game string) (names []string) {
 	for _, spec := range house.LadderBots(game) {
 		names = append(names, "@"+spec)

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// Dir is the path of a data directory. Its methods without arguments return paths in it.
+// Dir is the path of the data directory of a competition. Its methods without arguments return paths in it.
 type Dir string
 
 // ConfigFile is the name of the configuration file in a data directory.
@@ -43,14 +43,16 @@ func (d Dir) Starters() string { return d.join("starters") }
 // AdminToken returns the path of the file with the admin's token, which the first start of a server writes.
 func (d Dir) AdminToken() string { return d.join("admin.token") }
 
-// Fleet returns the directory with the keys of the workers and the bots that are packed for them.
+// Fleet returns the directory for playing on other machines: the keys of the workers, and the bots that are
+// packed for them.
 func (d Dir) Fleet() string { return d.join("fleet") }
 
-// Certificates returns the directory of the certificate for the server's domain and of its keys. They can be
-// obtained again.
+// Certificates returns the directory of the TLS certificate for the server's domain and its keys. The server
+// can obtain a new certificate at any time.
 func (d Dir) Certificates() string { return d.join("certificates") }
 
-// Machines returns the path of the list of machines, which a server updates while it runs.
+// Machines returns the path of a file with the list of machines that play matches, which a server updates
+// while it runs.
 func (d Dir) Machines() string { return d.join("machines.json") }
 
 // Temp returns the directory of temporary files. A server empties it when it starts.
@@ -60,8 +62,8 @@ func (d Dir) join(name string) string { return filepath.Join(string(d), name) }
 
 var sha256Hex = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// IsHash reports whether text is a SHA-256 in hexadecimal, which is the form of the names of uploads and built
-// bots.
+// IsHash reports whether text is a SHA-256 in hexadecimal with small letters, as in the names of uploads and
+// built bots.
 func IsHash(text string) bool { return sha256Hex.MatchString(text) }
 
 // Bundle returns the path of the upload with the given SHA-256. It returns an error unless IsHash(sum) is true.
@@ -79,8 +81,8 @@ func (d Dir) Bot(hash string) string { return filepath.Join(d.Bots(), hash) }
 // botPath matches the path of a directory in which a bot runs or was built, on a server or a worker.
 var botPath = regexp.MustCompile(`(?:file:|[A-Za-z]:)?(?:[/\\][^\s"'<>(),:;]*)?[/\\](?:bots[/\\][0-9a-f]{64}|tmp[/\\](?:version|tryout|restore)-[0-9-]+[/\\](?:source|bot)\b)[/\\]?`)
 
-// HideBotPaths removes from a log of a bot the directories in which it runs and was built, so that paths of its
-// files look as its author knows them.
+// HideBotPaths removes the directories in which a bot runs or was built from its log, so that the paths of its
+// files are those that its author knows.
 func HideBotPaths(log []byte) []byte {
 	if !bytes.Contains(log, []byte("bots")) && !bytes.Contains(log, []byte("tmp")) {
 		return log
@@ -110,8 +112,8 @@ func EmptyDir(dir string) error {
 	return nil
 }
 
-// MkdirTemp creates a directory in Temp that other users can read, since a bot may run as another user. The
-// caller must remove it.
+// MkdirTemp creates a directory in Temp, with a name as os.MkdirTemp makes it from pattern. Other users can
+// read it, because a bot may run as another user. The caller must remove it.
 func (d Dir) MkdirTemp(pattern string) (string, error) {
 	if err := os.MkdirAll(d.Temp(), 0o755); err != nil {
 		return "", err
@@ -123,8 +125,8 @@ func (d Dir) MkdirTemp(pattern string) (string, error) {
 	return dir, os.Chmod(dir, 0o755)
 }
 
-// Sync writes a file, or the entries of a directory, to the disk. It does nothing where the system does not
-// support that.
+// Sync makes sure that a file, or the list of files in a directory, is on the disk. It does nothing on systems
+// that do not support that.
 func Sync(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

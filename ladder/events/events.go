@@ -1,5 +1,5 @@
 // Package events publishes what happens in a competition to requests that wait and to live pages. Begin with
-// Hub.
+// Bus.
 package events
 
 import (
@@ -14,15 +14,15 @@ type EventKind string
 // The kinds of events.
 const (
 	MatchStarted  EventKind = "match-began"    // an attempt has started; its commitment is public
-	MatchFinished EventKind = "match-finished" // with the rating changes
-	MatchBroken   EventKind = "match-broken"   // an attempt was interrupted; the match waits again or is dropped
-	FitSaved      EventKind = "fit-saved"      // the overall ratings of a ladder were computed again
+	MatchFinished EventKind = "match-finished" // the result of a match was stored; Event.Changes has the rating changes
+	MatchBroken   EventKind = "match-broken"   // an attempt was interrupted, so that the match waits again, or a match was dropped
+	FitSaved      EventKind = "fit-saved"      // the ratings of a ladder were fitted to all of its matches again
 	Paused        EventKind = "paused"         // the server cannot play matches
 	Resumed       EventKind = "resumed"        // the server can play again
 	// SubmissionChanged means that a stage of a pending version started or ended.
 	SubmissionChanged EventKind = "submission-moved"
-	VersionChanged    EventKind = "version-moved" // a submission ended, or the live version of a bot may be another
-	// QueueChanged means that a version has left the queue of submissions, so that those behind it move up.
+	VersionChanged    EventKind = "version-moved" // a submission ended, or the live version of a bot may have changed
+	// QueueChanged means that a version has left the queue of submissions, so that others move up.
 	QueueChanged EventKind = "queue-moved"
 	// AccessEnded means that a person is blocked, or that a token or a session of the person is no longer valid.
 	// For sessions of guests Event.Person is 0.
@@ -58,8 +58,8 @@ type subscriber struct {
 }
 
 // Subscribe returns a channel that receives events from now on. If filter is not nil, only events for which it
-// returns true are sent. The channel buffers max(1, n) events; further events are lost, and Event.MissedEvents
-// counts them. stop ends the subscription and closes the channel, and so does Close.
+// returns true are sent. The channel buffers n events, but at least one. Events that do not fit into it are
+// lost, and Event.MissedEvents counts them. Both stop and Close end the subscription and close the channel.
 //
 // To wait for a state without missing a change, subscribe, read the state, and read it again after each event.
 // A buffer of one event is enough for that.
@@ -103,7 +103,7 @@ func (h *Bus) Publish(e Event) {
 	}
 }
 
-// Close ends all subscriptions. Later calls of Subscribe return a closed channel.
+// Close ends all subscriptions and closes their channels. Later calls of Subscribe return a closed channel.
 func (h *Bus) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -14,11 +14,12 @@ import (
 
 // Fleet implements runner.Fleet without a network: its machines are goroutines of the test.
 type Fleet struct {
-	// Player plays a job on a machine. It must be set before the first job.
+	// Player plays a job on the named machine. It must be set before the first job.
 	Player func(ctx context.Context, machine string, j attempt.Job) attempt.Result
-	// Quick, if it is not nil, replaces Player: it returns the result of a job at once. It is for benchmarks.
+	// Quick returns the result of a job at once. If it is not nil, it is called instead of Player. It is for
+	// benchmarks.
 	Quick func(attempt.Job) attempt.Result
-	// Refuses returns an error if a job cannot be handed out. If it is nil, all jobs can.
+	// Refuses returns the error of Play for a job that cannot be sent. If it is nil, all jobs can.
 	Refuses func(attempt.Job) error
 
 	mu       sync.Mutex
@@ -42,7 +43,7 @@ func NewFleet() *Fleet {
 	return &Fleet{playing: map[attempt.ReportedAttempt]*playedAttempt{}, changes: make(chan struct{}, 1)}
 }
 
-// AddMachine adds a machine, or replaces the one of the same name.
+// AddMachine connects a machine. It replaces the machine of the same name.
 func (f *Fleet) AddMachine(m attempt.WorkerInfo) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,7 +52,7 @@ func (f *Fleet) AddMachine(m attempt.WorkerInfo) {
 	f.notify()
 }
 
-// LoseMachine removes a machine and loses the attempts that it plays.
+// LoseMachine disconnects the machine called name. The attempts that it plays are lost.
 func (f *Fleet) LoseMachine(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -75,7 +76,7 @@ func (f *Fleet) notify() {
 	}
 }
 
-// StoreResult stores the result of an attempt of an earlier server, which Adopt returns.
+// StoreResult stores the result of an attempt that an earlier server has sent. Adopt returns it.
 func (f *Fleet) StoreResult(r attempt.Result) {
 	a := &playedAttempt{machine: r.Machine, cancel: func() {}, machineLost: make(chan struct{}), done: make(chan struct{}), result: r}
 	close(a.done)
@@ -136,7 +137,8 @@ func init() {
 	}
 }
 
-// deliver passes a result to keep after it was packed and unpacked, as for a transfer.
+// deliver calls keep with a result of machine after it was packed, unpacked and checked, as if it had been
+// sent over a network.
 func deliver(e cluster.Expectation, r attempt.Result, machine string, keep func(attempt.Result) error) error {
 	r.Machine = machine
 	data, err := cluster.Pack(r, cluster.MaxPacked)

@@ -17,14 +17,14 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// World is an open store in a directory of its own, with the ladders of a configuration.
+// World is an open store in a temporary directory, with the ladders of a configuration.
 type World struct {
 	T      testing.TB
 	Store  *store.Store
 	Config *config.Config
 }
 
-// template returns the content of a database without rows. It is created once per process.
+// template returns the content of a database without rows. It creates that only once in each process.
 var template = sync.OnceValues(func() (data []byte, err error) {
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err != nil {
@@ -41,7 +41,8 @@ var template = sync.OnceValues(func() (data []byte, err error) {
 	return os.ReadFile(datadir.Dir(dir).Database())
 })
 
-// Dir creates a data directory with an empty database of the current schema.
+// Dir creates a data directory with an empty database of the current schema, which is removed at the end of
+// the test, and returns its path.
 func Dir(t testing.TB) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(template())
@@ -51,7 +52,8 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// New opens a World as a server does, with a configuration in TOML. It is closed at the end of the test.
+// New opens a World for the test t, which is closed at its end. The store is opened as a server does, with the
+// options o. toml is the configuration, whose ladders are stored.
 func New(t testing.TB, toml string, o store.Options) *World {
 	t.Helper()
 	w := &World{T: t}
@@ -76,8 +78,8 @@ func (w *World) Must(err error) {
 	kit.Must(w.T, err)
 }
 
-// SyncHouseBots makes all house bots live, including those that the ladders name. hash returns the hash of a
-// bot for its name.
+// SyncHouseBots makes house bots live: all simple ones, and those that the ladders name. hash returns the hash
+// that the bot called name gets.
 func (w *World) SyncHouseBots(hash func(name string) string) {
 	w.T.Helper()
 	var names []string
@@ -101,7 +103,8 @@ func (w *World) AddPerson(name string, admin bool) ladder.Person {
 	return kit.Get[ladder.Person](w.T)(w.Store.People.Add(w.T.Context(), name, admin))
 }
 
-// Submit adds a version to a bot of a person. bundle is the hash of its upload.
+// Submit adds a version to the named bot of the person with the given ID. bundle is the hash of its upload,
+// which need not exist.
 func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	w.T.Helper()
 	v, err := w.Store.Versions.Add(w.T.Context(), person, store.NewVersion{Bot: bot, Bundle: bundle}, w.Config.Limits)
@@ -109,7 +112,7 @@ func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	return v
 }
 
-// MakeLive makes a submitted version live, with the given result of its build.
+// MakeLive makes the version with the given ID live, with b as the result of its build.
 func (w *World) MakeLive(id int64, b store.BuildInfo) ladder.Version {
 	w.T.Helper()
 	w.Must(w.Store.Versions.SetBuildInfo(w.T.Context(), id, b))

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// FindVersion returns the version of a bot with the given number. If number is 0, it returns the live version
-// or, if none is live, the last one.
+// FindVersion returns the version of the bot called bot with the given number. If number is 0, it returns the
+// live version or, if none is live, the last one.
 func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v ladder.Version, err error) {
 	b, err := s.Store.Bots.Find(ctx, bot)
 	if err != nil {
@@ -30,17 +30,19 @@ func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v la
 	return all[max(0, live)], nil
 }
 
-// WithdrawBot takes a bot of the actor off the ladders.
+// WithdrawBot takes a bot off the ladders until RestoreBot. The actor must own it and have the scope ScopeSubmit.
 func (s *Service) WithdrawBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "withdraw a bot", s.Store.Bots.Withdraw)
 }
 
-// RestoreBot brings a withdrawn bot of the actor back.
+// RestoreBot undoes WithdrawBot: the version that was live before is live again. The actor must own the bot
+// and have the scope ScopeSubmit.
 func (s *Service) RestoreBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "bring a bot back", s.Store.Bots.Restore)
 }
 
-// UseVersion makes an earlier version of a bot of the actor live again.
+// UseVersion makes the version with the given number of a bot, which was live before, live again. The actor
+// must own the bot and have the scope ScopeSubmit.
 func (s *Service) UseVersion(ctx context.Context, a Actor, bot string, version int) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "choose its version", func(ctx context.Context, botID int64) error {
 		return s.Store.Bots.UseVersion(ctx, botID, version)
@@ -62,7 +64,8 @@ func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, chan
 	return s.Store.Bots.Find(ctx, bot)
 }
 
-// OpenUpload opens the upload of a version of the actor's bot, unchanged as it was received.
+// OpenUpload opens the file that was uploaded for a version, as it was received. It returns an error unless
+// the actor owns the bot. For number see FindVersion.
 func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number int) (*os.File, ladder.Version, error) {
 	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {
@@ -75,7 +78,8 @@ func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number in
 	return f, v, err
 }
 
-// Stages returns the stages of the submission of a version of the actor's bot.
+// Stages returns the stages that the submission of a version has gone through, with their logs. It returns an
+// error unless the actor owns the bot. For number see FindVersion.
 func (s *Service) Stages(ctx context.Context, a Actor, bot string, number int) ([]ladder.Stage, error) {
 	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {

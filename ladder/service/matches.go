@@ -13,19 +13,21 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// MatchRequest is a request for an unrated match, either on a ladder or of a game.
+// MatchRequest is a request for an unrated match, either with the settings of a ladder or of a game with
+// options.
 type MatchRequest struct {
 	Ladder  string // gives the game, the options and the clock; empty if Game is set
 	Game    string
 	Options map[string]string // of the game; the default of "players" is the number of bots
 	Deals   int               // 0 means as many as on the ladder, or defaultDeals
-	Bots    []string          // by slot: BOT or BOT@VERSION
+	Bots    []string          // by slot, as SplitRef reads them: a name, or NAME@N with the number of a version
 }
 
 // defaultDeals is the number of deals of a match that is requested without a ladder.
 const defaultDeals = 10
 
-// RequestMatch adds an unrated match, which then waits to be played.
+// RequestMatch adds the unrated match that the actor has asked for, which then waits to be played. It needs
+// the scope ScopeSubmit.
 func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to ask for a match"); err != nil {
 		return m, err
@@ -42,8 +44,8 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	return m, err
 }
 
-// newMatch returns the requested match. It takes the game, options and clock from the ladder or, if a game is
-// requested, the clock of the first ladder with that game. The store checks the rest.
+// newMatch returns the match that was asked for, with the settings of the ladder or, if a game is named, with
+// the clock of the first ladder of that game. It does not check everything, because the store does.
 func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
 	switch {
 	case (asked.Ladder == "") == (asked.Game == ""):
@@ -94,7 +96,8 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	return n, nil
 }
 
-// withPlayers returns the requested options with a default for "players": the number of bots.
+// withPlayers returns the options of a request. If the game has the option "players" and the request does not
+// set it, it is the number of bots.
 func withPlayers(asked MatchRequest) map[string]string {
 	options := map[string]string{}
 	if g, err := games.Find(asked.Game); err == nil { // the store reports an unknown game
@@ -108,7 +111,7 @@ func withPlayers(asked MatchRequest) map[string]string {
 	return options
 }
 
-// clockFor returns the clock of the first ladder that plays the game, or else of the first ladder.
+// clockFor returns the clock of the first ladder of the named game or, if it has none, of the first ladder.
 func (s *Service) clockFor(game string) referee.Clock {
 	for _, l := range s.Config.Ladders {
 		if l.Game == game {
@@ -118,7 +121,8 @@ func (s *Service) clockFor(game string) referee.Clock {
 	return s.Config.Ladders[0].Clock
 }
 
-// CancelMatch drops an unfinished match that the actor requested.
+// CancelMatch drops an unfinished match. It returns an error unless the actor requested the match or is an
+// admin.
 func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to cancel a match"); err != nil {
 		return m, err
@@ -136,7 +140,8 @@ func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.
 	return s.Store.Matches.Find(ctx, m.ID)
 }
 
-// GameLog returns what the bot at a seat of a game wrote to stderr. The actor must own the bot.
+// GameLog returns what the bot at a seat wrote to stderr in the game with the ID game. It returns an error
+// unless the actor owns the bot.
 func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byte, error) {
 	g, err := s.Store.Matches.Game(ctx, game)
 	if err != nil {
@@ -162,8 +167,8 @@ func (s *Service) GameLog(ctx context.Context, a Actor, game, seat int64) ([]byt
 // MaxVersion is the largest version number that SplitRef accepts.
 const MaxVersion = 1_000_000
 
-// SplitRef splits NAME@N into a bot and a version number. n is 0 if @N is missing. The name of a house bot
-// begins with @.
+// SplitRef splits NAME@N into the name of a bot and the number n of a version. If @N is missing, n is 0. An @
+// at the beginning belongs to the name, because the names of house bots begin with it.
 func SplitRef(ref string) (bot string, n int, err error) {
 	at := strings.LastIndexByte(ref, '@')
 	if at <= 0 {

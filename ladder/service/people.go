@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Register opens an account. code is the code of an invite; it may be empty if the configuration allows open
-// registration. It returns a token of scope ScopeAll, which is not stored.
+// Register opens an account called name. code is the code of an invite; it may be empty if the configuration
+// allows open registration. token is the text of a new token with all rights, of which only a hash is stored.
 func (s *Service) Register(ctx context.Context, code, name string) (p ladder.Person, token string, err error) {
 	return s.Store.People.Register(ctx, code, name, s.Config.HasOpenRegistration())
 }
@@ -21,7 +21,8 @@ func (s *Service) Tokens(ctx context.Context, a Actor) ([]ladder.Token, error) {
 	return s.Store.Sessions.Tokens(ctx, a.Person.ID)
 }
 
-// AddToken creates a token for the actor and returns its text, which is not stored. A zero expires means never.
+// AddToken creates a token for the actor and returns its text, of which only a hash is stored. label is a note
+// for the owner. If expires is zero, the token does not expire.
 func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
 	if err := a.CheckScope(ladder.ScopeAll, "to make a token"); err != nil {
 		return "", t, err
@@ -29,8 +30,8 @@ func (s *Service) AddToken(ctx context.Context, a Actor, label string, scope lad
 	return s.Store.Sessions.AddToken(ctx, a.Person.ID, label, scope, expires)
 }
 
-// RevokeToken revokes a token of the actor. Revoking the token with which the actor asks needs no scope beyond
-// ScopeRead.
+// RevokeToken revokes a token of the actor. It needs the scope ScopeAll, or only ScopeRead if id is the token
+// with which the actor makes the request.
 func (s *Service) RevokeToken(ctx context.Context, a Actor, id int64) error {
 	scope := ladder.ScopeAll
 	if id == a.Token.ID {
@@ -50,8 +51,9 @@ func (s *Service) Invites(ctx context.Context, a Actor) ([]ladder.Invite, error)
 	return s.Store.People.Invites(ctx)
 }
 
-// AddInvite creates an invite and returns its code, which is not stored. If name is not empty, only an account
-// of that name can be opened with it. Only admins may call it.
+// AddInvite creates an invite, with which one account can be opened, and returns its code, of which only a
+// hash is stored. If name is not empty, the account must have that name. If expires is zero, the invite does
+// not expire. Only admins may call AddInvite.
 func (s *Service) AddInvite(ctx context.Context, a Actor, name string, expires time.Time) (code string, i ladder.Invite, err error) {
 	if err := a.CheckAdmin("to make an invite"); err != nil {
 		return "", i, err
@@ -98,8 +100,9 @@ func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked 
 	return s.Store.People.Find(ctx, p.ID)
 }
 
-// ResetTokens revokes all tokens of a person who has lost them, ends the sessions, and returns the text of a
-// new token, which is not stored. Only admins may call it, and not for themselves.
+// ResetTokens is for a person who has lost all tokens: it revokes them, ends the sessions of the person, and
+// returns the text of a new token, of which only a hash is stored. Only admins may call it, and not for
+// themselves.
 func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text string, err error) {
 	if err := a.CheckAdmin("to reset a token"); err != nil {
 		return "", err

@@ -23,7 +23,7 @@ type Options struct {
 	// Wake is called after a submission or a match was added or has changed, so that the runner looks for work.
 	// It may be nil.
 	Wake func()
-	// Memory is the budget that a rotation of a requested match must fit into.
+	// Memory is the memory for the bots that play at the same time. A requested match that needs more is refused.
 	Memory ladder.MemoryBudget
 	// IsAway reports whether a remote version has been disconnected for longer than a match waits for it. If it
 	// is nil, no version is away.
@@ -41,12 +41,12 @@ type Service struct {
 	Unpack func(file, into string, l bundle.Limits) (bundle.Tree, error)
 }
 
-// EventSource is a source of the events of a competition, such as the hub of the store.
+// EventSource sends the events of a competition to subscribers, as events.Bus does.
 type EventSource interface {
 	Subscribe(n int, filter func(events.Event) bool) (<-chan events.Event, func())
 }
 
-// New returns a Service.
+// New returns a Service with the options o.
 func New(o Options) *Service {
 	if o.Wake == nil {
 		o.Wake = func() {}
@@ -60,17 +60,17 @@ func New(o Options) *Service {
 	return &Service{o, o.Store.Events(), bundle.Unpack}
 }
 
-// Actor is who makes a request: a person with a token, perhaps in a session that was started with it, or
-// nobody. A guest has a session but no person.
+// Actor is the sender of a request: a person with a token, perhaps in a browser session that was started with
+// it, or a guest, who has a session but no token, or nobody.
 type Actor struct {
 	Person  ladder.Person // zero for a guest or nobody
-	Token   ladder.Token  // of the person
+	Token   ladder.Token  // token of the person with which the request or the session is authorized
 	Session int64         // ID of the browser session; 0 if there is none
 	Address netip.Addr    // from which the request comes
 }
 
-// IsSame reports whether a and b are the same person or have the same session. The latter holds for a guest who
-// has signed in since.
+// IsSame reports whether a and b are the same person or have the same session. A guest who signs in has the
+// same session as before.
 func (a Actor) IsSame(b Actor) bool {
 	return a.Person.ID != 0 && a.Person.ID == b.Person.ID || a.Session != 0 && a.Session == b.Session
 }
@@ -78,13 +78,13 @@ func (a Actor) IsSame(b Actor) bool {
 // scopes is ordered: each scope includes those before it.
 var scopes = []ladder.Scope{ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll}
 
-// HasScope reports whether the actor's token permits a scope.
+// HasScope reports whether the actor's token includes the rights of a scope.
 func (a Actor) HasScope(scope ladder.Scope) bool {
 	return slices.Index(scopes, a.Token.Scope) >= slices.Index(scopes, scope)
 }
 
-// CheckScope returns an error unless the actor's token permits a scope. The error message begins with what,
-// such as "to list tokens".
+// CheckScope returns an error unless the actor's token includes the rights of a scope. The error message
+// begins with what, such as "to list tokens".
 func (a Actor) CheckScope(scope ladder.Scope, what string) error {
 	switch {
 	case a.Person.ID == 0:
@@ -98,8 +98,8 @@ func (a Actor) CheckScope(scope ladder.Scope, what string) error {
 // IsAdmin reports whether the actor is an admin with a token of scope ScopeAll.
 func (a Actor) IsAdmin() bool { return a.Person.Admin && a.Token.Scope == ladder.ScopeAll }
 
-// CheckAdmin returns an error unless IsAdmin is true. The error message begins with what, such as "to list
-// people".
+// CheckAdmin returns an error unless the actor is an admin with a token of scope ScopeAll. The error message
+// begins with what, such as "to list people".
 func (a Actor) CheckAdmin(what string) error {
 	if err := a.CheckScope(ladder.ScopeAll, what); err != nil || a.Person.Admin {
 		return err
@@ -107,14 +107,14 @@ func (a Actor) CheckAdmin(what string) error {
 	return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", what)
 }
 
-// Owns reports whether the actor is the person with the ID owner, or an admin. Only admins own house bots,
-// whose owner is 0.
+// Owns reports whether the actor is the person with the ID owner, or an admin. The owner of a house bot has
+// the ID 0, so only admins own house bots.
 func (a Actor) Owns(owner int64) bool {
 	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.IsAdmin())
 }
 
-// CheckOwner returns an error unless the actor owns a thing of the given owner. what completes "only the owner
-// may".
+// CheckOwner returns an error unless Owns(owner) is true. The error message is "only the owner may", followed
+// by what.
 func (a Actor) CheckOwner(owner int64, what string) error {
 	if a.Owns(owner) {
 		return nil
@@ -122,7 +122,8 @@ func (a Actor) CheckOwner(owner int64, what string) error {
 	return ladder.Errorf(ladder.Forbidden, "", "only the owner may %s", what)
 }
 
-// checkChange is CheckOwner, and also requires a token of scope ScopeSubmit.
+// checkChange returns an error unless the actor owns a thing of the given owner and has a token of scope
+// ScopeSubmit. what says what the actor wants to do, such as "withdraw a bot".
 func (a Actor) checkChange(owner int64, what string) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to "+what); err != nil {
 		return err
@@ -130,7 +131,8 @@ func (a Actor) checkChange(owner int64, what string) error {
 	return a.CheckOwner(owner, what)
 }
 
-// TokenActor returns the person who has the given token as an Actor.
+// TokenActor returns the owner of the token with the text token as an Actor. It returns an error if the token
+// is not valid.
 func (s *Service) TokenActor(ctx context.Context, token string) (a Actor, err error) {
 	a.Person, a.Token, err = s.Store.Sessions.Authenticate(ctx, token)
 	return a, err

@@ -8,14 +8,15 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// SessionActor returns the person or guest whose session has the given key as an Actor.
+// SessionActor returns the person or guest whose session has the given key as an Actor. It returns an error if
+// the session has ended.
 func (s *Service) SessionActor(ctx context.Context, key string) (a Actor, err error) {
 	x, p, t, err := s.Store.Sessions.Find(ctx, key)
 	return Actor{Person: p, Token: t, Session: x.ID}, err
 }
 
-// AwaitAccessEnd waits until the actor's session has ended or the actor's token is no longer valid, and returns
-// the reason as an error. It returns nil when over is closed.
+// AwaitAccessEnd waits until the actor's session ends or the actor's token is no longer valid, and returns an
+// error that says so. If over is closed before that, it returns nil.
 func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
 	news, stop := s.Events.Subscribe(1, func(e events.Event) bool {
 		return e.Kind == events.AccessEnded && (e.Person == a.Person.ID || a.Person.ID == 0) // a guest may have signed in
@@ -44,8 +45,9 @@ func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
 	}
 }
 
-// SignIn starts a session for the owner of a token and returns its key. If from is a guest, the session of the
-// guest becomes the new session, with another key. If from is signed in, that session ends.
+// SignIn starts a session for the owner of the token with the text token and returns its key. from is the
+// sender of the request: a guest's session becomes the new session and gets the new key, and the session of a
+// person who is signed in ends.
 func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key string, err error) {
 	if from.Person.ID == 0 {
 		return s.Store.Sessions.SignIn(ctx, token, from.Session)
@@ -67,8 +69,8 @@ func (s *Service) Sessions(ctx context.Context, a Actor) ([]ladder.Session, erro
 	return s.Store.Sessions.List(ctx, a.Person.ID)
 }
 
-// EndSession ends a session of the actor. Ending the session in which the actor asks needs no scope beyond
-// ScopeRead.
+// EndSession ends a session of the actor. It needs the scope ScopeAll, or only ScopeRead if id is the session
+// in which the actor makes the request.
 func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 	scope := ladder.ScopeAll
 	if id == a.Session {
@@ -80,7 +82,7 @@ func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 	return s.Store.Sessions.End(ctx, a.Person.ID, id)
 }
 
-// EndOtherSessions ends all sessions of the actor except the one in which the actor asks.
+// EndOtherSessions ends all sessions of the actor except the one in which the actor makes the request.
 func (s *Service) EndOtherSessions(ctx context.Context, a Actor) error {
 	if err := a.CheckScope(ladder.ScopeAll, "to end a session"); err != nil {
 		return err

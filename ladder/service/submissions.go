@@ -19,7 +19,7 @@ import (
 )
 
 // CheckSubmit returns an error unless the actor may submit an archive for the bot called bot. bot is empty if
-// the manifest will give the name. size is the size of the archive in bytes, or less than 0 if it is unknown.
+// the archive names the bot. size is the size of the archive in bytes, or negative if it is not known.
 func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to submit a bot"); err != nil {
 		return err
@@ -44,7 +44,8 @@ type Upload struct {
 	Games   []string // games that a single file plays; nil means all
 }
 
-// Submit adds an upload as the next version of a bot. It calls received as soon as the upload was read.
+// Submit adds an upload as the next version of a bot of the actor. It calls received as soon as the upload was
+// read completely. The version then waits to be built and checked.
 func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()) (v ladder.Version, err error) {
 	bot := u.Bot
 	if err := s.CheckSubmit(a, bot, -1); err != nil {
@@ -71,7 +72,8 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 	return v, err
 }
 
-// receive stores an upload. It packs a single file with a manifest for its language.
+// receive writes an upload to a temporary file. It packs a single source file with a manifest for its
+// language.
 func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.ReceivedArchive, error) {
 	in, archive, err := bundle.IsArchive(u.Content, u.File)
 	if err != nil {
@@ -111,8 +113,9 @@ func unavailable(err error) error {
 	return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the upload cannot be unpacked"), Hint: phrase.New("try again later"), Err: err}
 }
 
-// inspectArchive unpacks an archive to read the bot's name from the manifest and to hash its files. It returns
-// an error if the manifest has no name; hash is set even then, unless it is unknown.
+// inspectArchive unpacks the file archive to read the name of the bot in its manifest and to compute the hash
+// of its files. If there is no name, it returns an error together with the hash. hash is empty if the files
+// cannot be hashed.
 func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, hash string, err error) {
 	tmp, err := s.Store.Dir().MkdirTemp("manifest-*")
 	if err != nil {
@@ -136,11 +139,11 @@ func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, ha
 	return "", hash, ladder.Errorf(ladder.Invalid, "", "the bot has no name: its archive has no %s with one", program.ManifestFile).Try(ladder.HintBotName, program.ManifestFile)
 }
 
-// unnamed is the name of the directory for unpacking. A manifest without a name gets the name of its directory,
-// so no bot may have this name.
+// unnamed is the name of the directory into which archives are unpacked. A bot whose manifest has no name gets
+// the name of its directory, so a bot with this name has none.
 const unnamed = "-"
 
-// SubmissionProgress is the state of a submission.
+// SubmissionProgress says how far the submission of a version is.
 type SubmissionProgress struct {
 	Version ladder.Version
 	Stages  []ladder.Stage
@@ -148,7 +151,8 @@ type SubmissionProgress struct {
 	Place   int  // place in the queue, where 1 is next; 0 if it does not wait
 }
 
-// Submission returns the state of a submission of the actor.
+// Submission returns how far the submission of the version with the ID id is. It returns an error unless the
+// actor owns the bot.
 func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p SubmissionProgress, err error) {
 	if p.Version, err = s.findSubmission(ctx, id); err != nil {
 		return p, err
@@ -175,8 +179,9 @@ func (s *Service) progress(ctx context.Context, v ladder.Version) (p SubmissionP
 	return p, err
 }
 
-// AwaitSubmission waits until a submission of the actor is done or ready returns true, and returns its state.
-// When the time wait is over or closing is closed, it returns the state at that time.
+// AwaitSubmission waits until the submission of the version with the ID id has ended or ready returns true for
+// its state, and returns the state. After the time wait, or when closing is closed, it returns the state at
+// that time. It returns an error unless the actor owns the bot.
 func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(SubmissionProgress) bool) (SubmissionProgress, error) {
 	changes, stop := s.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueChanged })
 	defer stop()
@@ -201,7 +206,8 @@ func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait t
 	}
 }
 
-// CancelSubmission ends a submission of the actor that waits for its first stage.
+// CancelSubmission ends a submission that waits for its first stage. The actor must own the bot and have the
+// scope ScopeSubmit.
 func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p SubmissionProgress, err error) {
 	v, err := s.findSubmission(ctx, id)
 	if err != nil {
