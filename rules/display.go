@@ -5,8 +5,9 @@ import (
 	"strconv"
 )
 
-// Display says how a game is drawn. The drawing code uses only a Display and the view of a seat, never the
-// name of a game. If Cards and Board are both nil, the view is shown as text.
+// Display describes how the position of a game is drawn. The drawing code uses only a Display and the view of
+// a seat, which is text of the form "key=value key=value"; it does not know the game. If Cards and Board are
+// both nil, the view is shown as text.
 //
 // These other keys of a view are drawn if they exist: trump, stock, leader, points, bids, tricks, played,
 // known, declared, sung, round, cards and dealer next to cards; phase, extra and bonus next to a board.
@@ -17,8 +18,8 @@ type Display struct {
 	Board *Board `json:"board,omitempty"`
 }
 
-// Cards describes the table of a trick game. Hand and Trick name keys of the view whose values are cards
-// joined by commas.
+// Cards describes how the cards of a trick-taking game are drawn. Hand and Trick are keys of the view whose
+// values are cards joined by commas.
 type Cards struct {
 	Hand  string `json:"hand"`  // key of the cards in hand
 	Trick string `json:"trick"` // key of the cards on the table, in the order played
@@ -27,32 +28,33 @@ type Cards struct {
 	Ranks []int `json:"ranks,omitempty"`
 }
 
-// Board describes a square board for two, with black and white pieces.
+// Board describes how a square board with black and white pieces is drawn for two sides.
 type Board struct {
-	// Pieces names the key of the view with one letter for each square, row by row from the top left: b, w,
-	// or a dot for an empty square.
+	// Pieces is the key of the view whose value has one letter for each square, row by row from the top
+	// left: b, w, or a dot for an empty square.
 	Pieces string `json:"pieces"`
-	// Colours names the key with the colors of the squares, b and w, in the same order. If it is "", pieces
-	// stand on points that lines join to all neighboring points.
+	// Colours is the key of the view with the colors of the squares, b and w, in the same order. If it is
+	// "", the board is drawn as points that lines join to all neighboring points.
 	Colours string `json:"colours,omitempty"`
 	// Sides has the color of seat 0, then that of seat 1: "bw" or "wb".
 	Sides string `json:"sides"`
-	// Corners has the color of the side whose goal each corner is, such as "wwbb" for top left, top right,
-	// bottom left and bottom right. It is "" if corners are not goals.
+	// Corners has a letter for each corner: the color of the side that wants to reach it, such as "wwbb"
+	// for top left, top right, bottom left and bottom right. It is "" if corners are not goals.
 	Corners string `json:"corners,omitempty"`
 }
 
-// Columns returns the number of columns of a square board, given its pieces. The number of rows is the same.
+// Columns returns the number of columns of a square board, which is also the number of rows. pieces has one
+// letter for each square.
 func Columns(pieces string) int { return int(math.Sqrt(float64(len(pieces)))) }
 
-// SquareName returns the name of a square for people, such as "a1" for the lower left one. Squares are
-// numbered from the top left, row by row.
+// SquareName returns the name of a square for people, such as "a1" for the lower left one. square counts from
+// 0 at the top left, row by row.
 func SquareName(square, columns int) string {
 	return string(rune('a'+square%columns)) + strconv.Itoa(columns-square/columns)
 }
 
-// ParseSquare returns the square with a name as SquareName returns it; the letter may be a capital. ok is
-// false if the board has no such square.
+// ParseSquare is the inverse of SquareName. It also accepts a capital letter. ok is false if name is not a
+// square of a square board with the given number of columns.
 func ParseSquare(name string, columns int) (square int, ok bool) {
 	if len(name) < 2 {
 		return 0, false

@@ -16,9 +16,9 @@ const AllSeats Seats = 1<<MaxSeats - 1
 // OneSeat returns the set that contains only seat.
 func OneSeat(seat int) Seats { return 1 << seat }
 
-// Log records the events of a move, what happened in the game, and which seats may see each event. If some
-// seats may not see a part of an event, there is a second event for them with "?" in its place. A Log reuses
-// its memory after Reset.
+// Log collects the events of moves and which seats may see each one. An event is a text about what happened
+// in the game. If some seats may not see a part of it, a second event for them has "?" in its place. A Log
+// reuses its memory after Reset.
 type Log struct {
 	events []event
 	text   []byte // of all events, joined
@@ -31,8 +31,9 @@ type event struct {
 
 func (l *Log) Reset() { l.events, l.text = l.events[:0], l.text[:0] }
 
-// Add appends an event for the given seats: a verb and its arguments, which are joined by spaces. It formats
-// the common types itself because it is called for every move and package fmt would be much slower.
+// Add appends an event that the seats in to may see. The text of the event consists of words, a verb and its
+// arguments, joined by spaces. Common types are formatted without package fmt, which would be too slow for
+// every move.
 func (l *Log) Add(to Seats, words ...any) {
 	begin := len(l.text)
 	for i, word := range words {
@@ -53,7 +54,7 @@ func (l *Log) Add(to Seats, words ...any) {
 	l.events = append(l.events, event{to, l.text[begin:]})
 }
 
-// AppendEvents appends the events that a seat sees to dst, each as prefix, text and LF.
+// AppendEvents appends to dst the events that a seat may see, one a line, each with the given prefix.
 func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 	for _, e := range l.events {
 		if e.seats&OneSeat(seat) != 0 {
@@ -63,11 +64,11 @@ func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 	return dst
 }
 
-// EventsFor returns the events that a seat sees.
+// EventsFor returns the events that a seat may see, in order.
 func (l *Log) EventsFor(seat int) []string { return l.commonEvents(OneSeat(seat)) }
 
-// CommonEvents returns the events that each of the seats 0 to n-1 sees. It omits events whose text differs
-// between seats.
+// CommonEvents returns the events that all of the seats 0 to n-1 may see. It omits events of which some seats
+// see a different text.
 func (l *Log) CommonEvents(n int) []string { return l.commonEvents(OneSeat(n) - 1) }
 
 func (l *Log) commonEvents(seats Seats) (events []string) {

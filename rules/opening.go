@@ -1,37 +1,41 @@
 package rules
 
 const (
-	// MaxOpening is the maximum number of plies in an opening.
+	// MaxOpening is the maximum number of plies in an opening, the random moves before the first turn.
 	MaxOpening = 12
-	// DefaultOpening is the number of plies in the openings of local matches and default ladders, for games
-	// in which the deal is not random. docs/ratings.md gives the reasons.
+	// DefaultOpening is the number of random plies before the first turn in local matches and on default
+	// ladders, for games that would otherwise always begin with the same position. docs/ratings.md gives
+	// the reasons.
 	DefaultOpening = 6
 )
 
-// StandardOpening returns the number of plies in the openings of local matches, for games in which the deal
-// is not random. It is at most a third of the maximum length of the game.
+// StandardOpening returns the number of random plies before the first turn in local matches, for games that
+// would otherwise always begin with the same position: DefaultOpening, but at most a third of the maximum
+// length of a game.
 func (v *Variant) StandardOpening() int { return min(DefaultOpening, v.MaxPlies/3) }
 
-// OpeningOption is the option for the length of the opening. Games that support openings list it last.
+// OpeningOption is the option for the number of random plies before the first turn. Games that support
+// openings have it as their last option.
 var OpeningOption = Option{Name: "opening", Max: MaxOpening, Help: "random plies before the first turn, from the seed"}
 
-// openingTries is the number of openings that DrawOpening tries.
+// openingTries is the maximum number of random openings that DrawOpening tries.
 const openingTries = 100
 
-// Opening is a sequence of random plies that are made before the first turn. They do not count as plies of
+// Opening is a sequence of random moves that are made before the first turn. They do not count as plies of
 // the game.
 type Opening struct {
 	moves [MaxOpening]Move
 	plies uint8
 }
 
-// OpeningOf returns an opening of the given length with unknown moves.
+// OpeningOf returns an opening of which only the number of plies is known.
 func OpeningOf(plies int) Opening { return Opening{plies: uint8(plies)} }
 
 // Plies returns the number of plies.
 func (o *Opening) Plies() int { return int(o.plies) }
 
-// Log logs the length of the opening and calls play for each of its moves, which must log the move.
+// Log adds an event with the length of the opening to log. Then it calls play for each move of the opening;
+// play must make the move and log it.
 func (o *Opening) Log(log *Log, play func(Move)) {
 	log.Add(AllSeats, OpeningOption.Name, o.Plies())
 	for _, m := range o.moves[:o.plies] {
@@ -39,10 +43,11 @@ func (o *Opening) Log(log *Log, play func(Move)) {
 	}
 }
 
-// DrawOpening makes random plies from the position start, as the section "Openings" of SPEC.md defines. Each
-// ply takes one number of the stream. Then begin turns the resulting position into the first one of the game.
-// An opening is rejected if it ends the game, if the side to move can win at once, or if it cannot prevent
-// that the other side does. If too many openings are rejected, start becomes the first position.
+// DrawOpening makes plies random moves from start and returns the resulting first position of the game, for
+// two sides. Each move takes one number from src, and begin prepares the resulting position to be the first.
+// An opening is rejected if it ends the game, if the side to move can win at once, or if it cannot stop the
+// other side from winning at once. After openingTries rejections, start is the first position. The section
+// "Openings" of SPEC.md defines this.
 func DrawOpening(start State, plies int, src *Stream, begin func(State, Opening)) State {
 	var space [MaxMoves]Move
 	for range openingTries {
@@ -65,7 +70,8 @@ func DrawOpening(start State, plies int, src *Stream, begin func(State, Opening)
 	return start
 }
 
-// canWin reports whether the side to move can win before the other side moves.
+// canWin reports whether the side to move can win before the other side moves. It may make several moves if
+// the rules give it another turn.
 func canWin(s State) bool {
 	me := s.Turn()
 	for _, m := range s.Legal(nil) {

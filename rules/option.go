@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Option is an option of a game. Its value is one of Values or, if Values is nil, a number from Min to Max.
+// Option is an option of a game. Its value is one of the words in Values or, if Values is nil, a number from
+// Min to Max.
 type Option struct {
 	Name     string
 	Values   []string // allowed words, the default first; nil if the value is a number
@@ -19,7 +20,7 @@ type Option struct {
 	Help     string
 }
 
-// AllowedText describes the allowed values for people: "2 to 4" or "yes or no".
+// AllowedText describes the allowed values for people, such as "2 to 4" or "yes or no".
 func (o Option) AllowedText() string {
 	if o.Values == nil {
 		return fmt.Sprintf("%d to %d", o.Min, o.Max)
@@ -27,7 +28,7 @@ func (o Option) AllowedText() string {
 	return strings.Join(o.Values, " or ")
 }
 
-// DefaultText returns the default value.
+// DefaultText returns the default value as text.
 func (o Option) DefaultText() string {
 	if o.Values == nil {
 		return strconv.Itoa(o.Default)
@@ -64,16 +65,17 @@ func (s Settings) Get(name string) string {
 	return ""
 }
 
-// Is reports whether the value of an option is "yes".
+// Is reports whether the option with the given name has the value "yes".
 func (s Settings) Is(name string) bool { return s.Get(name) == "yes" }
 
-// Int returns the value of an option that is a number.
+// Int returns the value of the option with the given name as a number. It returns 0 if the value is not a
+// number.
 func (s Settings) Int(name string) int {
 	n, _ := strconv.Atoi(s.Get(name)) // checked by Resolve
 	return n
 }
 
-// Map returns the values by the names of the options.
+// Map returns the values of all options by name.
 func (s Settings) Map() map[string]string {
 	m := make(map[string]string, len(s))
 	for _, o := range s {
@@ -91,8 +93,9 @@ func (s Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// Resolve returns the variant with the given values of options, by name, and the defaults of all others.
-// Unknown names and values are errors.
+// Resolve returns the variant of g in which the options in given, by name, have the given values and all
+// others their defaults. It returns an error for an unknown option, or if a value or the combination is not
+// allowed.
 func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 	var names []string
 	settings := make(Settings, 0, len(g.Options))

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// Ranks returns the rank of each seat by the sum of its side's points. The best rank is 1. A seat's rank is 1
-// plus the number of sides that did better, so that ties share a rank (1, 1, 3), and so do team-mates.
+// Ranks returns the rank of each seat, given the points of each. A side's points are the sum over its seats,
+// and all its seats have the same rank: 1 plus the number of sides with more points. Sides with equal points
+// share a rank, as in 1, 1, 3.
 func (v *Variant) Ranks(points []float64) []int {
 	sums := make([]float64, v.Sides)
 	for seat, p := range points {
@@ -24,13 +25,14 @@ func (v *Variant) Ranks(points []float64) []int {
 	return ranks
 }
 
-// BotAt returns the index of the bot that plays a seat in a rotation, in a game of the given number of bots.
+// BotAt returns the index, from 0, of the bot that plays a seat in a rotation. In rotation 0 bot i has seat
+// i; each further rotation moves every bot one seat down.
 func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 
-// Record counts the results of games. A win is an unshared first rank, a draw a shared first rank.
+// Record counts games and their results. Being first alone is a win, sharing the first rank is a draw.
 type Record struct{ Games, Wins, Draws, Losses int }
 
-// RecordOf returns the record of one game for the side of a seat.
+// RecordOf returns the record of one game for the side of a seat. ranks has the rank of each seat.
 func RecordOf(v *Variant, ranks []int, seat int) Record {
 	bots := make([]int, len(ranks))
 	for s := range bots {
@@ -39,9 +41,10 @@ func RecordOf(v *Variant, ranks []int, seat int) Record {
 	return record(v, bots, ranks, v.Side(seat))
 }
 
-// Records yields each bot of a finished game with its record in that game. The game counts once for each bot,
-// by its best seat. A bot wins if it has the first rank and no other side has it too. A bot that plays for
-// every side has a draw. The slices bots and ranks have an element for each seat.
+// Records yields, for each bot that took part in a finished game, the bot and its record in that game. bots
+// and ranks have the bot and the rank of each seat. A bot with several seats has the result of its best one.
+// It wins if it has the first rank and no side of other bots has it too; a bot that plays for every side has
+// a draw.
 func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	return func(yield func(int, Record) bool) {
 		for seat, bot := range bots {
@@ -52,7 +55,6 @@ func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	}
 }
 
-// record returns the record of a game for one bot.
 func record(v *Variant, bots, ranks []int, bot int) Record {
 	var own, first Seats // sides of the bot, sides with the first rank
 	for seat, b := range bots {

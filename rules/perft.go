@@ -2,9 +2,9 @@ package rules
 
 import "context"
 
-// Perft returns the number of sequences of depth legal moves from a position. Sequences that end the game
-// earlier do not count, and the result for depth 0 is 1. The position is unchanged afterwards. If ctx is
-// canceled, Perft returns its error.
+// Perft returns the number of different sequences of depth legal moves from s, which tests compare with known
+// numbers. Sequences that end the game earlier do not count, and the result for depth 0 is 1. s is unchanged
+// afterwards. If ctx is canceled, Perft returns its error.
 func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	if depth <= 0 {
 		return 1, ctx.Err()
@@ -12,10 +12,12 @@ func Perft(ctx context.Context, s State, depth int) (uint64, error) {
 	return perft(ctx, s, depth, make([]Move, 0, MaxMoves*min(depth, 8)))
 }
 
-// uncheckedDepth is the depth below which perft does not check its context. It takes milliseconds.
+// uncheckedDepth is the number of remaining plies below which perft does not check for cancellation. Counting
+// so few plies takes milliseconds.
 const uncheckedDepth = 3
 
-// perft is Perft for a depth of at least 1. The moves of the plies above it are on the stack.
+// perft is Perft for a depth of at least 1. stack holds the moves of the plies above, and perft uses its free
+// capacity.
 func perft(ctx context.Context, s State, depth int, stack []Move) (n uint64, err error) {
 	if depth >= uncheckedDepth {
 		if err := ctx.Err(); err != nil {

@@ -12,14 +12,15 @@ import (
 // Seed is the seed that determines all randomness of a game or a match.
 type Seed [32]byte
 
-// Derive returns the seed SHA-256(seed || label). The section "Seeds and deals" of SPEC.md lists the labels.
+// Derive returns a new seed, the SHA-256 hash of s followed by label. The section "Seeds and deals" of
+// SPEC.md lists the labels.
 func (s Seed) Derive(label string) Seed {
 	return sha256.Sum256(append(s[:], label...))
 }
 
-// Stream is a stream of random numbers. A copy continues independently. NewStream returns the SHA-256 stream
-// of SPEC.md, "Seeds and deals", which can be reproduced in any language. FastStream returns a fast generator
-// for random games and training.
+// Stream is a stream of random numbers. A copy continues independently with the same numbers. NewStream
+// returns the SHA-256 stream of SPEC.md, "Seeds and deals", which can be reproduced in any language.
+// FastStream returns a faster one for random games and training.
 type Stream struct {
 	seed  Seed
 	block uint64
@@ -29,12 +30,12 @@ type Stream struct {
 	rand  Rand
 }
 
-// NewStream returns the SHA-256 stream of a seed.
+// NewStream returns the SHA-256 stream of a seed, as SPEC.md, "Seeds and deals", defines it.
 func NewStream(seed Seed) Stream {
 	return Stream{seed: seed, used: sha256.Size}
 }
 
-// FastStream returns a stream of numbers from a fast generator that is seeded by r.
+// FastStream returns a fast stream of random numbers, seeded with the next number of r.
 func FastStream(r *Rand) Stream {
 	return Stream{quick: true, rand: Rand{r.Uint64()}}
 }
@@ -57,8 +58,8 @@ func (s *Stream) Uint32() uint32 {
 	return v
 }
 
-// Below returns a number from 0 to n-1. The SHA-256 stream rejects numbers at or above the largest multiple
-// of n, then takes the remainder.
+// Below returns a random number from 0 to n-1. All are equally likely in the SHA-256 stream, which rejects
+// numbers at or above the largest multiple of n and takes the remainder of others.
 func (s *Stream) Below(n int) int {
 	if s.quick {
 		return s.rand.Below(n)
@@ -103,7 +104,7 @@ func (r *Rand) Uint64() uint64 {
 	return hi ^ lo
 }
 
-// Below returns a number from 0 to n-1. Its bias is less than n/2^32.
+// Below returns a random number from 0 to n-1. The probabilities of the numbers differ by less than n/2^32.
 func (r *Rand) Below(n int) int {
 	return int(r.Uint64() >> 32 * uint64(n) >> 32)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// Move is the number of a move; State.MoveText returns its text. Legal moves are always listed in increasing
-// order of this number.
+// Move is a move as a number, whose meaning depends on the game; State.MoveText returns its text. Legal moves
+// are always listed in increasing order of this number.
 type Move uint16
 
 const (
@@ -27,7 +27,7 @@ const (
 	MaxPlies = 65_535
 )
 
-// ErrOver is wrapped by errors about a move in, or a view of, a game that has ended.
+// ErrOver is wrapped by errors that refuse a move, or a view, because the game has ended.
 var ErrOver = phrase.Errorf("the game is over")
 
 // Game describes one kind of game, such as Brisca. The package of each game has one Game, which must not be
@@ -35,16 +35,16 @@ var ErrOver = phrase.Errorf("the game is over")
 type Game struct {
 	Name    string   // lower-case word that commands and bots use
 	Texts   fs.FS    // files rules.LANGUAGE.md with the rules for people; "en" must be among the languages
-	Options []Option // in the order in which they are shown
+	Options []Option // in the order in which users see them
 	Display Display  // how the game is drawn
-	// Variant returns the variant for the settings. Resolve has checked each value; Variant checks their
-	// combination. Its error names the option, its value and what to try.
+	// Variant creates the variant for settings in which each value is allowed on its own. It returns an
+	// error if their combination is not allowed; the error names the option, its value and what to try.
 	Variant func(*Game, Settings) (*Variant, error)
 }
 
-// Text returns the rules for people in a language, as Markdown, or "" if there are none. A list item that
-// begins with an option in backticks, or with the option's name and a value, describes that option; the site
-// shows it where the option is chosen.
+// Text returns the rules of the game for people, as Markdown, or "" if there are none in the given language,
+// such as "en". A list item that begins with an option in backticks, or with the option's name and a value,
+// describes that option; the site shows it where the option is chosen.
 func (g *Game) Text(language string) string {
 	if g.Texts == nil {
 		return ""
@@ -64,23 +64,23 @@ type Variant struct {
 	Players  int
 	// Sides is the number of sides. It is below Players if the game is played in teams.
 	Sides int
-	// HasChance reports whether the seed decides anything. If not, every deal is the same, and deterministic
-	// bots play the same game in each.
+	// HasChance is set if the first position depends on the seed. Otherwise every deal is the same, and
+	// deterministic bots play the same game in each.
 	HasChance bool
-	// UniqueDeals reports whether the same deal practically never happens twice, as with a shuffled pack of
+	// UniqueDeals is set if two seeds practically never give the same deal, as with a shuffled pack of
 	// cards.
 	UniqueDeals bool
-	// Prize is the number of points that the winner gets in a game without other points; a draw shares them.
-	// It is 0 if points are made during the game.
+	// Prize is the number of points that the winner gets in a game in which only winning counts; a draw
+	// shares them. It is 0 if seats make points during the game.
 	Prize float64
 	// MaxPlies is the maximum number of moves in a game.
 	MaxPlies int
 	// Deal returns the first position of a game. It draws all randomness from the stream.
 	Deal func(*Stream) State
-	// FromView returns a position that agrees with the observation, in its view and its legal moves. What is
-	// hidden from the seat is drawn from r among all possibilities that the view allows, as by Redealer. The
-	// error names the impossible key and value. FromView allocates little more than the state. House bots
-	// search such positions; it may be nil if no house bot searches this game.
+	// FromView returns a random position that agrees with the observation: the seat has the same view and
+	// the same legal moves in it. Hidden cards and later deals are drawn from r. The error names the key of
+	// the view whose value is impossible. House bots search such positions; FromView may be nil if no house
+	// bot searches this game.
 	FromView func(o Observation, r *Rand) (State, error)
 }
 
@@ -98,7 +98,7 @@ func Dealer[S, R any, P interface {
 	}
 }
 
-// Side returns the number of the side that a seat plays for, from 0.
+// Side returns the side, numbered from 0, that a seat plays for.
 func (v *Variant) Side(seat int) int { return seat % v.Sides }
 
 // State is one position of a game. Seats are numbered from 0.
@@ -107,7 +107,7 @@ type State interface {
 	Turn() int
 	// Ply returns the number of moves made.
 	Ply() int
-	// Legal appends the legal moves in increasing order. There are none if and only if the game is over.
+	// Legal appends the legal moves to dst in increasing order. There are none if and only if the game is over.
 	Legal(dst []Move) []Move
 	// Check returns nil if the move is legal. Otherwise the error says why it is not.
 	Check(Move) error
@@ -119,11 +119,11 @@ type State interface {
 	// Points returns the points by seat, final or so far, as the game counts them. They may be fractions
 	// (Tebes, Teeko) or negative (Podrida).
 	Points() []float64
-	// MoveText appends the move in the notation of the protocol.
+	// MoveText appends the text of m, in the notation of the protocol, to dst.
 	MoveText(dst []byte, m Move) []byte
 	// ParseMove parses the notation of MoveText. It does not check that the move is legal.
 	ParseMove(text string) (Move, error)
-	// View appends everything that a seat may know, as "key=value key=value".
+	// View appends to dst everything that a seat may know about the position, as "key=value key=value".
 	View(dst []byte, seat int) []byte
 	// Clone returns an independent copy.
 	Clone() State
@@ -131,9 +131,9 @@ type State interface {
 
 // Redealer is implemented by states in which some things are hidden from seats.
 type Redealer interface {
-	// Redeal randomly redistributes everything that is hidden from a seat: the hidden cards, in agreement
-	// with what all seats know, and all later deals. It draws from r. The view and the legal moves of the
-	// seat do not change.
+	// Redeal deals everything at random that is hidden from a seat: the hidden cards, in agreement with
+	// what all seats know, and all later deals. It draws from r. The view and the legal moves of the seat
+	// do not change.
 	Redeal(seat int, r *Rand)
 }
 

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Observation is what a seat knows about an unfinished game: its view, the seat to move, and the legal moves
-// if it is that seat's turn.
+// Observation is what one seat knows about an unfinished game: its view, which seat is to move, and the legal
+// moves if it is to move itself.
 type Observation struct {
 	Seat int         // the seat that has the view
 	Turn int         // the seat to move
@@ -21,7 +21,7 @@ type Observation struct {
 	Moves words.List
 }
 
-// Observe returns what a seat knows about a position.
+// Observe returns what a seat knows about position s.
 func Observe(s State, seat int) Observation {
 	o := Observation{Seat: seat, Turn: s.Turn(), Ply: s.Ply(), View: s.View(nil, seat)}
 	if o.Turn == seat {
@@ -30,7 +30,7 @@ func Observe(s State, seat int) Observation {
 	return o
 }
 
-// legalTexts appends the legal moves of a position, separated by spaces.
+// legalTexts appends the texts of the legal moves of s to dst, separated by spaces.
 func legalTexts(dst []byte, s State) []byte {
 	for i, m := range s.Legal(make([]Move, 0, 32)) {
 		if i > 0 {
@@ -41,9 +41,9 @@ func legalTexts(dst []byte, s State) []byte {
 	return dst
 }
 
-// Check returns nil if the position s, which was made from the observation, agrees with it. Otherwise the
-// error names the first different value of the view, or the moves. Check ignores keys that the game does not
-// have.
+// Check returns an error if an observation of s would differ from o. The error names the first key of the
+// view with a different value, or the moves. Keys of o that the game does not have are ignored. game is the
+// game's name for errors.
 func (o Observation) Check(game string, s State) error {
 	if view := s.View(make([]byte, 0, len(o.View)+1), o.Seat); !bytes.Equal(view, o.View) {
 		for key, want := range words.Pairs(view).All() {
@@ -68,17 +68,17 @@ func (o Observation) Check(game string, s State) error {
 	return nil
 }
 
-// ViewReader reads the values of an observation's view for the FromView function of a game. After the first
-// error, which Err returns, all values are zero.
+// ViewReader parses the values of a view for the FromView function of a game. It stores the first error,
+// which Err returns; after it, all methods return zero values.
 type ViewReader struct {
 	Observation
 	game string
-	rest words.Pairs // what follows the last value read, because keys usually come in order
+	rest words.Pairs // part of the view after the last value read, where the next key usually is
 	err  error
 }
 
-// Reader returns a reader of the view. The reader already has an error if the seat, the turn or the ply is
-// out of range. The name of the game is for error messages.
+// Reader returns a ViewReader for the view. The reader already has an error if the seat, the turn or the ply
+// is out of range in a game with that many players. game is the game's name for errors.
 func (o Observation) Reader(game string, players int) ViewReader {
 	r := ViewReader{Observation: o, game: game, rest: o.View}
 	switch {
@@ -97,8 +97,8 @@ func (o Observation) Reader(game string, players int) ViewReader {
 // Err returns the first error.
 func (r *ViewReader) Err() error { return r.err }
 
-// Finish returns s, the position made from the view, if there was no error and s agrees with the observation.
-// Otherwise it returns the first error.
+// Finish returns s, the position that was read from the view, after checking that an observation of it agrees
+// with the one that was read. Otherwise, or if reading has failed, it returns the first error.
 func (r *ViewReader) Finish(s State) (State, error) {
 	if r.err == nil {
 		r.err = r.Check(r.game, s)
@@ -109,7 +109,8 @@ func (r *ViewReader) Finish(s State) (State, error) {
 	return s, nil
 }
 
-// Fail records an error about the value of a key, unless there is an error already.
+// Fail stores an error about the value of a key, unless there already is one. why completes the sentence
+// "view key KEY=VALUE ...".
 func (r *ViewReader) Fail(key, why string) {
 	if r.err == nil {
 		value, _ := r.View.Lookup(key)
@@ -117,7 +118,7 @@ func (r *ViewReader) Fail(key, why string) {
 	}
 }
 
-// Value returns the value of a key. A missing key is an error.
+// Value returns the value of a key. If the view has no such key, it stores an error and returns nil.
 func (r *ViewReader) Value(key string) []byte {
 	if r.err != nil {
 		return nil
@@ -138,7 +139,8 @@ func (r *ViewReader) Value(key string) []byte {
 	return value
 }
 
-// Word returns the index in words of the value of a key. Any other value is an error.
+// Word returns which of the given words is the value of a key, as an index. If none is, it stores an error
+// and returns 0.
 func (r *ViewReader) Word(key string, words ...string) int {
 	value := r.Value(key)
 	for i, w := range words {
@@ -152,15 +154,16 @@ func (r *ViewReader) Word(key string, words ...string) int {
 	return 0
 }
 
-// Int returns the value of a key, which must be a number from low to high.
+// Int returns the value of a key as a number. If it is not a number from low to high, it stores an error.
 func (r *ViewReader) Int(key string, low, high int) int {
 	var n [1]int
 	r.Ints(key, n[:], low, high, low)
 	return n[0]
 }
 
-// Ints reads the numbers of a key, which are joined by commas, into numbers. Each must be from low to high.
-// If none is below low, "-" is read as none.
+// Ints reads the value of a key, as many numbers joined by commas as numbers has elements, into numbers. It
+// stores an error unless each is from low to high. If none is less than low, the text "-" is allowed and
+// stands for the number none.
 func (r *ViewReader) Ints(key string, numbers []int, low, high, none int) {
 	rest := r.Value(key)
 	for i := range numbers {

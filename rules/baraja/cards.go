@@ -39,7 +39,8 @@ func (c Card) Rank() int { return int(c)%Ranks + 1 }
 // Suit returns the suit.
 func (c Card) Suit() Suit { return Suit(c / Ranks) }
 
-// String returns the rank and the suit's letter, such as "12c", or "?" for a number that is not a card.
+// String returns the rank and the letter of the suit, such as "12c" for the 12 of copas, or "?" for a number
+// that is not a card.
 func (c Card) String() string {
 	if c >= Cards {
 		return "?"
@@ -57,7 +58,7 @@ var names = func() (n [Cards]string) {
 	return n
 }()
 
-// Parse parses a card in the form that String returns.
+// Parse parses a rank and the letter of a suit, such as "12c".
 func Parse(text string) (Card, error) {
 	if c := parse(text); c != NoCard {
 		return c, nil
@@ -103,7 +104,7 @@ func (s Set) Len() int { return bits.OnesCount64(uint64(s)) }
 // First returns the lowest card of a non-empty set.
 func (s Set) First() Card { return Card(bits.TrailingZeros64(uint64(s))) }
 
-// Nth returns the card with index n, from 0, of the set in increasing order.
+// Nth returns the card with index n, from 0, among the cards of the set in increasing order.
 func (s Set) Nth(n int) Card {
 	for ; n > 0; n-- {
 		s &= s - 1
@@ -116,7 +117,7 @@ func (s Set) OfSuit(suit Suit) Set { return s & (suitMask << (suit * Ranks)) }
 
 const suitMask Set = 1<<Ranks - 1
 
-// Moves appends the cards of the set as moves, in increasing order.
+// Moves appends to dst the moves that play the cards of the set, in increasing order.
 func (s Set) Moves(dst []rules.Move) []rules.Move {
 	for ; s != 0; s &= s - 1 {
 		dst = append(dst, rules.Move(s.First()))
@@ -124,7 +125,7 @@ func (s Set) Moves(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Text appends the cards joined by commas, or "-" if the set is empty.
+// Text appends the cards, joined by commas, to dst, or "-" if the set is empty.
 func (s Set) Text(dst []byte) []byte {
 	if s == 0 {
 		return append(dst, '-')
@@ -139,7 +140,7 @@ func (s Set) Text(dst []byte) []byte {
 	return dst
 }
 
-// Text appends the cards in the given order, joined by commas, or "-" if there are none.
+// Text appends cards in the given order, joined by commas, to dst, or "-" if there are none.
 func Text(dst []byte, cards []Card) []byte {
 	if len(cards) == 0 {
 		return append(dst, '-')

@@ -6,8 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// FromView sets the table to a position that a seat sees, with the hidden cards in no particular order:
-// Redeal must follow. The points are only those of tricks. Each seat was dealt perSeat cards.
+// FromView sets t to a position that the view in v describes. The hidden cards are in an arbitrary order, so
+// the caller must call Redeal. Points includes only the points of tricks. perSeat is the number of cards that
+// each seat was dealt. Errors are stored in v.
 func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, perSeat int) {
 	*t = Table{Players: uint8(players)}
 	hand := ReadSet(v, "hand", set40)
@@ -37,7 +38,8 @@ func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, perS
 
 var set40 = SetOf(Pack40)
 
-// replayCards plays cards from the first trick on. It ignores the hands.
+// replayCards plays cards, in order, on a table without hands, and sets the state of the tricks and of the
+// stock. perSeat is the number of cards that each seat was dealt.
 func (t *Table) replayCards(cards []Card, perSeat int) {
 	dealt := int(t.Players) * perSeat
 	t.DrawEnd = uint8(TableCards - (TableCards-dealt)%int(t.Players))
@@ -53,7 +55,8 @@ func (t *Table) replayCards(cards []Card, perSeat int) {
 	}
 }
 
-// readKnown reads the publicly known cards of each hand, and sets the hand of the observing seat.
+// readKnown reads from v the publicly known cards of each hand, and gives seat, which has the view, its
+// complete hand. It stores an error in v if they contradict each other.
 func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	text := v.Value("known")
 	all := SetOf(t.Pack[:t.PlayedCount])
@@ -71,7 +74,8 @@ func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	t.Hands[seat] = hand
 }
 
-// dealHidden fills the other hands and the stock with the unseen cards.
+// dealHidden fills the other hands and the stock with the cards that are not in seen, in an arbitrary order.
+// It stores an error in v if their numbers do not fit the moves made so far.
 func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	for _, known := range t.KnownCards {
 		seen |= known
@@ -103,7 +107,7 @@ func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	}
 }
 
-// handSize returns the number of cards that a seat must hold now.
+// handSize returns the number of cards that a seat must hold now, given the cards played and drawn.
 func (t *Table) handSize(seat int) int {
 	tricks := int(t.PlayedCount-t.TrickSize) / int(t.Players)
 	size := int(t.NextDraw)/int(t.Players) - tricks
@@ -113,7 +117,7 @@ func (t *Table) handSize(seat int) int {
 	return size
 }
 
-// trickCard returns the card of a seat in the current trick, or NoCard.
+// trickCard returns the card that a seat has played to the current trick, or NoCard.
 func (t *Table) trickCard(seat int) Card {
 	n := (seat + int(t.Players) - int(t.Leader)) % int(t.Players)
 	if n >= int(t.TrickSize) {
@@ -130,7 +134,8 @@ func (t *Table) HandAndTrickCard(seat int) Set {
 	return t.Hands[seat]
 }
 
-// ReadCard reads a key whose value must be a card of the pack.
+// ReadCard returns the value of a key of the view, which must be a card of pack. Otherwise it stores an error
+// in v and returns 0.
 func ReadCard(v *rules.ViewReader, key string, pack Set) Card {
 	c := parse(v.Value(key))
 	if v.Err() != nil || c == NoCard || !pack.Has(c) {
@@ -140,12 +145,14 @@ func ReadCard(v *rules.ViewReader, key string, pack Set) Card {
 	return c
 }
 
-// ReadCards appends the cards of a key whose value is a list as Text writes it. Each card may appear once.
+// ReadCards appends to dst the cards in the value of a key of the view, which are joined by commas. It stores
+// an error in v if one is not in pack or appears twice.
 func ReadCards(v *rules.ViewReader, key string, dst []Card, pack Set) []Card {
 	return readCards(v, key, v.Value(key), dst, pack)
 }
 
-// ReadSet reads a key whose value is a list of cards as a set.
+// ReadSet returns the set of the cards in the value of a key of the view. It stores an error in v if one is
+// not in pack or appears twice.
 func ReadSet(v *rules.ViewReader, key string, pack Set) Set {
 	return readSet(v, key, v.Value(key), pack)
 }

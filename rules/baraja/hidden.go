@@ -2,23 +2,24 @@ package baraja
 
 import "github.com/timba-arena/timba/rules"
 
-// StockPlace is the place of the cards that are not dealt. Lower places are seats.
+// StockPlace is the number that HiddenCards uses for the stock, where undealt cards go. Lower numbers are
+// seats.
 const StockPlace = rules.MaxSeats
 
-// HiddenCards deals the cards that a seat does not see at random to the other hands and the stock. Reset sets the
-// cards, Deal deals them, and AddToHands and ShuffleStock return the result.
+// HiddenCards deals the cards that one seat does not see at random to the other hands and the stock. Reset
+// sets these cards, Deal deals them, and AddToHands and ShuffleStock return the result.
 type HiddenCards struct {
-	// Forbidden has, for each place, the cards that it cannot hold.
+	// Forbidden has, for each seat and for StockPlace, the cards that must not be dealt to it.
 	Forbidden [StockPlace + 1]Set
 
 	n     int          // number of hidden cards
 	dealt int          // number of hidden cards that go to hands; the rest goes to the stock
 	cards [Cards]Card  // the cards dealt to hands, then the stock
-	place [Cards]uint8 // place to which the card at the same index goes
+	place [Cards]uint8 // seat or StockPlace to which the card at the same index goes
 }
 
-// Reset sets the hidden cards and the number of them in each hand. The rest is the stock. It reports whether
-// there are enough cards.
+// Reset sets the hidden cards and, in hands, how many of them each seat gets. The rest is the stock. It
+// reports whether there are enough cards.
 func (h *HiddenCards) Reset(cards Set, hands []int) bool {
 	h.n, h.dealt = 0, 0
 	for ; cards != 0; cards &= cards - 1 {
@@ -37,14 +38,14 @@ func (h *HiddenCards) Reset(cards Set, hands []int) bool {
 	return true
 }
 
-// AddToHands adds the dealt cards to the hands.
+// AddToHands adds the cards that Deal has dealt to hands, which has one set for each seat.
 func (h *HiddenCards) AddToHands(hands []Set) {
 	for i, c := range h.cards[:h.dealt] {
 		hands[h.place[i]] |= c.bit()
 	}
 }
 
-// ShuffleStock shuffles the cards of the stock and returns them.
+// ShuffleStock shuffles the cards of the stock and returns them. The slice is valid until the next Reset.
 func (h *HiddenCards) ShuffleStock(r *rules.Rand) []Card {
 	rest := h.cards[h.dealt:h.n]
 	for i := len(rest) - 1; i > 0; i-- {
@@ -54,13 +55,13 @@ func (h *HiddenCards) ShuffleStock(r *rules.Rand) []Card {
 	return rest
 }
 
-// maxShuffles is the number of random deals that are tried before one is constructed. It is enough if few
-// cards are left or few are forbidden, and costs little otherwise.
+// maxShuffles is the number of random deals that Deal tries before it constructs one. So many are enough if
+// few cards are left or few are forbidden, and cost little otherwise.
 const maxShuffles = 24
 
-// Deal deals the cards to places that may hold them, and reports whether that is possible. All allowed deals
-// are equally likely if one of the first random deals is allowed. Otherwise it constructs a deal, which is
-// nearly uniformly distributed.
+// Deal deals the cards so that no place gets a forbidden one, and reports whether that is possible. It first
+// tries random deals, of which all allowed ones are equally likely. If none is allowed, it constructs a deal
+// that is nearly uniformly distributed.
 func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	for range maxShuffles {
 		if h.shuffle(r) {
@@ -70,7 +71,8 @@ func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	return h.Construct(r)
 }
 
-// shuffle deals at random and reports whether the deal is allowed. It stops at the first forbidden card.
+// shuffle deals at random and reports whether no place got a forbidden card. It stops at the first forbidden
+// one.
 func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
@@ -82,7 +84,8 @@ func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	return true
 }
 
-// Construct finds an allowed deal in random order and mixes it. It reports whether there is one.
+// Construct finds a deal in which no place gets a forbidden card, and then exchanges cards at random. It
+// reports whether there is such a deal. Deal is faster in most cases.
 func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	if !h.match(r) {
 		return false
@@ -91,8 +94,8 @@ func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	return true
 }
 
-// match assigns the cards to places that may hold them, in random order, and moves cards that were assigned
-// before where necessary.
+// match finds a deal in which no place gets a forbidden card, and reports whether there is one. It assigns
+// the cards in random order, and reassigns earlier ones where necessary.
 func (h *HiddenCards) match(r *rules.Rand) bool {
 	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {
@@ -121,12 +124,12 @@ func (h *HiddenCards) match(r *rules.Rand) bool {
 type matching struct {
 	hidden     *HiddenCards
 	assignment [StockPlace + 1]Set
-	room       [StockPlace + 1]int // number of cards that each place still needs
+	room       [StockPlace + 1]int // number of cards that each seat or the stock still needs
 	rand       *rules.Rand
 }
 
-// assign finds a place for a card and reports whether it could. It does not try the places in tried, which
-// has one bit for each place.
+// assign assigns c to a place (a seat or the stock) and reports whether it could. It may move cards that were
+// assigned before. It skips the places in tried, which has one bit for each, and adds those that it tries.
 func (m *matching) assign(c Card, tried *uint16) bool {
 	first := int(m.hidden.place[m.rand.Below(m.hidden.n)])
 	for k := range m.room {
@@ -150,12 +153,13 @@ func (m *matching) assign(c Card, tried *uint16) bool {
 	return false
 }
 
-// mixRounds is how many times mix goes through the cards.
+// mixRounds is how many times mix tries to exchange each card.
 const mixRounds = 4
 
-// mix swaps random cards and rotates others by threes, if that is allowed. Swaps alone would not reach all
-// deals. Each step is as likely as the one that reverts it, so in the long run all deals are equally likely.
-// That requires that a swap and a rotation do not use the same random number.
+// mix makes a deal more random: it swaps pairs of cards and rotates triples where no place gets a forbidden
+// card. Swaps alone would not reach all deals. Each step is as likely as the one that reverts it, so in the
+// long run all deals are equally likely. That requires that a swap and a rotation do not use the same random
+// number.
 func (h *HiddenCards) mix(r *rules.Rand) {
 	for range mixRounds {
 		for i := range h.n {
@@ -170,16 +174,16 @@ func (h *HiddenCards) mix(r *rules.Rand) {
 	}
 }
 
-// canPlace reports whether the card at index j may go to the place of index i.
+// canPlace reports whether the card at index j is allowed at the place of the card at index i.
 func (h *HiddenCards) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].Has(h.cards[j]) }
 
-// maxRedeals is the maximum number of deals that Redeal tries.
+// maxRedeals is the maximum number of random deals that Table.Redeal tries.
 const maxRedeals = 1000
 
-// Redeal deals the cards that a seat cannot see anew: the stock without the trump card, and the other hands
-// without the cards that all seats know. Hands keep their sizes, and get none of the cards in cannot, by
-// seat. A deal counts only if possible, which sees the new table, returns true. All such tables are about
-// equally likely. Redeal reports whether it found one; if not, it leaves the table unchanged.
+// Redeal deals the cards that seat cannot see at random to the stock and to the other hands, which keep their
+// sizes and the cards that all seats know. cannot has the cards that each seat must not get. Redeal calls
+// possible after each deal, when t has the new hands, and tries again if it returns false. All possible deals
+// are about equally likely. Redeal reports whether it found one; otherwise t is unchanged.
 func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r *rules.Rand) bool {
 	before := *t
 	unseen := SetOf(t.stock())
@@ -216,7 +220,7 @@ func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r
 	return false
 }
 
-// stock returns the cards to be drawn, without the trump card.
+// stock returns the part of Pack with the cards that are still to be drawn, without the trump card.
 func (t *Table) stock() []Card {
 	if !t.TrumpOnTable() {
 		return nil
@@ -224,8 +228,8 @@ func (t *Table) stock() []Card {
 	return t.Pack[t.NextDraw : TableCards-1]
 }
 
-// writeDeal writes the hands of all seats but one to the part of Pack from which LogDeal reads them. The
-// cards in kept stay in their places.
+// writeDeal writes the hands, before the first card is played, to the front of Pack, where LogDeal reads the
+// deal. It does not change the cards of seat except, nor those in kept, by seat.
 func (t *Table) writeDeal(except int, kept *[TableSeats]Set) {
 	rest := t.Hands
 	for n, c := range t.Pack[:t.NextDraw] {

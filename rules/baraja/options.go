@@ -30,14 +30,14 @@ type TableRules struct {
 }
 
 const (
-	// AllPoints is the sum of the values of all cards. A win at once gives the same number of points.
+	// AllPoints is the sum of the points of all cards. A side that wins at once gets the same number.
 	AllPoints = 120
 	// LastBonus is the number of points that the option last10 adds to the last trick.
 	LastBonus = 10
 )
 
-// ReadTableRules returns the rules for the settings. It returns an error for teams without four players, and
-// for the hunt without two players. The name of the game is for the error.
+// ReadTableRules returns the values of the options in s. It returns an error if teams is set without four
+// players, or hunt3 without two. game is the name of the game for the error.
 func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
 	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
 	if r.Teams && r.Players != 4 {
@@ -49,7 +49,7 @@ func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
 	return r, nil
 }
 
-// Sides returns the number of sides.
+// Sides returns the number of sides: 2 in teams, otherwise the number of players.
 func (r TableRules) Sides() int {
 	if r.Teams {
 		return 2
@@ -57,8 +57,8 @@ func (r TableRules) Sides() int {
 	return int(r.Players)
 }
 
-// MaxPlies returns the maximum number of moves: all cards are played, and the trump card may be exchanged
-// first for the 7, then for the 2.
+// MaxPlies returns the maximum number of moves in a game: one for each card, and two exchanges of the trump
+// card if the option allows them.
 func (r TableRules) MaxPlies() int {
 	if r.Exchange {
 		return len(Pack40) + 2
@@ -66,7 +66,7 @@ func (r TableRules) MaxPlies() int {
 	return len(Pack40)
 }
 
-// Bonus returns the points of the last trick in addition to its cards.
+// Bonus returns the points that the last trick is worth in addition to its cards: LastBonus or 0.
 func (r TableRules) Bonus() int16 {
 	if r.Last10 {
 		return LastBonus

@@ -6,11 +6,11 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Ranking is the order of the cards of a suit in a game. Its tables have 64 entries so that an index &63
-// needs no bounds check.
+// Ranking is the order of the cards within a suit. Its tables, indexed by Card, have 64 entries so that an
+// index &63 needs no bounds check.
 type Ranking struct {
-	Strength [64]uint8 // by card: 1 for the weakest card of a suit, 0 for a card that the game does not use
-	Above    [64]Set   // by card: the stronger cards of its suit
+	Strength [64]uint8 // 1 for the weakest card of a suit; 0 for a card that the game does not use
+	Above    [64]Set   // the stronger cards of the same suit
 	ranks    []int     // from the strongest to the weakest
 }
 
@@ -28,18 +28,18 @@ func NewRanking(ranks ...int) (r Ranking) {
 	return r
 }
 
-// Display returns the description of how a trick game with this ranking is drawn.
+// Display returns how a trick-taking game with this ranking is drawn.
 func (r *Ranking) Display() *rules.Cards {
 	ranks := slices.Clone(r.ranks)
 	slices.Reverse(ranks)
 	return &rules.Cards{Hand: "hand", Trick: "trick", Ranks: ranks}
 }
 
-// TrickRanking is the ranking of Brisca and Tute.
+// TrickRanking is the order of the cards within a suit in Brisca and Tute.
 var TrickRanking = NewRanking(1, 3, 12, 11, 10, 7, 6, 5, 4, 2)
 
 var (
-	// Twelves and Elevens are the kings and the horses of all suits.
+	// Twelves and Elevens are the sets of the cards of ranks 12 and 11.
 	Twelves = ofRank(12)
 	Elevens = ofRank(11)
 
@@ -52,10 +52,11 @@ var (
 // and 0 for the eights and nines, which these games do not use.
 func Strength(c Card) int { return int(TrickRanking.Strength[c&63]) }
 
-// Value returns the points of a card in Brisca and Tute.
+// Value returns the points of a card in Brisca and Tute, from 0 to 11.
 func Value(c Card) int { return int(values[c&63]) }
 
-// BeatingCards returns the cards that would beat winning, the card that is winning a trick of Brisca or Tute.
+// BeatingCards returns the cards that beat winning, the best card of a trick of Brisca or Tute so far. trumps
+// is the suit of trumps.
 func BeatingCards(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
 // Duties says which cards a seat must play, as sets in order of priority. The seat must play a card of the
@@ -63,7 +64,7 @@ func BeatingCards(trumps Suit, winning Card) Set { return beats[trumps%4][winnin
 // stays in registers.
 type Duties struct{ First, Second, Third, Fourth Set }
 
-// Playable returns the cards that may be played from a hand.
+// Playable returns the cards of a hand that may be played.
 func (d Duties) Playable(hand Set) Set {
 	switch {
 	case hand&d.First != 0:
@@ -81,8 +82,8 @@ func (d Duties) Playable(hand Set) Set {
 // All returns the sets in order of priority.
 func (d Duties) All() [4]Set { return [4]Set{d.First, d.Second, d.Third, d.Fourth} }
 
-// Pairs returns the 12s and 11s of each suit of which the hand holds both. It omits the suits in done, which
-// has one bit for each suit.
+// Pairs returns the 12 and the 11 of each suit of which hand holds both. It omits suits whose bit, 1<<suit,
+// is set in done.
 func Pairs(hand Set, done uint8) (pairs Set) {
 	for p := hand & (hand >> 1) & Elevens; p != 0; p &= p - 1 { // a 12 is the bit above its 11
 		if c := p.First(); done>>c.Suit()&1 == 0 {

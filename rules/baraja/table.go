@@ -10,7 +10,8 @@ const (
 	TableSeats = 4
 	// TableCards is the number of cards in the pack of a Table.
 	TableCards = 40
-	// SwapMove plus a card is the move that exchanges that card for the trump card on the table.
+	// SwapMove plus the number of a card is the move that exchanges that card for the trump card on the
+	// table.
 	SwapMove rules.Move = Cards
 )
 
@@ -43,7 +44,7 @@ type Table struct {
 	trumps      Suit  // suit of the trump card
 }
 
-// Shuffle sets Pack to a pack shuffled by rules.Shuffle.
+// Shuffle sets Pack to the 40 cards in random order.
 func (t *Table) Shuffle(src *rules.Stream) {
 	t.Pack = pack40
 	rules.Shuffle(src, t.Pack[:])
@@ -51,9 +52,9 @@ func (t *Table) Shuffle(src *rules.Stream) {
 
 var pack40 = [TableCards]Card(Pack40)
 
-// Deal deals perSeat cards to each seat from Pack, one at a time from seat 0, and turns up the trump card.
-// All other fields must be zero. The trump card is drawn last, or never if the remaining cards cannot be
-// drawn evenly.
+// Deal deals perSeat cards to each seat from the shuffled Pack, one at a time from seat 0, and turns up the
+// next card, which determines the suit of trumps. All other fields must be zero. The trump card is drawn
+// last, or never if the rest of the stock cannot be drawn evenly.
 func (t *Table) Deal(players, perSeat int) {
 	n := 0
 	for range perSeat {
@@ -81,7 +82,7 @@ func (t *Table) TrumpOnTable() bool { return t.NextDraw < TableCards }
 // Trick returns the cards of the current trick, that of the leader first.
 func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.TrickSize : t.PlayedCount] }
 
-// Play is a card that was played, with the state of its trick before it.
+// Play is a card that was played, and the state of its trick before that.
 type Play struct {
 	Seat int
 	Card Card
@@ -110,7 +111,8 @@ func (t *Table) Plays(yield func(Play) bool) {
 	}
 }
 
-// PlayedBy sets cards, by seat, to the cards played in the game, including those of the current trick.
+// PlayedBy sets cards[seat] to the cards that each seat has played in the game, including those of the
+// current trick.
 func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	*cards = [TableSeats]Set{}
 	for p := range t.Plays {
@@ -118,16 +120,16 @@ func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	}
 }
 
-// StockSize returns the number of cards that will still be drawn.
+// StockSize returns the number of cards that will still be drawn, including the trump card if it will.
 func (t *Table) StockSize() int { return int(t.DrawEnd - t.NextDraw) }
 
-// Unseen returns the cards that a seat has never seen, without the trump card. They include cards that all
-// seats know to be in another hand.
+// Unseen returns the cards that a seat has never seen: those outside its hand that were not played and are
+// not the trump card. They include cards that all seats know to be in another hand.
 func (t *Table) Unseen(seat int) Set {
 	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.PlayedCount]) &^ t.Trump.bit()
 }
 
-// FloatPoints returns the points of the seats in use.
+// FloatPoints returns the points of each seat in use.
 func (t *Table) FloatPoints() []float64 {
 	points := make([]float64, t.Players)
 	for seat := range points {
@@ -142,8 +144,8 @@ func (t *Table) Turn() int { return int(t.Mover) }
 // Ply returns the number of moves made.
 func (t *Table) Ply() int { return int(t.Plies) }
 
-// PlayCard plays a card from the hand of the seat to move and reports whether that completes the trick. If
-// not, the next seat is to move.
+// PlayCard plays c from the hand of the seat to move. It returns true if that completes the trick; the caller
+// must then call CollectTrick. Otherwise the next seat is to move.
 func (t *Table) PlayCard(c Card) bool {
 	seat := uint8(t.Mover)
 	t.Hands[seat%TableSeats] &^= c.bit()
@@ -168,8 +170,8 @@ func (t *Table) PlayCard(c Card) bool {
 // IsLastTrick reports whether the complete trick is the last of the game.
 func (t *Table) IsLastTrick() bool { return t.PlayedCount == t.DrawEnd }
 
-// CollectTrick gives the points of the complete trick to its winner, who leads the next trick. After the last
-// trick it adds the bonus and ends the game.
+// CollectTrick gives the points of the complete trick to its winner, who leads the next trick. If it is the
+// last trick, it adds bonus to these points and ends the game. log may be nil.
 func (t *Table) CollectTrick(bonus int16, log *rules.Log) {
 	won := int16(t.Pot)
 	if t.IsLastTrick() {
@@ -186,15 +188,16 @@ func (t *Table) CollectTrick(bonus int16, log *rules.Log) {
 	}
 }
 
-// IsHunt3 reports whether the complete trick of two players is a hunt of the 3 of trumps: the 3 was led and
-// the 1 of trumps put on it or, in the last trick, the reverse.
+// IsHunt3 reports whether the complete trick of two players captures the 3 of trumps with the 1: the 3 was
+// led and the 1 followed or, in the last trick only, the reverse.
 func (t *Table) IsHunt3() bool {
 	led, put := t.Pack[t.PlayedCount-2], t.Pack[t.PlayedCount-1]
 	one, three := CardOf(1, t.trumps), CardOf(3, t.trumps)
 	return led == three && put == one || led == one && put == three && t.IsLastTrick()
 }
 
-// DrawCards makes every seat draw a card, the leader first, if the stock is not empty.
+// DrawCards makes every seat draw a card, the leader first. It does nothing if the stock is empty. log may be
+// nil.
 func (t *Table) DrawCards(log *rules.Log) {
 	if t.NextDraw >= t.DrawEnd {
 		return
@@ -227,7 +230,8 @@ func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
 	}
 }
 
-// LegalSwaps returns the card that the seat to move may exchange for the trump card, if it holds that card.
+// LegalSwaps returns the set with the card that the seat to move may exchange for the trump card. It is empty
+// if the seat does not hold it or the trump card was drawn. It ignores whether the options allow exchanges.
 func (t *Table) LegalSwaps() Set {
 	if !t.TrumpOnTable() {
 		return 0
@@ -235,8 +239,8 @@ func (t *Table) LegalSwaps() Set {
 	return t.Hands[t.Mover] & swapPrice(t.Trump)
 }
 
-// swapPrice returns the card for which the trump card may be exchanged: the 7 of its suit for 1, 3, 12, 11
-// and 10, the 2 for 7, 6, 5 and 4, and none for the 2.
+// swapPrice returns the card that must be given for the trump card: the 7 of its suit for 1, 3, 12, 11 and
+// 10, and the 2 for 7, 6, 5 and 4. The result is empty for the 2.
 func swapPrice(trump Card) Set {
 	switch trump.Rank() {
 	case 2:
@@ -247,7 +251,7 @@ func swapPrice(trump Card) Set {
 	return CardOf(7, trump.Suit()).bit()
 }
 
-// Swap exchanges a card of the seat to move for the trump card. The same seat stays to move.
+// Swap exchanges card c of the seat to move for the trump card. The same seat stays to move. log may be nil.
 func (t *Table) Swap(c Card, log *rules.Log) {
 	t.Hands[t.Mover] = t.Hands[t.Mover].Without(c).With(t.Trump)
 	t.KnownCards[t.Mover] = t.KnownCards[t.Mover].Without(c).With(t.Trump)
@@ -258,8 +262,8 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	}
 }
 
-// CheckSwap returns nil if the seat to move may exchange a card for the trump card. Otherwise the error says
-// why it may not. exchange is the option of that name.
+// CheckSwap returns nil if the seat to move may exchange c for the trump card. Otherwise the error says why
+// it may not. exchange is the option that allows exchanges, and game the name of the game for the error.
 func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	price := swapPrice(t.Trump)
 	switch {
@@ -277,8 +281,9 @@ func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	return nil
 }
 
-// FindInstantWins returns the seats that win at once by their hands: with 1, 3 and 12 of trumps if blackhand,
-// and with all four 12s or all four 11s if tute. It logs them in order from the leader.
+// FindInstantWins returns the seats that win at once by their hands: with 1, 3 and 12 of trumps if blackhand
+// is set, and with all four 12s or all four 11s if tute is set. It logs each such hand, in order from the
+// leader, unless log is nil. It does not end the game; WinAtOnce does.
 func (t *Table) FindInstantWins(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
 	black := black[t.trumps%4]
 	seat := t.Leader
@@ -306,8 +311,8 @@ func logInstant(seat int, why string, log *rules.Log) {
 	log.Add(rules.AllSeats, "instant", seat, why)
 }
 
-// HasInstantWin reports whether any seat has held a hand that wins at once, as in FindInstantWins, since the
-// current trick began.
+// HasInstantWin reports whether any seat holds a hand that wins at once, as FindInstantWins defines it, or
+// held one before it played its card to the current trick.
 func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	if !blackhand && !tute {
 		return false
@@ -322,13 +327,14 @@ func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	return false
 }
 
-// WinHunt ends the game. The winner of the trick just collected, a hunt of the 3 of trumps, gets full points.
+// WinHunt ends the game after a trick for which IsHunt3 was true. The winner of that trick gets full points,
+// the others 0.
 func (t *Table) WinHunt(full int16, log *rules.Log) {
 	logInstant(int(t.Winner), "hunt3", log)
 	t.WinAtOnce(rules.OneSeat(int(t.Winner)), full)
 }
 
-// WinAtOnce ends the game. Each of the seats that won gets full points, the others 0.
+// WinAtOnce ends the game. Each seat in won gets full points, the others 0.
 func (t *Table) WinAtOnce(won rules.Seats, full int16) {
 	for seat := range t.Points {
 		t.Points[seat] = 0

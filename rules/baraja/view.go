@@ -22,7 +22,7 @@ func (t *Table) LogDeal(log *rules.Log) {
 	log.Add(rules.AllSeats, "trump", t.Trump)
 }
 
-// View appends the view of a seat, with the keys that Brisca and Tute share.
+// View appends to dst what a seat may know, as the "key=value" pairs that Brisca and Tute have in common.
 func (t *Table) View(dst []byte, seat int) []byte {
 	dst = append(dst, "hand="...)
 	dst = t.Hands[seat].Text(dst)
@@ -48,7 +48,7 @@ func (t *Table) View(dst []byte, seat int) []byte {
 	return dst
 }
 
-// leaders appends the seats that led the finished tricks, in order, or "-".
+// leaders appends to dst the seats that led the finished tricks, in order and joined by commas, or "-".
 func (t *Table) leaders(dst []byte) []byte {
 	finished := int(t.PlayedCount-t.TrickSize) / int(t.Players)
 	if finished == 0 {
@@ -67,7 +67,7 @@ func (t *Table) leaders(dst []byte) []byte {
 	return dst
 }
 
-// separator returns the text before item i of a list: the key before the first item, then sep.
+// separator returns the text before item i of a list: key before the first item, and sep before the others.
 func separator(i int, key, sep string) string {
 	if i == 0 {
 		return key
@@ -75,8 +75,8 @@ func separator(i int, key, sep string) string {
 	return sep
 }
 
-// MoveText appends a card or a swap in the notation of the protocol. Any other move becomes a question mark
-// and its number.
+// MoveText appends to dst the text of a move that plays a card, such as "12c", or exchanges one, such as
+// "swap:7o". Any other move becomes a question mark and its number.
 func MoveText(dst []byte, m rules.Move) []byte {
 	switch {
 	case m < SwapMove:
@@ -88,7 +88,8 @@ func MoveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(append(dst, '?'), uint64(m), 10)
 }
 
-// ParseMove parses a card or a swap. The name of the game is for the error.
+// ParseMove parses the text of a card, such as "12c", or of an exchange, such as "swap:7o". game is the name
+// of the game for the error.
 func ParseMove(game, text string) (rules.Move, error) {
 	word, swap := strings.CutPrefix(text, "swap:")
 	c, err := Parse(word)

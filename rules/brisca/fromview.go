@@ -5,15 +5,16 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal implements rules.Redealer. It shuffles the other hands, except for the cards that all seats know to
-// be in them, and the stock above the trump card. It does not change a game that is over.
+// Redeal implements rules.Redealer. It deals the cards that a seat does not see at random to the other hands
+// and the stock. Cards that all seats know stay where they are. A game that is over does not change.
 func (s *State) Redeal(seat int, r *rules.Rand) {
 	if s.Mover >= 0 {
 		s.redeal(seat, r)
 	}
 }
 
-// redeal is Redeal of a game that is not over. It reports whether it found a deal.
+// redeal deals the cards that a seat does not see at random, and reports whether it found an allowed deal.
+// The game must not be over.
 func (s *State) redeal(seat int, r *rules.Rand) bool {
 	return s.Table.Redeal(seat, [baraja.TableSeats]baraja.Set{}, s.possible, r)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// State is a position of Brisca. It can be copied and compared. Bots and training may read the table; only
-// the methods of State may change it.
+// State is a position of Brisca. It can be copied and compared. Other packages may read the fields of the
+// embedded Table, but only the methods of State may change them.
 type State struct {
 	baraja.Table
 	rules Rules
@@ -20,14 +20,14 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.dealPack()
 }
 
-// Layout sets the state to the first position of a pack that is already shuffled.
+// Layout sets s to the first position of a game in which the cards of pack are dealt in the given order.
 func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	*s = State{rules: r}
 	s.Pack = pack
 	s.dealPack()
 }
 
-// dealPack deals from the shuffled pack.
+// dealPack deals the cards of s.Pack in their order.
 func (s *State) dealPack() {
 	s.Table.Deal(int(s.rules.Players), handCards)
 	s.checkBlackHand(nil)
@@ -85,8 +85,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick ends a complete trick: it counts the points, checks for a hunt, draws cards and checks for
-// hands that win at once.
+// finishTrick ends a complete trick. It gives the points to the winner, ends the game if the option hunt3
+// says so, makes the seats draw, and ends the game if a hand wins at once. log may be nil.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -99,7 +99,7 @@ func (s *State) finishTrick(log *rules.Log) {
 	}
 }
 
-// checkBlackHand ends the game if the option is set and a seat holds 1, 3 and 12 of trumps.
+// checkBlackHand ends the game if the option blackhand is set and a seat holds 1, 3 and 12 of trumps.
 func (s *State) checkBlackHand(log *rules.Log) {
 	if !s.rules.BlackHand {
 		return

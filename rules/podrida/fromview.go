@@ -5,28 +5,29 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal implements rules.Redealer. It deals the other hands and the rest of the pack anew. No hand gets
-// cards with which it would have had to play another card in this round, and the dealer keeps the trump card
-// if it was dealt that. All remaining deals are about equally likely.
+// Redeal implements rules.Redealer. It deals the cards that a seat does not know at random. No hand gets a
+// card that its seat would have been forced to play earlier in this round, and the dealer keeps the trump
+// card if it was dealt that. All such deals are about equally likely.
 func (s *State) Redeal(seat int, r *rules.Rand) { s.RedealKnowing(seat, Failures, r) }
 
-// Knowledge says how much of what a seat has seen a redeal respects.
+// Knowledge says how much of what a seat has seen a random deal of the hidden cards must agree with.
 type Knowledge uint8
 
 // The kinds of knowledge, from most to least.
 const (
-	// Failures respects everything, as Redeal does: the cards played, the suits that a seat did not follow,
-	// the cards that it did not beat and the trumps that it did not play.
+	// Failures means everything that the seat has seen: the cards played, and which cards the others do not
+	// have because they did not follow suit, beat a card or play a trump.
 	Failures Knowledge = iota
-	// Played respects the cards that were shown: they are in no hand, except for the trump card that the
-	// dealer still holds.
+	// Played means the cards that were shown: no hand gets them, except for the trump card that the dealer
+	// still holds.
 	Played
-	// OwnHand respects only the seat's own hand. Cards that were played may be dealt again. The game can
+	// OwnHand means only the seat's own hand. Cards that were played may be dealt again. The game can
 	// continue from such a position, but cannot reach it.
 	OwnHand
 )
 
-// RedealKnowing is Redeal, but respects only the given part of the seat's knowledge.
+// RedealKnowing deals the cards that a seat does not know at random, like Redeal. The deal has to agree only
+// with the part of the seat's knowledge that k names.
 func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	s.stream = rules.FastStream(r)
 	if s.turn < 0 {
@@ -37,7 +38,8 @@ func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	h.AddToHands(s.hands[:])
 }
 
-// takeHidden removes the cards that a seat does not know from the other hands and returns them.
+// takeHidden removes from the other hands the cards that a seat with knowledge k does not know. It returns
+// these and all other unknown cards, ready to be dealt to the same numbers.
 func (s *State) takeHidden(seat int, k Knowledge) baraja.HiddenCards {
 	var sizes [maxSeats]int
 	seen := s.hands[seat]
@@ -61,8 +63,8 @@ func (s *State) ShownCards() baraja.Set {
 	return baraja.SetOf(s.playedCards[:s.playedCount]).With(s.trumpCard)
 }
 
-// cannotHold returns, by seat, the cards that it cannot hold: with them it would have had to play another
-// card in this round.
+// cannotHold returns, for each seat, cards that it cannot hold: those that the rules would have forced it to
+// play earlier in this round.
 func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	for p := range s.plays {
 		for _, duty := range p.table.duties().All() {
@@ -75,14 +77,14 @@ func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	return cannot
 }
 
-// play is a card that was played, with its seat and the table before it.
+// play is a card that was played, who played it, and the state of the trick before that.
 type play struct {
 	seat  int8
 	card  baraja.Card
 	table table
 }
 
-// plays yields the cards of this round in order.
+// plays yields the cards played in this round, in order.
 func (s *State) plays(yield func(play) bool) {
 	t := emptyTable(s.table.trumps)
 	seat := s.next(s.dealer)
@@ -114,7 +116,8 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readRound reads what is known when a round begins.
+// readRound reads the facts of a round that do not change during it from a view: its number, the trump card,
+// and the points before it. It stores errors in v.
 func (s *State) readRound(v *rules.ViewReader) {
 	players := int(s.rules.Players)
 	s.round = uint8(v.Int("round", 1, int(s.lastRound)))
@@ -128,7 +131,8 @@ func (s *State) readRound(v *rules.ViewReader) {
 	}
 }
 
-// readPlay makes the bids and plays the cards of the round, without checking the rules.
+// readPlay reads the bids and the cards played in this round from a view, and makes these moves without
+// checking most of the rules. hand is the hand of seat, which has the view. It stores errors in v.
 func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 	var bids [maxSeats]int
 	v.Ints("bids", bids[:s.rules.Players], 0, int(s.handSize), noBid)
@@ -160,7 +164,8 @@ func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 	s.hands[seat] = hand
 }
 
-// dealHidden deals the cards that a seat does not see.
+// dealHidden deals the cards that a seat does not see at random, in agreement with the cards played. It
+// stores an error in v if that is impossible.
 func (s *State) dealHidden(v *rules.ViewReader, seat int, r *rules.Rand) {
 	h := baraja.HiddenCards{Forbidden: s.cannotHold()}
 	hand, seen := s.hands[seat], s.hands[seat]|s.ShownCards()

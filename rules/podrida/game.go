@@ -17,7 +17,8 @@ const (
 	maxCards = baraja.Cards / minSeats
 	// shortCards is the size of the largest hand in a short game.
 	shortCards = 5
-	// MostMoves is the maximum number of legal moves in a position, the bids on the largest hand.
+	// MostMoves is the maximum number of legal moves in a position. It is the number of possible bids on
+	// the largest hand.
 	MostMoves = maxCards + 1
 )
 
@@ -77,7 +78,7 @@ func (r Rules) HandSize(round int) int {
 	return round
 }
 
-// plies returns the number of moves before a round.
+// plies returns the number of moves in all rounds before the given one, counted from 1.
 func (r Rules) plies(round int) (n uint16) {
 	for earlier := 1; earlier < round; earlier++ {
 		n += uint16(r.Players) * uint16(1+r.HandSize(earlier))

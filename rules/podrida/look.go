@@ -36,7 +36,8 @@ func (s *State) Trick() []baraja.Card {
 	return s.playedCards[s.playedCount-s.trickSize : s.playedCount]
 }
 
-// Leader returns the seat that leads the current trick or, during the bids, the first one.
+// Leader returns the seat that leads the current trick. During the bids it is the seat that will lead the
+// first.
 func (s *State) Leader() int { return int(s.leader) }
 
 // TricksWon returns the number of tricks that a seat has won in this round.
@@ -46,8 +47,8 @@ func (s *State) TricksWon(seat int) int { return int(s.tricks[seat]) }
 // has won more.
 func (s *State) MissingTricks(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
 
-// EndWithRound makes this round the last of the game, for a search that looks no further. MissingTricks still
-// returns the final numbers when the round is over.
+// EndWithRound makes this round the last of the game, so that a search ends with it. Bids and tricks can
+// still be read after the round.
 func (s *State) EndWithRound() { s.lastRound = s.round }
 
 // PointsOf returns the points of a seat so far.
@@ -70,7 +71,7 @@ func (s *State) IsBidding() bool { return s.missingBids > 0 }
 // Playable returns the cards that the seat to move may play. The bids must have been made.
 func (s *State) Playable() baraja.Set { return s.table.playable(s.hands[s.turn]) }
 
-// PlayedBy sets cards, by seat, to the cards played in this round.
+// PlayedBy sets cards[seat] to the cards that each seat has played in this round.
 func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
 	*cards = [maxSeats]baraja.Set{}
 	for p := range s.plays {
@@ -78,7 +79,7 @@ func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
 	}
 }
 
-// WinningCards returns the cards that would take the lead in the current trick.
+// WinningCards returns all cards, in any hand, that would become the best card of the current trick.
 func (s *State) WinningCards() baraja.Set { return s.table.beat }
 
 // BeatingCards returns the cards that would beat c if c were winning a trick.

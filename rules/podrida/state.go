@@ -10,31 +10,32 @@ import (
 )
 
 const (
-	// bidMove plus n is the move bid:n. Lower moves are cards.
+	// bidMove plus n is the move that bids n tricks. Lower numbers are the moves that play a card.
 	bidMove rules.Move = 64
-	// strictRound is the first round in which the last bid must not make the bids add up to the number of
-	// cards.
+	// strictRound is the number of the first round in which the seat that bids last may not make the sum of
+	// the bids equal to the number of cards in a hand.
 	strictRound = 3
 
 	everyCard = ^baraja.Set(0)
 	noBid     = -1
 )
 
-// Ranking is the ranking of the cards of a suit.
+// Ranking is the order of the cards within a suit in La Podrida.
 var Ranking = baraja.NewRanking(1, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2)
 
-// table is the state of the current trick that determines which cards the next seat may play.
+// table is the part of the state that determines which cards the next seat may play, as sets of cards.
 type table struct {
-	trumps baraja.Set // the suit of trumps
-	led    baraja.Set // the suit led; every card if nothing is led
-	beat   baraja.Set // the cards that would take the lead; every card if nothing is led
+	trumps baraja.Set // all cards of the suit of trumps
+	led    baraja.Set // all cards of the suit led; every card before a card is led
+	beat   baraja.Set // cards that would become the best of the trick; every card before a card is led
 }
 
-// emptyTable returns the table before a card is led.
+// emptyTable returns the table before a trick. trumps has all cards of the suit of trumps.
 func emptyTable(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
-// duties returns the duties of the next seat. If the trick was trumped and trumps were not led, beat holds
-// only trumps, so that the first set is empty.
+// duties returns which cards the next seat must play, in order of priority: a better card of the suit led,
+// any card of that suit, a trump that wins, any trump. If the trick was trumped and trumps were not led, beat
+// has only trumps, so that the first set is empty.
 func (t *table) duties() baraja.Duties {
 	return baraja.Duties{First: t.led & t.beat, Second: t.led, Third: t.trumps & t.beat, Fourth: t.trumps}
 }
@@ -42,7 +43,7 @@ func (t *table) duties() baraja.Duties {
 // playable returns the cards that may be played from a hand.
 func (t *table) playable(hand baraja.Set) baraja.Set { return t.duties().Playable(hand) }
 
-// above returns the cards that beat c if c is winning the trick.
+// above returns the cards that beat c if it is the best card of a trick so far.
 func (t *table) above(c baraja.Card) baraja.Set {
 	if t.trumps.Has(c & 63) {
 		return Ranking.Above[c&63]
@@ -50,7 +51,7 @@ func (t *table) above(c baraja.Card) baraja.Set {
 	return Ranking.Above[c&63] | t.trumps
 }
 
-// put plays a card and reports whether it takes the lead in the trick.
+// put adds c to the trick and reports whether it is now the best card of the trick.
 func (t *table) put(c baraja.Card) bool {
 	if !t.beat.Has(c & 63) {
 		return false
@@ -75,7 +76,7 @@ type State struct {
 	ply         uint16
 	playedCount uint8 // number of cards in playedCards
 	trickSize   uint8 // number of cards in the current trick
-	missingBids uint8 // number of seats that still have to bid
+	missingBids uint8 // number of seats that have not bid yet
 	bidSum      uint8
 	round       uint8 // counted from 1
 	lastRound   uint8 // the last round of the game
@@ -89,8 +90,8 @@ type State struct {
 	stream rules.Stream // the source of the following deals
 }
 
-// Deal sets the state to the first position. It leaves src after the shuffle of the first round; the state
-// continues with a copy.
+// Deal sets s to the first position of a game. The cards of the first round are drawn from src. The state
+// continues with a copy of src for later rounds.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r, lastRound: uint8(r.Rounds()), dealer: int8(r.Players) - 2}
 	s.stream = *src
@@ -98,7 +99,7 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	*src = s.stream
 }
 
-// next returns the seat after another.
+// next returns the seat that follows seat around the table.
 func (s *State) next(seat int8) int8 {
 	if seat++; seat == int8(s.rules.Players) {
 		return 0
@@ -106,7 +107,7 @@ func (s *State) next(seat int8) int8 {
 	return seat
 }
 
-// nextRound shuffles and deals the next round.
+// nextRound deals the next round and begins its bids. log may be nil.
 func (s *State) nextRound(log *rules.Log) {
 	s.round++
 	s.dealer = s.next(s.dealer)
@@ -127,7 +128,7 @@ func (s *State) nextRound(log *rules.Log) {
 	}
 }
 
-// startRound begins the bids of a round. The card turned determines the suit of trumps.
+// startRound begins the bids of the round whose number is set. The suit of the card turned is trumps.
 func (s *State) startRound(turned baraja.Card) {
 	s.handSize = uint8(s.rules.HandSize(int(s.round)))
 	s.trumpCard = turned
@@ -147,7 +148,8 @@ func (s *State) Turn() int { return int(s.turn) }
 // Ply implements rules.State. It counts bids and cards.
 func (s *State) Ply() int { return int(s.ply) }
 
-// ForbiddenBid returns the bid that the seat to move may not make, or a negative number if all are allowed.
+// ForbiddenBid returns the number of tricks that the seat to move may not bid. It is negative if every bid is
+// allowed. Only the seat that bids last can have one.
 func (s *State) ForbiddenBid() int {
 	if s.missingBids == 1 && s.round >= strictRound && s.bidSum <= s.handSize {
 		return int(s.handSize - s.bidSum)

@@ -21,7 +21,8 @@ func (s *State) LogStart(log *rules.Log) {
 	s.logRound(log, dealt)
 }
 
-// logRound logs the deal of a round. dealt has the cards in the order in which they were dealt.
+// logRound logs the deal of a round: each hand for its seat, and the trump card. dealt has the dealt cards in
+// the order in which they went round the table.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.handSize, s.dealer))
 	players := int(s.rules.Players)
@@ -54,7 +55,8 @@ func (s *State) View(dst []byte, seat int) []byte {
 	return bySeat(append(dst, " points="...), s.points[:s.rules.Players], noPoints)
 }
 
-// leaders appends the seats that led the finished tricks of this round, in order, or "-".
+// leaders appends to dst the seats that led the finished tricks of this round, in order and joined by commas,
+// or "-".
 func (s *State) leaders(dst []byte) []byte {
 	finished := int(s.playedCount-s.trickSize) / int(s.rules.Players)
 	if finished == 0 {
@@ -73,14 +75,14 @@ func (s *State) leaders(dst []byte) []byte {
 	return dst
 }
 
-// noPoints is an impossible number of points, for bySeat.
+// noPoints is an argument for bySeat that no number of points equals.
 const noPoints = -1 << 15
 
 func number(dst []byte, key string, n int) []byte {
 	return strconv.AppendInt(append(dst, key...), int64(n), 10)
 }
 
-// bySeat appends numbers joined by commas, with "-" in place of none.
+// bySeat appends numbers to dst, joined by commas. It writes "-" for a number that equals none.
 func bySeat[T int8 | int16](dst []byte, numbers []T, none T) []byte {
 	for seat, n := range numbers {
 		if seat > 0 {

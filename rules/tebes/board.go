@@ -2,9 +2,9 @@ package tebes
 
 import "math/bits"
 
-// Board is a set of squares. A row is a byte: the square in row r and column c is bit 8r + c for boards of
-// any size. That number is the cell of the square. The columns outside the board are always empty, so that a
-// step over the edge ends there.
+// Board is a set of squares. The square in row r and column c, counted from 0 at the top left, is bit 8r + c
+// for boards of any size. Comments call that number the cell of the square. The columns outside the board are
+// always empty, so that a step over the edge ends there.
 type Board uint64
 
 const (
@@ -16,7 +16,8 @@ const (
 	flipCell   = 7 << 3 // cell^flipCell is the cell in the flipped board
 )
 
-// geometry has everything that depends only on the size of the board.
+// geometry has the data that depend only on the size of the board. By contrast to its cell in a Board, the
+// number of a square counts the squares row by row.
 type geometry struct {
 	all      Board
 	start    [2]Board          // by seat: the squares of its pieces at the start
@@ -26,7 +27,7 @@ type geometry struct {
 	squareOf [64]uint8         // square numbers by cell
 }
 
-// geometries has the geometry of each size, 4 and 6.
+// geometries has the geometry of each board, by its size: 4 or 6.
 var geometries = [8]geometry{4: newGeometry(4), maxSize: newGeometry(maxSize)}
 
 func newGeometry(size int) (g geometry) {
@@ -58,24 +59,25 @@ func newGeometry(size int) (g geometry) {
 // flip turns the board upside down: row r becomes row 7-r.
 func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 
-// sources has, for each kind of move, the squares from which it is possible. It describes a side that moves
-// down; for white the board is flipped. The kinds are in the order of the squares on which the moves of a
-// black piece end:
+// sources has, for each of ten kinds of move, the squares from which a piece of the side to move can make it.
+// It describes a side that moves down; for white the board is flipped. The kinds are in the order of the
+// squares on which the moves of a black piece end:
 //
 //	0 1 2 3  two left, one left, one right, two right
 //	4 5 6    one down left, down, down right
 //	7 8 9    two down left, down, down right
 type sources [10]Board
 
-// ends has, for each side and kind of move, the difference between the cells at its end and its start. The
-// kinds are in increasing order of the end, so white's longest moves come first.
+// ends has, for each side, the differences that its moves make to the cell of a piece, in increasing order.
+// White's longest moves forward therefore come first.
 var ends = [2][16]int8{
 	black: {-2, -1, 1, 2, 7, 8, 9, 14, 16, 18},
 	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},
 }
 
-// find sets the sources of the moves of the pieces mine, which move down. Pieces on the squares near capture
-// one square away, all others two squares away.
+// find sets s to the moves of the pieces mine, which move down on a board with the opponent's pieces theirs
+// and the empty squares empty. Pieces on the squares in near capture one square away, all others two squares
+// away.
 func (s *sources) find(mine, theirs, empty, near Board) {
 	free, open := mine&^near, ^theirs // free: capture two squares away
 	near &= mine
@@ -93,12 +95,13 @@ func (s *sources) find(mine, theirs, empty, near Board) {
 	s[9] = open >> 9 & (mine&(empty>>18) | free&(theirs>>18))
 }
 
-// any returns the squares from which any move is possible.
+// any returns the squares from which at least one move is possible.
 func (s *sources) any() Board {
 	return s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7] | s[8] | s[9]
 }
 
-// kinds returns the kinds of moves from a cell of the real board, one bit each in the order of ends.
+// kinds returns the moves that a piece of side has from a cell of the unflipped board: bit k is set if the
+// move ends[side][k] is possible.
 func (s *sources) kinds(side, cell int) uint {
 	if side == white {
 		cell ^= flipCell
@@ -113,10 +116,12 @@ func (s *sources) kinds(side, cell int) uint {
 	return along | one<<4 | two<<7
 }
 
-// tally is the number of moves from each square, as binary numbers: the bits of weight 1, 2, 4 and 8.
+// tally has the number of moves from each square as a binary number. t[i] has the bit of weight 1<<i of all
+// squares.
 type tally [4]Board
 
-// tally adds the ten bits of all squares at once, like a circuit of full adders.
+// tally returns the number of moves from each square. It adds the ten sets of s in all squares at once, like
+// a circuit of full adders.
 func (s *sources) tally() (t tally) {
 	a, ca := add3(s[0], s[1], s[2])
 	b, cb := add3(s[3], s[4], s[5])
@@ -128,7 +133,7 @@ func (s *sources) tally() (t tally) {
 	return tally{ones, twos, fa ^ fb, fa & fb}
 }
 
-// add3 returns the sum and the carry of three bits in each square.
+// add3 adds three one-bit numbers in each square. It returns the lower and the higher bit of the sums.
 func add3(a, b, c Board) (sum, carry Board) {
 	x := a ^ b
 	return x ^ c, a&b | x&c
@@ -140,13 +145,13 @@ func (t *tally) flip() {
 	}
 }
 
-// counts returns the number of moves from each row, one byte each. There are at most 180 moves, so the sums
-// of rows fit into a byte too.
+// counts returns the number of moves from each row: byte r has that of row r. There are at most 180 moves in
+// all, so that sums of these bytes fit into a byte too.
 func (t *tally) counts() uint64 {
 	return byteCounts(t[0]) + 2*byteCounts(t[1]) + 4*byteCounts(t[2]) + 8*byteCounts(t[3])
 }
 
-// byteCounts counts the bits of each byte. A row has at most six.
+// byteCounts returns the number of squares in each row: byte r has that of row r.
 func byteCounts(b Board) uint64 {
 	x := uint64(b)
 	x -= x >> 1 & 0x5555555555555555
@@ -154,11 +159,12 @@ func byteCounts(b Board) uint64 {
 	return (x + x>>4) & 0x0f0f0f0f0f0f0f0f
 }
 
-// sums returns the cumulative sums of the bytes: byte i is the sum of the bytes 0 to i.
+// sums returns the cumulative sums of the eight bytes: byte i of the result is the sum of the bytes 0 to i.
 func sums(bytes uint64) uint64 { return bytes * 0x0101010101010101 }
 
-// find returns the cell from which move n starts, and the number of moves from that cell before it. rows is
-// sums(counts()). It has no branches, because the processor could not predict them for a random n.
+// find locates move n of all moves, which are ordered by the cell where they start. It returns that cell and
+// the index of the move among those from the cell. rows must be sums(t.counts()). It has no branches, because
+// the processor could not predict them for a random n.
 func (t *tally) find(n int, rows uint64) (cell, nth int) {
 	row := atMost(rows, n)
 	n -= int(rows << 8 >> (8 * row) & 0xff)
@@ -168,14 +174,14 @@ func (t *tally) find(n int, rows uint64) (cell, nth int) {
 	return int(8*row + column), n - int(columns<<8>>(8*column)&0xff)
 }
 
-// atMost returns how many of the first five of six increasing bytes are at most n.
+// atMost returns how many of the five lowest bytes of bytes are at most n.
 func atMost(bytes uint64, n int) uint64 {
 	above := uint64(n) + 1
 	return (bytes&0xff-above)>>63 + (bytes>>8&0xff-above)>>63 + (bytes>>16&0xff-above)>>63 +
 		(bytes>>24&0xff-above)>>63 + (bytes>>32&0xff-above)>>63
 }
 
-// spread has, for each row of bits, the bits as bytes.
+// spread has, for each set of six bits, a number whose byte i is bit i of the set.
 var spread = func() (s [1 << maxSize]uint64) {
 	for row := range s {
 		for column := range maxSize {
@@ -185,7 +191,7 @@ var spread = func() (s [1 << maxSize]uint64) {
 	return s
 }()
 
-// nthKind has, for each set of kinds and each n, the index of the nth bit.
+// nthKind[s][n] is the position of the bit with index n, from 0, among the bits that are set in s.
 var nthKind = func() (t [1 << 10][16]uint8) {
 	for kinds := range t {
 		n := 0

@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// fromView implements rules.Variant.FromView. Of the earlier positions it knows only those that a move would
-// bring back now: the moves that are missing from the list of legal moves. They stay forbidden, as in the
-// real game.
+// fromView implements rules.Variant.FromView. A view does not show the earlier positions, which moves must
+// not bring back. fromView infers the forbidden moves from their absence in the list of legal moves; they
+// stay forbidden later in the game.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, lastPly: r.lastPly(), ply: uint16(o.Ply), irreversiblePly: uint16(o.Ply)}
 	reader := o.Reader(name, 2)
@@ -22,7 +22,8 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads the squares and the pieces.
+// readBoard reads the colors of the squares and the pieces from a view. It stores an error in v if they are
+// impossible.
 func (s *State) readBoard(v *rules.ViewReader) {
 	g := s.geometry()
 	squares := int(s.rules.Size) * int(s.rules.Size)
@@ -57,7 +58,8 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn reads the extra moves and derives from them who is to move.
+// readTurn reads from a view which seats still have their extra move, and derives which seat is to move. It
+// stores an error in v if that does not fit the number of moves made.
 func (s *State) readTurn(v *rules.ViewReader) {
 	s.extra = uint8(v.Word("extra", extras[:]...))
 	s.bonus = v.Word("bonus", "no", "yes") == 1
@@ -76,9 +78,10 @@ func (s *State) readTurn(v *rules.ViewReader) {
 	s.finish(from.any() != 0)
 }
 
-// restorePast sets a past to which exactly the moves that are not listed would return. Of each four past
-// moves, counted back from now, only the third leads to the present pieces of the other side. The moves
-// between are between squares outside the board, so that no other position can come back.
+// restorePast invents past moves so that exactly the moves that are missing in listed, the texts of the legal
+// moves, would bring back an earlier position. It invents four moves for each missing one. Of these, counted
+// back from now, only the third leads to the present pieces of the other side. The moves between are between
+// squares outside the board, so that no other position can come back.
 func (s *State) restorePast(listed []byte) {
 	var space [rules.MaxMoves]rules.Move
 	var text [8]byte

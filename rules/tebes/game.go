@@ -49,12 +49,12 @@ var rulesFiles embed.FS
 type Rules struct {
 	Size    uint8  // rows and columns, 6 or 4
 	Random  bool   // the colors of the squares are shuffled
-	Cycles  bool   // moves may bring back an earlier position
+	Cycles  bool   // moves may bring back an earlier position; otherwise that is illegal
 	Limit   uint16 // plies after which the game is a draw; 0 means no limit
 	Opening uint8  // number of random plies before the first turn
 }
 
-// lastPly returns the number of plies at which the game is over.
+// lastPly returns the number of plies after which a game without a winner is a draw.
 func (r Rules) lastPly() uint16 {
 	return cmp.Or(r.Limit, rules.MaxPlies)
 }

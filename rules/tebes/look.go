@@ -20,13 +20,13 @@ func (s *State) Pieces(seat int) Board { return s.pieces[seat&1] }
 // BlackSquares returns the black squares.
 func (s *State) BlackSquares() Board { return s.black }
 
-// Goal returns the two corners that a seat must occupy to win.
+// Goal returns the two corners that the seat must occupy, both at the same time, to win.
 func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
 
-// Flip returns the squares turned upside down, as the other side sees the board.
+// Flip returns the squares of b on a board that is turned upside down.
 func (s *State) Flip(b Board) Board { return b.flip() >> (8 * (8 - s.rules.Size)) }
 
-// CaptureCount returns the number of captures that a seat would have if it were to move.
+// CaptureCount returns the number of captures that the seat could make if it were to move now.
 func (s *State) CaptureCount(seat int) (n int) {
 	mine, theirs, near := s.pieces[black], s.pieces[white], s.geometry().all&^s.black
 	if seat == white {
@@ -40,21 +40,22 @@ func (s *State) CaptureCount(seat int) (n int) {
 	return n
 }
 
-// MoveCells returns the cells, the bit indexes in a Board, from which and to which a move goes.
+// MoveCells returns the squares from which and to which a move goes, as bit indexes in a Board.
 func (s *State) MoveCells(m rules.Move) (from, to int) {
 	move, _ := s.cells(m)
 	return int(move.start), int(move.end)
 }
 
-// CornerCount returns the number of goal corners that a seat occupies.
+// CornerCount returns how many of its two goal corners the seat occupies.
 func (s *State) CornerCount(seat int) int {
 	return bits.OnesCount64(uint64(s.pieces[seat] & s.geometry().goal[seat]))
 }
 
-// HasExtra reports whether a seat still has its extra move.
+// HasExtra reports whether the seat can still get its extra move, which it gets once, when a piece first
+// reaches a goal corner.
 func (s *State) HasExtra(seat int) bool { return s.extra>>seat&1 != 0 }
 
-// IsExtraMove reports whether the next move is an extra move.
+// IsExtraMove reports whether the next move is the extra move of a seat that has just reached a goal corner.
 func (s *State) IsExtraMove() bool { return s.bonus }
 
 // RowCount returns the number of pieces of a seat in a row. Rows are counted from 0 at the top.

@@ -8,7 +8,7 @@ import (
 
 // The following types and methods are for searches.
 
-// Undo is the information that Unmake needs to take back a move.
+// Undo has the data by which State.Unmake takes back a move.
 type Undo struct {
 	pieces       [2]Board
 	past         step
@@ -18,22 +18,22 @@ type Undo struct {
 	bonus        bool
 }
 
-// Make makes a legal move like Apply. A search that uses Make and Unmake copies much less than one that
-// clones the state, which includes all past moves.
+// Make makes a legal move like Apply. The result lets Unmake take it back. Searches use the two because they
+// copy much less than Clone, which copies all past moves.
 func (s *State) Make(m rules.Move) Undo {
 	u := Undo{s.pieces, s.past[s.ply%maxPast], s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus}
 	s.Apply(m, nil)
 	return u
 }
 
-// Unmake takes back the last move. u is the result of Make for that move.
+// Unmake takes back the last move, for which Make has returned u.
 func (s *State) Unmake(u Undo) {
 	s.ply--
 	s.past[s.ply%maxPast] = u.past
 	s.pieces, s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
-// limitHorizon is the number of plies before the limit from which Key distinguishes positions by their ply.
+// limitHorizon is the number of plies before the end by the limit in which Key depends on the ply.
 const limitHorizon = 64
 
 // Key returns a hash of the state for the tables of searches: the pieces, the side to move, the remaining
@@ -49,7 +49,7 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// Playout makes random legal moves to the end of the game.
+// Playout makes random legal moves to the end of the game. All legal moves are equally likely.
 func (s *State) Playout(r *rules.Rand) {
 	if s.turn == rules.Over {
 		return
@@ -75,7 +75,8 @@ func (s *State) Playout(r *rules.Rand) {
 	*r = rand
 }
 
-// pick returns the legal move with index n.
+// pick returns the legal move with index n. from has the legal moves, t their numbers by square, and rows is
+// sums(t.counts()).
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

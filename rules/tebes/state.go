@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// maxPast is the number of past moves that a state stores, a power of two. A game with a limit is never
-// longer.
+// maxPast is the number of past moves that a state stores to detect repeated positions. It is a power of two.
+// Games with a limit are never longer.
 const maxPast = 1024
 
 const draw = -1
@@ -19,22 +19,22 @@ type State struct {
 	black           Board    // the black squares
 	rules           Rules
 	ply             uint16
-	lastPly         uint16 // the ply at which the game is over
-	irreversiblePly uint16 // the ply after the last move that can never be undone
+	lastPly         uint16 // number of plies after which the game is a draw
+	irreversiblePly uint16 // number of plies made up to the last move that cannot be reversed
 	turn            int8
-	winner          int8  // a seat or draw; only valid when the game is over
-	extra           uint8 // one bit for each seat that still has its extra move
+	winner          int8  // seat, or -1 for a draw; only valid when the game is over
+	extra           uint8 // bit 1<<seat is set if the seat still has its extra move
 	bonus           bool  // the next move is an extra move
 
 	opening rules.Opening
 
 	// past has the move of each ply at index ply%maxPast. A move forward, a capture, and the arrival at a
-	// corner that brings the extra move can never be undone. Only positions since the last of these moves can
-	// come back, and all moves since then are sideways.
+	// corner that brings the extra move can never be reversed. Only positions since the last of these moves
+	// can come back, and all moves since then are sideways.
 	past [maxPast]step
 }
 
-// step is a move as the cells at its start and end.
+// step is a move, as the bit indexes in a Board of the squares where it starts and ends.
 type step struct{ start, end uint8 }
 
 // Deal sets the state to the first position.
@@ -46,14 +46,16 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening makes the position after an opening the first of the game.
+// startAfterOpening turns the position after the opening o into the first one of the game, with ply 0 and no
+// past.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.irreversiblePly, s.past = 0, 0, [maxPast]step{}
 	s.lastPly, s.opening = s.rules.lastPly(), o
 }
 
-// setUp sets the state to the position before the opening.
+// setUp sets s to the position before any opening moves. It draws the colors of the squares from src if the
+// rules say so.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	g := &geometries[r.Size&7]
 	*s = State{pieces: g.start, black: g.chequer, rules: r, lastPly: r.lastPly(), extra: 1<<white | 1<<black}
@@ -84,7 +86,7 @@ func (s *State) Turn() int { return int(s.turn) }
 // Ply implements rules.State.
 func (s *State) Ply() int { return int(s.ply) }
 
-// sources sets from to the sources of the legal moves of the side to move.
+// sources sets from to the legal moves of the side to move.
 func (s *State) sources(from *sources) {
 	all := s.geometry().all
 	mine, theirs, near := s.pieces[black], s.pieces[white], all&^s.black
@@ -97,10 +99,11 @@ func (s *State) sources(from *sources) {
 	}
 }
 
-// forbid removes the moves that would bring back an earlier position. It goes back move by move and maintains
-// the squares of each side that differ from now. If it is the opponent's turn in an earlier position, the
-// opponent's pieces stand as now, and only one piece of the side to move stands elsewhere, then the move of
-// that piece would bring the position back. Since the last irreversible move the sides have alternated.
+// forbid removes from from the moves that would bring back an earlier position. It goes back move by move and
+// maintains the squares of each side that differ from now. If it is the opponent's turn in an earlier
+// position, the opponent's pieces stand as now, and only one piece of the side to move stands elsewhere, then
+// the move of that piece would bring the position back. Since the last irreversible move the sides have
+// alternated.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
 	for back := uint16(1); back <= min(s.ply-s.irreversiblePly, maxPast); back++ {
@@ -120,7 +123,8 @@ func (s *State) forbid(from *sources) {
 	}
 }
 
-// remove removes the sideways move between two squares of the real board, if it is there.
+// remove removes the sideways move of side between two squares of the unflipped board. Each of from and to
+// has one square. Other moves are ignored.
 func (s *sources) remove(side int, from, to Board) {
 	if side == white {
 		from, to = from.flip(), to.flip()
@@ -160,7 +164,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// cells returns the cells of a move. ok is false if the board has no such squares.
+// cells returns the squares of m as bit indexes in a Board. ok is false if the board has no such squares.
 func (s *State) cells(m rules.Move) (move step, ok bool) {
 	n := rules.Move(s.rules.Size) * rules.Move(s.rules.Size)
 	from, to := m/maxSquares, m%maxSquares
@@ -209,8 +213,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// move makes a move on the board. It ends the game by corners or by the number of pieces, and otherwise
-// determines who is next and whether the next move is an extra move.
+// move makes a move without checking it, and reports whether it captures a piece. It ends the game if the
+// side has won by corners or by pieces, and otherwise sets who moves next and whether that is an extra move.
 func (s *State) move(m step) (captured bool) {
 	me := s.turn & 1
 	from, to := Board(1)<<(m.start&63), Board(1)<<(m.end&63)
@@ -237,7 +241,8 @@ func (s *State) move(m step) (captured bool) {
 	return captured
 }
 
-// finish ends the game if the side to move has no moves, or at the limit.
+// finish ends the game if the side to move has lost because it has no moves (moves is false), or if the limit
+// is reached.
 func (s *State) finish(moves bool) {
 	if !moves {
 		s.endGame(1 - s.turn)

@@ -7,9 +7,10 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-const letters = "wb" // of the seats
+const letters = "wb" // of seats 0 and 1
 
-// extras has the texts for the seats that still have their extra move.
+// extras has the text for each set of seats that still have their extra move; bit 0 stands for white, bit 1
+// for black.
 var extras = [4]string{"-", "w", "b", "bw"}
 
 // View implements rules.State. Both seats see the whole board.
@@ -45,7 +46,7 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// illegalReason describes why a move is not legal.
+// illegalReason returns a sentence for people that says why m, which is not legal, is not.
 func (s *State) illegalReason(m step) phrase.Text {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.start), s.pieceAt(m.end)
@@ -91,7 +92,8 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 		text, size*size-1, middle, middle-size)
 }
 
-// number parses one or two digits without a leading zero.
+// number parses the digits, one or two without a leading zero, at the start of text, and returns the text
+// after them as rest. ok is false if there is no such number.
 func number(text string) (n int, rest string, ok bool) {
 	for len(text) > 0 && text[0] >= '0' && text[0] <= '9' {
 		if ok && n == 0 || n > 9 {

@@ -14,7 +14,8 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads the squares of the pieces.
+// readBoard reads the pieces from a view and derives the rest of the state. It stores an error in v if the
+// board is impossible.
 func (s *State) readBoard(v *rules.ViewReader) {
 	board := v.Value("board")
 	if len(board) != squares {
@@ -40,8 +41,8 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn derives from the board whether there was an opening, and who is to move. It returns the number of
-// pieces that must be on the board.
+// readTurn derives from the number of moves and pieces whether the game began with an opening, and who is to
+// move. due is the number of pieces that must be on the board.
 func (s *State) readTurn(v *rules.ViewReader) (due int) {
 	on := count(s.board[black] | s.board[white])
 	for _, plies := range [...]int{int(s.rules.Opening), 0} { // 0 if no good opening was found

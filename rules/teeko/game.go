@@ -47,7 +47,7 @@ type Rules struct {
 	Opening  uint8  // number of random plies before the first turn
 }
 
-// lastPly returns the number of plies at which the game is over.
+// lastPly returns the number of plies after which a game without a winner is a draw.
 func (r Rules) lastPly() uint16 {
 	return cmp.Or(r.Limit, rules.MaxPlies)
 }

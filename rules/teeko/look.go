@@ -8,7 +8,7 @@ import (
 
 // The following functions and methods are for bots.
 
-// limitHorizon is the number of plies before the limit from which Key distinguishes positions by their ply.
+// limitHorizon is the number of plies before the end by the limit in which Key depends on the ply.
 const limitHorizon = 64
 
 // Key returns a hash of the state for the tables of searches: the pieces, the side to move, whether pieces
@@ -27,8 +27,8 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// MoveSquares returns the squares from which and to which a move goes. If the move places a piece, both are
-// its square.
+// MoveSquares returns the squares from which and to which a move goes. If the move places a new piece, both
+// are its square.
 func MoveSquares(m rules.Move) (from, to int) {
 	if m < moveBase {
 		return int(m), int(m)
@@ -36,7 +36,7 @@ func MoveSquares(m rules.Move) (from, to int) {
 	return split(m)
 }
 
-// IsPlacing reports whether the next move places a piece.
+// IsPlacing reports whether the next move places a new piece instead of moving one.
 func (s *State) IsPlacing() bool { return s.rules.Drop && int(s.ply)+s.opening.Plies() < 2*pieces }
 
 // Neighbors returns the squares next to a square.
@@ -48,7 +48,7 @@ func (s *State) Winner() int { return int(s.winner) }
 // Pieces returns the squares on which the pieces of a seat stand.
 func (s *State) Pieces(seat int) Board { return s.board[seat] }
 
-// Shapes returns the winning shapes. The slice must not be modified.
+// Shapes returns the sets of four squares whose occupation wins the game. The slice must not be modified.
 func (s *State) Shapes() []Board {
 	if s.rules.Advanced {
 		return advancedShapes
@@ -75,7 +75,7 @@ func (s *State) CanWin(seat int) bool {
 	return false
 }
 
-// completes reports whether a piece on any of the squares would turn three pieces into a winning shape.
+// completes reports whether three pieces become a winning shape by a fourth on any one of squares.
 func (s *State) completes(three, squares Board) bool {
 	for ; squares != 0; squares &= squares - 1 {
 		if s.rules.wins(three | squares&-squares) {

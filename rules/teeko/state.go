@@ -11,7 +11,7 @@ import (
 const (
 	size    = 5
 	squares = size * size
-	pieces  = 4 // of each side
+	pieces  = 4 // number of pieces of each side
 
 	black = 0
 	white = 1
@@ -42,7 +42,7 @@ var neighbours = func() (n [32]Board) {
 	return n
 }()
 
-// shapes returns the 44 winning shapes or, if large squares count, the 58 of the advanced game.
+// shapes returns the winning sets of four squares: 44 of them, or 58 if squares larger than 2x2 win too.
 func shapes(large bool) (list []Board) {
 	largest := 1
 	if large {
@@ -93,7 +93,7 @@ func newShapeTable(list []Board) (t shapeTable) {
 
 func slot(b Board) uint8 { return uint8(b * slotFactor >> (32 - slotBits)) }
 
-// wins reports whether the pieces of a side are a winning shape.
+// wins reports whether the pieces b of one side stand on a winning set of four squares.
 func (r Rules) wins(b Board) bool {
 	if r.Advanced {
 		return advanced[slot(b)] == b
@@ -105,10 +105,10 @@ func (r Rules) wins(b Board) bool {
 type State struct {
 	board   [2]Board // pieces of black and white
 	ply     uint16
-	lastPly uint16 // the ply at which the game is over
+	lastPly uint16 // number of plies after which the game is a draw
 	rules   Rules
 	turn    int8
-	winner  int8 // noOne until a seat has won
+	winner  int8 // seat that has won, or noOne
 
 	opening rules.Opening
 }
@@ -122,13 +122,14 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening makes the position after an opening the first of the game.
+// startAfterOpening turns the position after the opening o into the first one of the game, with ply 0.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.lastPly, s.opening = 0, s.rules.lastPly(), o
 }
 
-// setUp sets the state to the position before the opening.
+// setUp sets s to the position before any opening moves. It draws the squares of the pieces from src if the
+// rules say so.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	*s = State{rules: r, lastPly: r.lastPly(), winner: noOne}
 	if r.Drop {
@@ -245,7 +246,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.change(1<<from | 1<<to)
 }
 
-// change moves or places a piece of the side to move by flipping its squares, and passes the turn.
+// change flips the squares in flip on the board of the side to move, which places or moves a piece. Then it
+// ends the game or passes the turn to the other side.
 func (s *State) change(flip Board) {
 	side := s.turn & 1
 	s.board[side] ^= flip

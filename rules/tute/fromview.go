@@ -9,10 +9,10 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal implements rules.Redealer. It shuffles the other hands, except for the cards that all seats know to
-// be in them, and the stock above the trump card. A seat that is choosing a song keeps the pairs from which
-// it may choose. No hand gets cards that it would have declared in this trick, or would have had to play
-// since the last draw. Redeal does not change a game that is over.
+// Redeal implements rules.Redealer. It deals the cards that a seat does not see at random to the other hands
+// and the stock. Cards that all seats know stay where they are. A seat that is choosing which pair of 12 and
+// 11 to declare keeps these pairs. No hand gets cards that its seat would have had to declare in this trick,
+// or to play since the last draw. A game that is over does not change.
 func (s *State) Redeal(seat int, r *rules.Rand) {
 	if s.Mover < 0 {
 		return
@@ -27,15 +27,16 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	s.KnownCards = known
 }
 
-// redeal reports whether it found a deal. If choice is not 0, the deal must give the seat to move that
-// choice.
+// redeal deals the cards that a seat does not see at random, and reports whether it found an allowed deal. If
+// choice is not 0, the seat to move must have exactly the pairs of the suits in choice, one bit each, to
+// choose from.
 func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
 	possible := func() bool { return s.possible() && (choice == 0 || s.SongChoice == choice) }
 	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
 }
 
-// possible reports whether the hands agree with what was declared and no hand wins at once. It also sets
-// Choice and askedCount.
+// possible reports whether the hands fit the pairs of 12 and 11 that seats have declared in this trick, and
+// no hand wins at once. It also sets SongChoice and askedCount.
 func (s *State) possible() bool {
 	if s.HasInstantWin(s.rules.BlackHand, true) {
 		return false
@@ -65,21 +66,21 @@ func (s *State) possible() bool {
 	return s.TrickSize > 0 || s.SongChoice != 0 || s.Mover == int8(s.Leader)
 }
 
-// mayHaveSwapped reports whether a seat may have completed the pair of trumps by an exchange in this trick,
-// too late to declare it.
+// mayHaveSwapped reports whether a seat may have got the 12 or 11 of trumps by exchanging the trump card in
+// this trick. It then had the pair too late to declare it.
 func (s *State) mayHaveSwapped(seat int) bool {
 	moved := seat == int(s.Mover) || s.HandAndTrickCard(seat) != s.Hands[seat]
 	return s.rules.Exchange && moved && Pair(s.Trumps())&s.publicCards(seat) != 0
 }
 
-// publicCards returns the cards that all seats know to be in a hand, or to have been played by it in this
-// trick.
+// publicCards returns the cards that all seats know: those known to be in the seat's hand, and its card in
+// the current trick.
 func (s *State) publicCards(seat int) baraja.Set {
 	return s.KnownCards[seat] | s.HandAndTrickCard(seat)&^s.Hands[seat]
 }
 
-// cannotHold returns, by seat, the cards that it cannot hold: with them it would have had to play another
-// card in this trick, or in the tricks since the last draw.
+// cannotHold returns, for each seat, cards that it cannot hold: those that the rules would have forced it to
+// play in this trick, or in earlier tricks after the stock was used up.
 func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	draws := s.draws()
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
@@ -93,7 +94,8 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 // draws returns the number of cards that each seat draws in a game.
 func (s *State) draws() int { return (int(s.DrawEnd) - handCards*int(s.Players)) / int(s.Players) }
 
-// eachLack calls tell for the cards that a seat evidently lacked when card n of the game was played.
+// eachLack calls tell for each set of cards of which a seat had none when it played, because the rules would
+// have forced it to play one of them. n is the index of the card that it played among all cards of the game.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	n := 0
 	for p := range s.Plays {
@@ -109,16 +111,16 @@ func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	}
 }
 
-// Lack is a fact that the cards played show about a hand: of Cards it holds at most MaxUnknown that are not
-// known to be in it.
+// Lack says that a seat holds at most MaxUnknown of Cards, apart from those that all seats know it holds. It
+// follows from a card that the seat has played although the rules prefer Cards.
 type Lack struct {
 	Seat       int
 	Cards      baraja.Set
 	MaxUnknown int
 }
 
-// Lacks appends what the other seats have shown by playing a card that was only allowed if they lacked
-// others. They may have drawn some of the lacked cards since; MaxUnknown allows for that. Redeal respects
+// Lacks appends to dst what the cards played show about the hands of all seats except observer. Seats may
+// have drawn some of the cards since they lacked them; MaxUnknown allows for that. Redeal itself respects
 // only what was shown since the last draw.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	players, tricks := int(s.Players), int(s.PlayedCount-s.TrickSize)/int(s.Players)
@@ -139,7 +141,7 @@ func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	return dst
 }
 
-// playedBy returns the cards that a seat has played, beginning with card n of the game.
+// playedBy returns the cards that a seat has played, except for those among the first n cards of the game.
 func (s *State) playedBy(seat, n int) (cards baraja.Set) {
 	for p := range s.Plays {
 		if n--; n < 0 && p.Seat == seat {
@@ -149,7 +151,7 @@ func (s *State) playedBy(seat, n int) (cards baraja.Set) {
 	return cards
 }
 
-// exchanges is the maximum number of cards that a seat gets by exchanging the trump card.
+// exchanges is the maximum number of cards that a seat can get by exchanging cards for the trump card.
 const exchanges = 2
 
 // fromView implements rules.Variant.FromView.
@@ -172,7 +174,8 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readSongs reads the declared suits and the suits whose song was scored.
+// readSongs reads from a view which pairs of 12 and 11 were declared in this trick, and which were scored. It
+// stores errors in v.
 func (s *State) readSongs(v *rules.ViewReader) {
 	list := v.Value("declared")
 	for seat := range int(s.Players) {
@@ -196,7 +199,8 @@ func (s *State) readSongs(v *rules.ViewReader) {
 	}
 }
 
-// readPoints reads the points, which must be those of the tricks and of the scored songs.
+// readPoints reads the points of the seats from a view. It stores an error in v unless they can be the sum of
+// the tricks and the scored pairs of 12 and 11.
 func (s *State) readPoints(v *rules.ViewReader) {
 	var points [baraja.TableSeats]int
 	v.Ints("points", points[:s.Players], 0, 2*baraja.AllPoints, 0)

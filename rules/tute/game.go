@@ -41,9 +41,9 @@ type Rules struct {
 	FollowOnly bool
 }
 
-// MaxPlies returns the maximum number of moves: the cards, the exchanges, and the choices of a song. There is
-// at most one such choice for each trick, because of the three suits that are not trumps only one seat can
-// have two pairs. A song that is not scored may be chosen again.
+// MaxPlies returns the maximum number of moves in a game: the cards, the exchanges of the trump card, and the
+// choices of a pair to declare. There is at most one such choice for each trick, because of the three suits
+// that are not trumps only one seat can have two pairs. A pair that was not scored may be chosen again.
 func (r Rules) MaxPlies() int { return r.TableRules.MaxPlies() + baraja.TableCards/int(r.Players) }
 
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {

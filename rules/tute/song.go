@@ -9,10 +9,10 @@ import (
 
 const (
 	songPoints  = 20
-	trumpPoints = 40 // for the song in trumps
+	trumpPoints = 40 // for the 12 and 11 of trumps
 )
 
-// pairs returns the suits, one bit each, of which the hand holds 12 and 11 and whose song was not scored yet.
+// pairs returns the suits, one bit each, of which hand holds 12 and 11 and whose pair was not scored yet.
 func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	for p := baraja.Pairs(hand, s.SungSuits) & baraja.Twelves; p != 0; p &= p - 1 {
 		suits |= 1 << p.First().Suit()
@@ -20,12 +20,13 @@ func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	return suits
 }
 
-// Pair returns the 12 and the 11 of a suit.
+// Pair returns the set of the 12 and the 11 of a suit.
 func Pair(suit baraja.Suit) baraja.Set {
 	return baraja.Set(0).With(baraja.CardOf(12, suit)).With(baraja.CardOf(11, suit))
 }
 
-// SongPoints returns the points of the song in a suit.
+// SongPoints returns the points for declaring ("singing") the 12 and 11 of a suit and winning the trick: 40
+// in trumps, otherwise 20.
 func (s *State) SongPoints(suit baraja.Suit) int16 {
 	if suit == s.Trumps() {
 		return trumpPoints
@@ -33,8 +34,9 @@ func (s *State) SongPoints(suit baraja.Suit) int16 {
 	return songPoints
 }
 
-// declareAll makes the seats declare their songs, in order from the leader, beginning with the first that was
-// not asked yet. It stops if a seat must choose between songs. If none must, the leader is to move.
+// declareAll makes the seats declare their pairs of 12 and 11 at the start of a trick, in order from the
+// leader. It continues with the first seat that was not asked yet, and stops if a seat must choose between
+// pairs. Otherwise the leader is to move. log may be nil.
 func (s *State) declareAll(log *rules.Log) {
 	for ; s.askedCount < s.Players; s.askedCount++ {
 		s.Mover = int8((s.Leader + s.askedCount) % s.Players)
@@ -54,22 +56,22 @@ func (s *State) declareAll(log *rules.Log) {
 	s.Mover = int8(s.Leader)
 }
 
-// chooseSong makes the seat to move declare the suit that it has chosen.
+// chooseSong declares the pair of 12 and 11 that the seat to move has chosen.
 func (s *State) chooseSong(suit baraja.Suit, log *rules.Log) {
 	s.announce(suit, log)
 	s.SongChoice = 0
 	s.askedCount++
 }
 
-// announce records that the seat to move declares the pair of a suit. From then on all seats know these
-// cards.
+// announce records that the seat to move declares the 12 and 11 of a suit. From then on all seats know that
+// it holds these cards.
 func (s *State) announce(suit baraja.Suit, log *rules.Log) {
 	s.DeclaredSuits[s.Mover] = uint8(suit) + 1
 	s.KnownCards[s.Mover] |= Pair(suit)
 	s.logSong(int(s.Mover), log)
 }
 
-// logSong logs the suit that a seat has declared, if any.
+// logSong logs the suit whose pair a seat has declared in this trick, if any. log may be nil.
 func (s *State) logSong(seat int, log *rules.Log) {
 	suit, ok := s.DeclaredBy(seat)
 	if log == nil || !ok {
@@ -78,13 +80,14 @@ func (s *State) logSong(seat int, log *rules.Log) {
 	log.Add(rules.AllSeats, "sing", seat, suit, int(s.SongPoints(suit)))
 }
 
-// DeclaredBy returns the suit that a seat has declared in this trick, if any.
+// DeclaredBy returns the suit whose 12 and 11 a seat has declared in this trick. ok is false if it has
+// declared none.
 func (s *State) DeclaredBy(seat int) (suit baraja.Suit, ok bool) {
 	return baraja.Suit(s.DeclaredSuits[seat] - 1), s.DeclaredSuits[seat] != 0
 }
 
-// scoreSong gives the winner of the trick just collected the points of its song, if it has declared one and
-// still holds the pair. No seat can score that suit again.
+// scoreSong gives the winner of the trick just collected the points for its pair of 12 and 11, if it has
+// declared one and still holds both cards. No seat can score that suit again. log may be nil.
 func (s *State) scoreSong(log *rules.Log) {
 	suit, ok := s.DeclaredBy(int(s.Winner))
 	if !ok || Pair(suit)&^s.Hands[s.Winner] != 0 {

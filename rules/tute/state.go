@@ -7,23 +7,25 @@ import (
 )
 
 const (
-	// SingMove plus a suit is the move sing:SUIT. Lower moves are as in Brisca.
+	// SingMove plus a suit is the move that chooses the pair of that suit to declare. Lower numbers are
+	// moves as in Brisca.
 	SingMove = baraja.SwapMove + baraja.Cards
 	suits    = 4
 )
 
-// State is a position of Tute. It can be copied and compared. Bots and training may read the table; only the
-// methods of State may change it.
+// State is a position of Tute. It can be copied and compared. Other packages may read the fields of the
+// embedded Table, but only the methods of State may change them.
 type State struct {
 	baraja.Table
-	// DeclaredSuits has, by seat, the suit that it has declared in this trick, plus 1; 0 if none.
+	// DeclaredSuits has, by seat, 1 plus the suit whose 12 and 11 the seat has declared in this trick; 0
+	// means none.
 	DeclaredSuits [baraja.TableSeats]uint8
-	// SungSuits has the suits whose song was scored, one bit each.
+	// SungSuits has the suits whose pair of 12 and 11 was scored, one bit each.
 	SungSuits uint8
-	// SongChoice has the suits, one bit each, from which the seat to move must choose its song. It is 0 if that
-	// seat is to play a card.
+	// SongChoice has the suits, one bit each, from which the seat to move must choose the pair that it
+	// declares. It is 0 if that seat is to play a card.
 	SongChoice uint8
-	askedCount uint8 // number of seats, from the leader, that have declared or had nothing to declare
+	askedCount uint8 // number of seats, from the leader, that have declared a pair or have none
 	rules      Rules
 }
 
@@ -34,14 +36,14 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.dealPack()
 }
 
-// Layout sets the state to the first position of a pack that is already shuffled.
+// Layout sets s to the first position of a game in which the cards of pack are dealt in the given order.
 func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	*s = State{rules: r}
 	s.Pack = pack
 	s.dealPack()
 }
 
-// dealPack deals from the shuffled pack.
+// dealPack deals the cards of s.Pack in their order and begins the first trick.
 func (s *State) dealPack() {
 	s.Table.Deal(int(s.rules.Players), handCards)
 	s.beginTrick(nil)
@@ -59,8 +61,8 @@ func (s *State) Playable() baraja.Set {
 	return s.duties(led, s.Best).Playable(s.Hands[s.Mover])
 }
 
-// duties returns the duties of a seat in a trick, given the card led and the card that is winning. If nothing
-// is led yet, led is NoCard and there are no duties.
+// duties returns which cards a seat must play, in order of priority. led is the first card of the trick, best
+// the one that is winning. If led is NoCard, the seat may play any card.
 func (s *State) duties(led, best baraja.Card) baraja.Duties {
 	if led == baraja.NoCard {
 		return baraja.Duties{}
@@ -77,8 +79,8 @@ func (s *State) duties(led, best baraja.Card) baraja.Duties {
 // Points implements rules.State.
 func (s *State) Points() []float64 { return s.FloatPoints() }
 
-// Legal implements rules.State. The cards come first, then the exchanges. If a song must be chosen, only the
-// suits are legal.
+// Legal implements rules.State. The cards come first, then the exchanges of the trump card. If the seat must
+// choose a pair to declare, only the suits of its pairs are legal.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.Mover < 0 {
 		return dst
@@ -130,7 +132,7 @@ func (s *State) Check(m rules.Move) error {
 	return nil
 }
 
-// advice returns the legal cards or songs as text.
+// advice returns the legal cards, or the legal choices of a pair, joined by commas, for an error message.
 func (s *State) advice() []byte {
 	if s.SongChoice == 0 {
 		return s.Playable().Text(nil)
@@ -165,8 +167,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick ends a complete trick: it counts the points and the winner's song, checks for a hunt, draws
-// cards and begins the next trick.
+// finishTrick ends a complete trick. It gives the points and those of a declared pair to the winner, ends the
+// game if the option hunt3 says so, makes the seats draw, and begins the next trick. log may be nil.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -181,7 +183,8 @@ func (s *State) finishTrick(log *rules.Log) {
 	}
 }
 
-// beginTrick checks for hands that win at once, then makes the seats declare.
+// beginTrick ends the game if a hand wins at once. Otherwise it makes the seats declare their pairs. log may
+// be nil.
 func (s *State) beginTrick(log *rules.Log) {
 	if !s.winAtOnce(log) {
 		s.declareAll(log)
