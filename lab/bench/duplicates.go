@@ -91,9 +91,9 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 // power is the statistical power for which the numbers of games in the table are computed.
 const power = 0.8
 
-// worthRow returns a row of the table for the first bot's results in a game, by deal and rotation. The
-// results are named by: wins or points. Cells are nil if there is no difference between the bots, or if too
-// few deals were played to estimate it.
+// worthRow returns a row of the table for the first bot's results in a game, by deal and rotation. The text
+// by says what the results are: wins or points. Cells are nil if there is no difference between the bots, or
+// if too few deals were played to estimate it.
 func worthRow(title, by string, deals [][]float64) []any {
 	w := newWorth(deals)
 	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", w.mean.Value, w.mean.PlusMinus()), nil, nil, nil, nil}

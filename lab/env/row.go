@@ -129,8 +129,9 @@ func (r *rowWriter) seatNumbers(name string, players, seat int, number func(seat
 	}
 }
 
-// tricks writes which card of the trick each seat has played, and all cards that it has played before. The
-// trick begins with the card of the leader. The observing seat is the first.
+// tricks writes planes with the card that each seat has played to the current trick, which begins with the
+// leader's card, and planes with the cards that each has played so far, played. The order starts with the
+// observing seat, whose card in the trick is left out.
 func (r *rowWriter) tricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
 	var lies [rules.MaxSeats]baraja.Set
 	for _, c := range trick {

@@ -47,8 +47,8 @@ func openCache(dir string, mebibytes int) (*cache, error) {
 	return &cache{dir: dir, maxBytes: int64(mebibytes) << 20, lock: held, used: map[string]bool{}}, nil
 }
 
-// lock locks the file at path for this experiment. If another experiment has locked it, the error says that
-// what is in use and that the user can choose something else with the flag.
+// lock locks the file at path for this experiment. If another experiment has locked it, the error names the
+// resource in use, which is what, and the flag with which the user can choose another one.
 func lock(path, what, flag string) (*flock.Flock, error) {
 	l := flock.New(path)
 	if held, err := l.TryLock(); err != nil || !held {

@@ -38,7 +38,7 @@ type GameRecord struct {
 	Moves    [MaxMoves]uint8 // as actions, see cards.Action
 }
 
-// Append appends the encoded game to dst: rules, number of moves, pack, moves.
+// Append appends the game in binary form to dst: rules, number of moves, pack, moves.
 func (g *GameRecord) Append(dst []byte) []byte {
 	dst = append(dst, g.Rules, g.NumMoves)
 	for _, c := range g.Pack {
@@ -49,8 +49,8 @@ func (g *GameRecord) Append(dst []byte) []byte {
 
 const fixedBytes = 2 + baraja.TableCards // bytes of a game before its moves
 
-// Decode decodes the game at the beginning of b and returns its size in bytes. It does not check the game
-// against the rules: see CheckGame.
+// Decode sets g to the game at the beginning of b, in the form of Append, and returns its size in bytes. It
+// does not check the game against the rules: see CheckGame.
 func (g *GameRecord) Decode(b []byte) (int, error) {
 	if len(b) < fixedBytes || int(b[1]) > MaxMoves || len(b) < fixedBytes+int(b[1]) {
 		return 0, errors.New("a game is cut off")
@@ -66,8 +66,8 @@ func (g *GameRecord) Decode(b []byte) (int, error) {
 	return fixedBytes + int(g.NumMoves), nil
 }
 
-// CheckGame returns an error unless g is a complete, legal game of the mode. The list has all combinations
-// of optional rules of the mode.
+// CheckGame returns an error unless g is a complete, legal game of mode m. The list must have all
+// combinations of optional rules of the mode, in the order of GameRecord.Rules.
 func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	if int(g.Rules) >= len(list) {
 		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
@@ -91,7 +91,8 @@ func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	return nil
 }
 
-// Move converts an action of a recorded game to a move of position p.
+// Move converts an action of a recorded game, a card or another kind of move, to the move that it is in
+// position p.
 func Move(p *cards.Position, action uint8) rules.Move {
 	switch {
 	case action < cards.ExchangeAction:

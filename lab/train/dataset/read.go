@@ -23,8 +23,8 @@ type Set struct {
 	offsets []uint32 // of each game in bytes, in units of align
 }
 
-// Load reads a data set. The path is that of the file or of the run's directory. If maxGames is not 0, Load
-// reads at most that number of games. It checks every game against the rules.
+// Load reads a data set and checks every game against the rules. The path is that of the file or of the
+// directory of the run that has generated it. If maxGames is not 0, Load reads at most that number of games.
 func Load(path string, maxGames int) (*Set, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, File)
@@ -41,7 +41,7 @@ func Load(path string, maxGames int) (*Set, error) {
 	return s, nil
 }
 
-// Read is like Load, but reads from r.
+// Read reads a data set, like Load, but from r.
 func Read(r io.Reader, maxGames int) (*Set, error) {
 	b := bufio.NewReaderSize(r, maxHeader)
 	s := &Set{}
@@ -120,7 +120,7 @@ func (s *Set) readGames(r io.Reader, games int) error {
 // align is the unit of Set.offsets, so that 32 bits are enough for an offset.
 const align = 4
 
-// Game decodes game i into g.
+// Game sets g to game i, where i is below Header.Games.
 func (s *Set) Game(i int, g *GameRecord) {
 	if _, err := g.Decode(s.bytes[int(s.offsets[i])*align:]); err != nil {
 		panic(err) // Read has decoded it
@@ -134,5 +134,5 @@ func (s *Set) Len(i int) int { return int(s.bytes[int(s.offsets[i])*align+1]) }
 // not identify the games, because bots change.
 func (s *Set) Sum() string { return fmt.Sprintf("%x", sha256.Sum256(s.bytes)) }
 
-// Memory returns the bytes in memory.
+// Memory returns the size of the data set in memory, in bytes.
 func (s *Set) Memory() int64 { return int64(cap(s.bytes)) + 4*int64(cap(s.offsets)) }

@@ -58,7 +58,7 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete assigns a bot to every seat and checks the settings.
+// Complete checks the settings and assigns a bot to every seat if only one is named.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	if err := c.Check(); err != nil {
 		return err
@@ -80,14 +80,15 @@ func (c *Config) mode() cards.Mode {
 	return m
 }
 
-// Games returns the total number of games.
+// Games returns the total number of games of the data set, over all combinations of the optional rules.
 func (c *Config) Games() int { return c.GamesPerRules << c.mode().RuleCount() }
 
-// GenerateFunc generates the games numbered from to to-1 and appends their encoding to dst. Several
-// goroutines may call it at once. Game i has the combination of rules i modulo the number of combinations.
+// GenerateFunc generates the games numbered from, from+1 and so on, but not game to, and appends their
+// binary form to dst. Several goroutines may call it at once. Game i has the combination of optional rules
+// with the number i modulo the number of combinations.
 type GenerateFunc func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
 
-// randomGames returns a function that generates games of random moves.
+// randomGames returns a function that generates games in which all moves are random.
 func randomGames(c *Config) GenerateFunc {
 	m := c.mode()
 	list := m.Rules()
@@ -112,7 +113,8 @@ func randomGames(c *Config) GenerateFunc {
 	}
 }
 
-// SetDeal sets the rules and the pack of g from the first position of a game, and removes all moves.
+// SetDeal sets the rules, by their number, and the shuffled pack of g, and removes all moves. The table t
+// must be that of the first position of a game.
 func (g *GameRecord) SetDeal(ruleBits int, t *baraja.Table) {
 	// In the shuffled pack the trump card was behind the cards that were dealt.
 	n := int(t.NextDraw)
@@ -127,7 +129,7 @@ func (g *GameRecord) AddMove(m rules.Move) {
 	g.NumMoves++
 }
 
-// writer is the run.Trainer that generates a data set.
+// writer is a generation of a data set in progress. It implements run.Trainer.
 type writer struct {
 	*Config
 	workers  int
@@ -140,7 +142,7 @@ type writer struct {
 	sample   SetSize  // what Sample has generated, before compression
 }
 
-// SetSize is the size of a data set, or of the part that is written.
+// SetSize is the number of games and the size of the file of a data set, or of the part written so far.
 type SetSize struct {
 	Games int   `json:"games"`
 	Bytes int64 `json:"bytes"`
@@ -150,7 +152,8 @@ func (r SetSize) String() string {
 	return fmt.Sprintf("%s, %d bytes\n", text.Count(r.Games, "game"), r.Bytes)
 }
 
-// Prepare finds the bots and returns the trainer. The configuration must be valid.
+// Prepare finds the bots that play and returns the trainer that generates the games. The configuration must
+// be valid.
 func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err error) {
 	w := &writer{Config: c, workers: in.Workers, raws: make([][]byte, in.Workers)}
 	if w.generate = randomGames(c); len(c.Bots) > 0 {
@@ -166,7 +169,8 @@ func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err 
 
 func (w *writer) Progress() (done, all int) { return w.progress.Games, w.Games() }
 
-// Step generates one piece for each worker.
+// Step generates one piece of pieceGames games for each worker and compresses it. If ctx ends first, it
+// returns an error and changes nothing.
 func (w *writer) Step(ctx context.Context) error {
 	all, from := w.Games(), w.progress.Games/pieceGames
 	var frames [][]byte
@@ -184,7 +188,7 @@ func (w *writer) Step(ctx context.Context) error {
 	return err
 }
 
-// Report writes the pieces of the last step to the file.
+// Report writes the pieces that the last step has generated to the file in f.
 func (w *writer) Report(f *run.Folder) error {
 	if w.progress.Bytes == 0 {
 		line, err := json.Marshal(SetHeader{Mode: w.Mode, Games: w.Games(), Seed: w.Seed, Bots: w.Bots})
@@ -218,7 +222,7 @@ func (w *writer) Report(f *run.Folder) error {
 	return file.Close()
 }
 
-// Save writes a checkpoint after the games are safely on disk.
+// Save flushes the file of games to disk and then writes a checkpoint.
 func (w *writer) Save(to io.Writer) error {
 	if w.path != "" {
 		file, err := os.OpenFile(w.path, os.O_WRONLY, 0)
@@ -238,7 +242,8 @@ func (w *writer) Finish(context.Context, *run.Folder) (run.TrainingResult, error
 	return w.progress, nil
 }
 
-// Sample generates some games with one worker: a whole step of slow bots would take too long.
+// Sample generates some games with one worker, for about the given time, because a whole step of slow bots
+// would take too long. It returns how many games all workers together would have generated.
 func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {
 	began := time.Now()
 	for n := 1 << w.mode().RuleCount(); n <= pieceGames && time.Since(began) < most; n *= 2 {
@@ -251,7 +256,8 @@ func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err 
 	return w.sample.Games * max(1, min(w.workers, runtime.GOMAXPROCS(0))), nil
 }
 
-// Size estimates the bytes of the pieces in memory and of the file, from the sample.
+// Size returns estimates, in bytes, of the memory for a step and of the file. They are based on Sample,
+// which must have been called.
 func (w *writer) Size() (memory, disk int64) {
 	games := int64(w.sample.Games)
 	return int64(3*w.workers*pieceGames) * w.sample.Bytes / games, int64(w.Games()) * w.sample.Bytes / games * compressedPercent / 100

@@ -9,8 +9,8 @@ import (
 
 const suits = 4
 
-// Heuristic computes the value of each card that a seat may play, by the rules of the thesis. Call
-// SetPosition first.
+// Heuristic computes the heuristic value of each card that the seat to move may play, by the rules of the
+// thesis. SetPosition must be called first.
 type Heuristic struct {
 	tute  bool
 	legal baraja.Set // cards that may be played
@@ -49,7 +49,7 @@ func suitsOf(all baraja.Set) (s [suits]baraja.Set) {
 	return s
 }
 
-// cardsByValue returns the cards whose value satisfies wanted.
+// cardsByValue returns the set of all cards for whose value in points wanted returns true.
 func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	for _, c := range baraja.Pack40 {
 		if wanted(baraja.Value(c)) {
@@ -59,7 +59,8 @@ func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	return s
 }
 
-// setsBy returns for each value v the set of cards whose value w satisfies wanted(v, w).
+// setsBy returns, for each card value v from 0 to 11, the set of cards with a value w for which wanted(v, w)
+// returns true.
 func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	for v := range sets {
 		sets[v] = cardsByValue(func(w int) bool { return wanted(v, w) })
@@ -67,7 +68,7 @@ func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	return sets
 }
 
-// SetPosition sets the position in which the seat to move plays a card.
+// SetPosition prepares h for position p, in which a seat must play a card.
 func (h *Heuristic) SetPosition(p *cards.Position) {
 	m, t := p.Mode, p.Board()
 	seat := int(t.Mover)
@@ -112,7 +113,8 @@ func (h *Heuristic) setLead(p *cards.Position, seat int) {
 	}
 }
 
-// Worth returns the heuristic value of playing c.
+// Worth returns the heuristic value of playing card c in the position of SetPosition. It may be negative; a
+// higher value is better.
 func (h *Heuristic) Worth(c baraja.Card) int {
 	if h.leading {
 		return h.leadWorth(c)
@@ -161,7 +163,7 @@ func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 	return worth
 }
 
-// heaviestSuits returns all cards of the suits in which the most aces and threes were played.
+// heaviestSuits returns all cards of the suits of which the most aces and threes have been played.
 func (h *Heuristic) heaviestSuits() (s baraja.Set) {
 	for suit, n := range h.heavyPlayed {
 		if n == h.maxHeavy {
@@ -180,8 +182,8 @@ func songSuits(bits uint8) (s baraja.Set) {
 	return s
 }
 
-// aceOverThreeValue returns a bonus for taking the three of trumps with the ace, or a penalty for not taking
-// it.
+// aceOverThreeValue returns the part of the value of card c for a trick in which the three of trumps is the
+// best card. The ace of trumps has a bonus, and any other card a penalty if the ace could be played.
 func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	ace := baraja.CardOf(1, h.trumps)
 	switch {
@@ -194,7 +196,8 @@ func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	return 0
 }
 
-// partnerTrickValue returns the value of adding a card worth v to a trick that the partner wins for certain.
+// partnerTrickValue returns the part of the value of a card that has v points if the seat plays last in a
+// trick that its partner is winning. Otherwise it returns 0.
 func (h *Heuristic) partnerTrickValue(v int) int {
 	if !h.playsLastForPartner {
 		return 0
@@ -209,7 +212,8 @@ func (h *Heuristic) partnerTrickValue(v int) int {
 	return v
 }
 
-// trickValue returns the value of winning or losing the trick in its present state.
+// trickValue returns the part of the value of card c, which has v points, for winning or losing the trick.
+// The flag trump says whether c is a trump, and wins whether it beats all cards in the trick so far.
 func (h *Heuristic) trickValue(c baraja.Card, v int, trump, wins bool) int {
 	suitLed, heavy := c.Suit() == h.led, heavySet.Has(c)
 	switch {

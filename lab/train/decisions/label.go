@@ -8,10 +8,10 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Decision is a move in a game and its outcome.
+// Decision is one move of a seat in a game and its outcome.
 type Decision struct {
 	Seat      int8
-	Points    int16 // points of the trick with songs and the bonus; 0 unless the seat's side won it
+	Points    int16 // points of the trick, with points for declarations and the bonus; 0 unless the seat's side won it
 	Heuristic int16 // heuristic value of the card played; 0 for other moves
 	Rest      int16 // points that the seat's side wins from this trick to the end of the game
 	Standing  int8  // at the end of the game, see cards.Position.Standing
@@ -25,13 +25,15 @@ type Follower struct {
 	trickStart int // index of the first decision of the trick
 }
 
-// Start starts a game from its mode, optional rules and shuffled pack.
+// Start begins to follow a new game with the given mode, optional rules and shuffled pack. It deletes the
+// previous Decisions.
 func (f *Follower) Start(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
 	f.Decisions, f.trickStart = f.Decisions[:0], 0
 	f.Position.Layout(m, r, pack)
 }
 
-// Step makes a legal move. After the last move of the game all Decisions are complete.
+// Step makes a legal move and records its decision. The outcomes of all Decisions are complete only after
+// the last move of the game.
 func (f *Follower) Step(m rules.Move) {
 	p := &f.Position
 	t := p.Board()
@@ -69,7 +71,8 @@ func (f *Follower) sidePoints(seat int8) int16 {
 	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
-// assignPoints sets the points of a trick in the decisions of the side that won it.
+// assignPoints sets Points in the decisions of the trick that has just ended, for the side of the seat
+// winner.
 func (f *Follower) assignPoints(winner int, points int16) {
 	for i := f.trickStart; i < len(f.Decisions); i++ {
 		if d := &f.Decisions[i]; f.Position.Mode.Side(int(d.Seat)) == f.Position.Mode.Side(winner) {

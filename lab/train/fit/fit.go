@@ -14,18 +14,19 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// ShardRows is the number of rows that are passed through a net together. Gradients are summed shard by
-// shard, so that the result does not depend on the number of workers.
+// ShardRows is the number of rows, inputs with their targets, that are passed through a net together.
+// Gradients are summed over these groups in order, so that the result does not depend on the number of
+// workers.
 const ShardRows = 16
 
-// Sample is one row to learn from: the inputs, and the wanted class or outputs.
+// Sample is one row from which a net learns: its inputs, and the wanted class or outputs.
 type Sample struct {
 	net.Inputs
 	Class   int       // wanted class, if the output is a softmax
 	Targets []float32 // wanted outputs of other nets; NoTarget for outputs to ignore
 }
 
-// NoTarget marks an output that is not learned from.
+// NoTarget is a value in Sample.Targets. It says that the net learns nothing from this output in this row.
 var NoTarget = float32(math.Inf(1))
 
 // The parameters of Adam (Kingma and Ba, 2015). All values are those of the paper except epsilon, which is
@@ -37,18 +38,19 @@ const (
 	epsilon     = 1e-7
 )
 
-// NetTrainer trains a net. The loss is the mean cross-entropy of a softmax or a sigmoid, and half the mean
-// squared error of linear outputs.
+// NetTrainer trains a net with Adam. The loss is the mean cross-entropy if the output is a softmax or a
+// sigmoid, and half the mean squared error if it is linear.
 type NetTrainer struct {
 	Net     *net.Net
 	Rate    float64 // learning rate of the next steps
 	workers int
-	steps   int
-	moments [2][][]float32
+	steps   int            // number of batches so far
+	moments [2][][]float32 // first and second moments of the gradients, by layer
 	shards  []*shard
 }
 
-// NewRandomTrainer returns a trainer of a new net with random weights, which depend on seed.
+// NewRandomTrainer returns a trainer of a new net with the given layer sizes and kind of output. Its weights
+// are random and depend on seed. It returns an error if the sizes are not valid.
 func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, workers int) (*NetTrainer, error) {
 	n, err := net.New(sizes, out)
 	if err != nil {
@@ -58,7 +60,8 @@ func NewRandomTrainer(sizes []int, out net.Output, rate float64, seed uint64, wo
 	return NewTrainer(n, rate, workers), nil
 }
 
-// NewTrainer returns a trainer of n. The number of workers does not change the result.
+// NewTrainer returns a trainer of n, with the given learning rate. It changes n. The number of workers,
+// which are goroutines, does not change the result.
 func NewTrainer(n *net.Net, rate float64, workers int) *NetTrainer {
 	return &NetTrainer{Net: n, Rate: rate, workers: max(1, workers), moments: [2][][]float32{zeros(n), zeros(n)}}
 }
@@ -76,7 +79,8 @@ type state struct {
 	Progress any `json:"progress"`
 }
 
-// Save writes a checkpoint: a line of JSON with the progress, then the weights and the moments of Adam.
+// Save writes a checkpoint: a line of JSON with progress, a value of the caller, then the weights and the
+// moments of Adam.
 func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err
@@ -84,7 +88,8 @@ func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	return t.forEachVector(func(x []float32) error { return model.WriteFloats(w, x) })
 }
 
-// Load restores progress, the trainer and its net from what Save wrote.
+// Load restores the trainer and the weights of its net from what Save wrote, and decodes the caller's value
+// into progress, which must be a pointer.
 func (t *NetTrainer) Load(r io.Reader, progress any) error {
 	at := state{Progress: progress}
 	b, err := run.ReadState(r, &at)
@@ -95,7 +100,8 @@ func (t *NetTrainer) Load(r io.Reader, progress any) error {
 	return t.forEachVector(func(x []float32) error { return model.ReadFloats(b, x) })
 }
 
-// forEachVector calls do with every vector of a checkpoint: the weights, then the moments.
+// forEachVector calls do with every vector of numbers in a checkpoint: the weights, then the moments of
+// Adam. It stops at the first error.
 func (t *NetTrainer) forEachVector(do func(x []float32) error) error {
 	for _, list := range [][][]float32{t.Net.Genes(), t.moments[0], t.moments[1]} {
 		for _, x := range list {
@@ -125,8 +131,9 @@ func newShard(n *net.Net) *shard {
 	return p
 }
 
-// Step learns from a batch of size rows and returns their mean loss before the update. The function fill
-// sets sample i. Several workers may call it at once; worker is below their number.
+// Step learns from a batch of the given number of rows and returns their mean loss before the update. It
+// calls fill for each row i to set s. Several goroutines may call fill at once; worker, which is below their
+// number, is different for each.
 func (t *NetTrainer) Step(size int, fill func(worker, i int, s *Sample)) float64 {
 	n := (size + ShardRows - 1) / ShardRows
 	for len(t.shards) < n {
@@ -153,7 +160,8 @@ func (t *NetTrainer) Step(size int, fill func(worker, i int, s *Sample)) float64
 // updatePieces is the number of parts into which the weights are divided for a parallel update.
 const updatePieces = 4
 
-// update sums the gradients in the order of the shards and updates the weights.
+// update sums the gradients of the first shards, which are groups of rows, in order, and updates the weights
+// once. The size is the number of rows of the batch.
 func (t *NetTrainer) update(shards, size int) {
 	t.steps++
 	scale := float32(1 / float64(size))
@@ -170,7 +178,8 @@ func (t *NetTrainer) update(shards, size int) {
 	})
 }
 
-// adam makes a step of Adam. The caller has applied the bias correction of the moments to rate.
+// adam makes a step of Adam: it updates the weights genes and the moments first and second. The gradients
+// grads are multiplied by scale before. The caller has applied the bias correction of the moments to rate.
 func adam(genes, grads, first, second []float32, scale, rate float32) {
 	const b1, b2 = float32(beta1), float32(beta2)
 	const c1, c2 = 1 - b1, 1 - b2
@@ -184,7 +193,8 @@ func adam(genes, grads, first, second []float32, scale, rate float32) {
 	}
 }
 
-// gradient sets the loss and its gradients, summed over the first rows of a shard.
+// gradient computes the loss of the first rows of p and its derivatives by the weights, each summed over
+// these rows, and stores both in p.
 func gradient(n *net.Net, p *shard, rows int) {
 	forward(n, p, rows)
 	last := len(n.Genes()) - 1
@@ -218,7 +228,7 @@ func gradient(n *net.Net, p *shard, rows int) {
 	}
 }
 
-// forward computes the outputs of every layer for the first rows of a shard.
+// forward computes the outputs of every layer of n for the first rows of p and stores them in p.acts.
 func forward(n *net.Net, p *shard, rows int) {
 	for k := range n.Genes() {
 		in, out := n.Sizes[k], n.Sizes[k+1]
@@ -252,7 +262,8 @@ func forward(n *net.Net, p *shard, rows int) {
 // logOffset is added to the argument of logarithms to keep them finite.
 const logOffset = 1e-12
 
-// outputDeltas sets the derivatives of the loss by the weighted sums of the last layer and returns the loss.
+// outputDeltas computes the derivatives of the loss by the weighted sums of the last layer, for the first
+// rows of p, and stores them in p.deltas. It returns the loss, summed over these rows.
 func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	last := len(n.Genes()) - 1
 	out := n.Sizes[last+1]
@@ -277,7 +288,8 @@ func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	return loss
 }
 
-// negatedLoss returns the loss of one output, negated. It is for nets whose output is not a softmax.
+// negatedLoss returns the loss of one output x, of which want is the target, multiplied by -1. It is for
+// nets whose output is not a softmax.
 func negatedLoss(n *net.Net, x, want float32) float64 {
 	if n.Output == net.Sigmoid {
 		return float64(want)*math.Log(float64(x)+logOffset) + float64(1-want)*math.Log(1-float64(x)+logOffset)

@@ -9,19 +9,22 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// ThirdsLayers selects hidden layers with 1/2, 1/4 and 1/6 as many units as there are inputs, as in some
-// nets of the study (R. Arjonilla, bachelor's thesis, UOC 2024).
+// ThirdsLayers is a text for ParseLayers. It stands for three hidden layers with 1/2, 1/4 and 1/6 as many
+// units as there are inputs, as in some nets of the study (R. Arjonilla, bachelor's thesis, UOC 2024).
 const ThirdsLayers = "thirds"
 
-// StudyLayers are the hidden layers of the study's other nets: 50 and 25 units.
+// StudyLayers is a text for ParseLayers. It stands for the hidden layers of the study's other nets, with 50
+// and 25 units.
 const StudyLayers = "50-25"
 
-// LayersParam returns the setting for the hidden layers of a net.
+// LayersParam returns the setting for the hidden layers of a net. Their text is stored in to; ParseLayers
+// parses it.
 func LayersParam(to *string) run.Param {
 	return run.Param{Name: "layers", Target: to, Help: "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs"}
 }
 
-// ParseLayers returns the hidden layers for a text such as "50-25", or for ThirdsLayers.
+// ParseLayers returns the numbers of units of the hidden layers for a text such as "50-25", or for
+// ThirdsLayers. Only the latter needs the mode and the encoding, which determine the number of inputs.
 func ParseLayers(text string, m cards.Mode, encoding string) (layers []int, err error) {
 	if text == ThirdsLayers {
 		e, err := features.NewEncoder(m, encoding)

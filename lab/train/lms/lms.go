@@ -17,7 +17,8 @@ const drawValue = -0.5
 // defaultLimit is the maximal number of plies in a training game, as in the study's first experiments.
 const defaultLimit = 500
 
-// explorePeriod is the period of exploration: one in this number of a learner's moves is random, on average.
+// explorePeriod determines how often a player with weights explores: on average, one of explorePeriod moves
+// is random.
 const explorePeriod = 5
 
 // Training is the configuration of a training. Files of experiments set the fields without a tag.
@@ -37,14 +38,15 @@ type Training struct {
 	Progress func(LearningReport) `toml:"-"` // called after every hundredth game, unless nil
 }
 
-// LearningReport is the result of a training: the learner's results and weights.
+// LearningReport is the result of a training, or of the games so far: the learner's wins, losses and draws,
+// and its weights.
 type LearningReport struct {
 	run.WinTally
 	Weights teekolms.Weights
 }
 
-// Train plays games, with the learner in both seats alternately, and learns after each game. The result
-// depends only on t.
+// Train plays t.Games games, with the learner in both seats alternately, and learns after each game. The
+// result depends only on t. If ctx ends first, Train returns the results so far and the error of ctx.
 func Train(ctx context.Context, t Training) (LearningReport, error) {
 	if t.Limit == 0 {
 		t.Limit = defaultLimit
@@ -66,8 +68,8 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 	return report, nil
 }
 
-// playGame plays a game with the learner in a seat. It returns the positions after the learner's moves, and
-// 1 if the learner won, -1 if it lost, else 0.
+// playGame plays a game in which the learner, with weights w, has the given seat. It returns the features of
+// each position after a move of the learner, and 1 if the learner wins, -1 if it loses, or 0 for a draw.
 func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
 	var s teeko.State
 	src := rules.FastStream(r)
@@ -96,8 +98,8 @@ func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen 
 	return seen, 0
 }
 
-// chooseMove returns a move by the weights w. Unless Steady is set, one in explorePeriod moves is random. If
-// w is nil, every move is random.
+// chooseMove returns the move that a player with weights w chooses in s. Unless Steady is set, one in
+// explorePeriod of its moves is random. If w is nil, every move is random.
 func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rules.Move {
 	if w != nil && (t.Steady || r.Below(explorePeriod) > 0) {
 		m, _ := w.Choose(s, r, t.Blind)
@@ -108,8 +110,9 @@ func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand
 	return legal[r.Below(len(legal))]
 }
 
-// learn trains on each position of a game. The training value is the value of the learner's next position,
-// or for the last one the outcome of the game.
+// learn updates w by each position of a game, whose features are seen. The training value of a position is
+// the present value of the learner's next position. For the last one it is the outcome of the game, given by
+// standing: 1, 0 or -1.
 func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, standing int) {
 	end := float64(standing)
 	if standing == 0 {

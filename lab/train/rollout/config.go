@@ -75,7 +75,8 @@ const (
 	MaxMargin       = 100
 )
 
-// Default returns a configuration that trains for about ten minutes.
+// Default returns a configuration for a mode, a game with its number of players, that trains for about ten
+// minutes.
 func Default(mode string) Config {
 	return Config{
 		Train: "net", Mode: mode, Rules: cards.AllRules, Hidden: []int{128}, Generations: 70, Games: 4096, LessonPeriod: 8,
@@ -99,7 +100,7 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete checks the settings and reads the model with the initial weights.
+// Complete checks the settings and, if the training starts with the weights of a model, reads its file.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	if c.Hidden, err = net.ParseSizes(c.layersText); err != nil {
 		return err
@@ -119,7 +120,8 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return nil
 }
 
-// parse returns the net of a model file. It must have the mode and the layers of c.
+// parse returns the net in data, the content of a model file. A model of another mode or with other hidden
+// layers than c is an error.
 func (c *Config) parse(data []byte) (*net.Net, error) {
 	h, body, err := model.Read(bytes.NewReader(data))
 	if err != nil {
@@ -147,7 +149,8 @@ func (c *Config) Check() error {
 	return net.CheckSizes(sizes(m, c.Hidden))
 }
 
-// sizes returns the layer sizes of a net for a mode, with the inputs first.
+// sizes returns the layer sizes of a net for a mode: the number of inputs, the hidden layers, and the number
+// of outputs.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := features.NewCompleteEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

@@ -10,14 +10,14 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// lesson is a position with the advantages of its legal moves.
+// lesson is a position from which the net learns, with the advantages of its legal moves.
 type lesson struct {
-	ones       []uint16  // indices of the inputs that are 1
-	outputs    []uint8   // index of each legal move's output
-	advantages []float32 // by legal move: its value minus the mean over all
+	ones       []uint16  // indices of the net's inputs that are 1
+	outputs    []uint8   // by legal move: index of the net's output
+	advantages []float32 // by legal move: its value minus the mean over all legal moves
 }
 
-// gamePlayer plays games of a mode for one worker.
+// gamePlayer plays games of a mode, in which the net moves, for one goroutine.
 type gamePlayer struct {
 	config   *Config
 	encoder  features.CompleteEncoder
@@ -42,7 +42,8 @@ func (t *gamePlayer) deal(r *rules.Rand) *cards.Position {
 	return &t.position
 }
 
-// playLessons plays a game of the net against itself, which depends on seed, and appends its lessons to dst.
+// playLessons plays a game of the net against itself, in which all chance depends on seed. It appends
+// lessons, positions with the advantages of their moves, to dst.
 func (t *gamePlayer) playLessons(dst []lesson, seed uint64) []lesson {
 	r := rules.NewRand(seed)
 	random := uint64(t.config.Epsilon * (1 << 32))
@@ -65,7 +66,7 @@ func (t *gamePlayer) playLessons(dst []lesson, seed uint64) []lesson {
 	return dst
 }
 
-// newLesson tries each legal move of the position.
+// newLesson tries each of the legal moves in the present position and returns their advantages.
 func (t *gamePlayer) newLesson(legal []rules.Move) (l lesson) {
 	seat := t.position.Turn()
 	ones, places := t.encoder.Append(nil, &t.position)
@@ -84,8 +85,8 @@ func (t *gamePlayer) newLesson(legal []rules.Move) (l lesson) {
 	return l
 }
 
-// tryMove makes a move, lets the net play the game to its end, and returns the value of the result for a
-// seat.
+// tryMove makes move m in a copy of the present position, lets the net play the game to its end, and returns
+// the value of the result for a seat, see endValue.
 func (t *gamePlayer) tryMove(m rules.Move, seat int) float32 {
 	t.trial = t.position
 	p := &t.trial
@@ -101,13 +102,14 @@ func (t *gamePlayer) tryMove(m rules.Move, seat int) float32 {
 	return t.endValue(p, seat)
 }
 
-// endValue returns the value of a finished game for a seat: 1, 0 or -1 for its standing, plus Config.Margin
-// times its share of the points by which it leads.
+// endValue returns the value of a finished game for a seat: 1, 0 or -1 for a win, a shared first place or a
+// loss, plus Config.Margin times its lead in points as a share of all points.
 func (t *gamePlayer) endValue(p *cards.Position, seat int) float32 {
 	return float32(p.Outcome(seat)) + float32(t.config.Margin)*float32(p.PointLead(seat))/baraja.AllPoints
 }
 
-// playTest plays a game of the net in a seat against random moves and returns its standing.
+// playTest plays a game of the net, in the given seat and those of its partners, against random moves. It
+// returns 1 if the seat wins, 0 if it shares the first place, and -1 otherwise. All chance depends on seed.
 func (t *gamePlayer) playTest(seat int, seed uint64) int {
 	r := rules.NewRand(seed)
 	p := t.deal(r)
@@ -123,8 +125,8 @@ func (t *gamePlayer) playTest(seat int, seed uint64) int {
 	return p.Outcome(seat)
 }
 
-// fillSample fills a sample for a net with the given number of outputs. Outputs that are not legal moves get
-// no target.
+// fillSample fills s from the lesson, for a net with the given number of outputs. The targets are the
+// advantages. Outputs that are not legal moves get no target.
 func (l *lesson) fillSample(s *fit.Sample, outputs int) {
 	for _, input := range l.ones {
 		s.Add(int(input), 1)

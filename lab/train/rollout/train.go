@@ -65,8 +65,8 @@ type progress struct {
 	LastLoss      float64 `json:"last"`      // mean loss in the last line of metrics
 }
 
-// newTraining returns a training that starts with a copy of the net from, or with random weights if it is
-// nil.
+// newTraining returns a training that starts with a copy of the net from. If from is nil, it starts with
+// random weights. The result does not depend on the number of workers.
 func newTraining(c Config, from *net.Net, workers int) (t *training, err error) {
 	m, _ := cards.ParseMode(c.Mode)
 	t = &training{Config: c, mode: m, workers: workers}
@@ -88,7 +88,8 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 
 func (t *training) Progress() (done, all int) { return t.progress.Generation, t.Generations }
 
-// Step plays the games of a generation and learns from them. If ctx ends before, it changes nothing.
+// Step plays the games of a generation and learns from them. If ctx ends before all are played, Step returns
+// an error and changes nothing.
 func (t *training) Step(ctx context.Context) error {
 	var lessons []lesson
 	pieces := (t.Games + pieceGames - 1) / pieceGames
@@ -114,7 +115,7 @@ func (t *training) Step(ctx context.Context) error {
 	return nil
 }
 
-// learn makes one pass over the lessons in random order.
+// learn makes one pass over the lessons, positions with the advantages of their moves, in random order.
 func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	run.Shuffle(lessons, r)
 	outputs := t.mode.Actions()
@@ -131,7 +132,7 @@ func (t *training) rate() float64 {
 	return t.LearningRate * (1 - gone*(rateDivisor-1)/rateDivisor)
 }
 
-// Report adds a line of metrics at regular intervals.
+// Report adds a line of metrics to f every few generations, so that a run has about metricsLines of them.
 func (t *training) Report(f *run.Folder) error {
 	every := max(1, t.Generations/metricsLines)
 	if t.progress.Generation%every != 0 && t.progress.Generation != t.Generations {
@@ -144,7 +145,8 @@ func (t *training) Report(f *run.Folder) error {
 		run.Metric{Name: "rate", Value: t.rate()}, run.Metric{Name: "won", Value: tally.WinShare()})
 }
 
-// testAgainstRandom plays n games against random moves. The deals are the same in every test.
+// testAgainstRandom plays n games of the net against random moves and returns its results. The deals are the
+// same in every test.
 func (t *training) testAgainstRandom(n int) (sum run.WinTally) {
 	// The test is short, so it does not stop when the context ends.
 	run.BuildInOrder(context.Background(), t.workers, 0, (n+pieceGames-1)/pieceGames, func(worker, k int) (part run.WinTally, err error) {
@@ -169,7 +171,7 @@ func (t *training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 	)
 }
 
-// Size estimates the bytes of the weights, the positions of a generation and the checkpoint.
+// Size returns estimates, in bytes, of the memory that the training needs, and of its files on disk.
 func (t *training) Size() (memory, disk int64) {
 	weights := int64(4 * t.net.ParamCount())
 	return weights*int64(4+t.Batch/fit.ShardRows) + int64(t.progress.Positions/t.progress.Generation)*lessonBytes + overhead, 4*weights + diskOverhead

@@ -16,7 +16,8 @@ import (
 // time, in bytes.
 const checkpointLine = "timba-checkpoint 1 %d\n"
 
-// SaveCheckpoint replaces the run's checkpoint by what write writes. If it fails, the old checkpoint stays.
+// SaveCheckpoint replaces the checkpoint of the run by a new one, whose content write writes. If it fails,
+// the old checkpoint stays.
 func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	if err := f.metrics.file.Sync(); err != nil {
 		return err
@@ -37,8 +38,8 @@ func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	})
 }
 
-// SaveInterrupted writes a checkpoint after a context has ended and returns ended, the context's error. If
-// the checkpoint cannot be written, it returns that error instead.
+// SaveInterrupted writes a checkpoint, whose content write writes, after a context has ended. It returns
+// ended, the error of that context, or another error if the checkpoint cannot be written.
 func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error {
 	if err := f.SaveCheckpoint(write); err != nil {
 		return fmt.Errorf("the checkpoint cannot be written: %w", err)
@@ -46,8 +47,8 @@ func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error
 	return ended
 }
 
-// LoadCheckpoint passes the last checkpoint to read and cuts metrics.csv back to its size at that time. If
-// the run has no checkpoint, it does nothing.
+// LoadCheckpoint passes the content of the last checkpoint to read and removes the lines of metrics.csv that
+// were added later. If the run has no checkpoint, it does nothing.
 func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	file, err := os.Open(f.path(CheckpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -76,11 +77,12 @@ func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	return f.metrics.truncate(size)
 }
 
-// WriteState writes state as one line of JSON, the first part of a checkpoint.
+// WriteState writes state as one line of JSON, with which the content of a checkpoint begins. ReadState
+// reads it.
 func WriteState(w io.Writer, state any) error { return json.NewEncoder(w).Encode(state) }
 
-// ReadState decodes the line that WriteState wrote into state. It returns a reader of the rest of the
-// checkpoint.
+// ReadState decodes the line that WriteState has written into state, which must be a pointer. It returns a
+// reader of the rest of the checkpoint.
 func ReadState(r io.Reader, state any) (*bufio.Reader, error) {
 	b := bufio.NewReader(r)
 	line, err := b.ReadBytes('\n')

@@ -28,7 +28,8 @@ type Param struct {
 // DefaultMode is the mode (a game and its number of seats) that a training has if none is given.
 const DefaultMode = "brisca2"
 
-// CommonParams returns the settings that all trainings have.
+// CommonParams returns the settings that all trainings have, the mode (a game and its number of players) and
+// the seed. Setting them changes the variables.
 func CommonParams(mode *string, seed *uint64) []Param {
 	return []Param{
 		ChoiceParam("mode", mode, cards.ModeNames(), "the game and its seats"),
@@ -36,19 +37,20 @@ func CommonParams(mode *string, seed *uint64) []Param {
 	}
 }
 
-// ChoiceParam returns a setting that must be one of words.
+// ChoiceParam returns a setting whose value, stored in to, must be one of words.
 func ChoiceParam(name string, to *string, words []string, help string) Param {
 	return Param{Name: name, Target: to, Choices: words, Help: help + ": one of " + strings.Join(words, ", ")}
 }
 
-// RulesParam returns the setting for the optional rules of the games. The help uses how to say in which way
-// the combinations of rules are played, as in "in turn".
+// RulesParam returns the setting for the optional rules of the games, which is stored in to. The text how is
+// a part of its help. It says in which way all combinations of rules are played, such as "in turn".
 func RulesParam(to *string, how string) Param {
 	return Param{Name: "rules", Target: to, Help: "the optional rules: all combinations " + how + ", none, or one as `DIGITS` 0 or 1 for " +
 		"exchange, last10, blackhand and, with two players, hunt3"}
 }
 
-// DefectsParam returns the setting --as-published, which selects some of the known defects of the study.
+// DefectsParam returns the setting --as-published, which selects some of the known defects of the study's
+// program to be reproduced. Their names are stored in to.
 func DefectsParam(to *[]string, known []Defect) Param {
 	var names []string
 	for _, d := range known {
@@ -58,8 +60,8 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
 }
 
-// Set parses text and stores the value in Target. For strings and bounded numbers the error is the text of
-// Allowed.
+// Set parses text and stores the value in Target. The error for a wrong string or a number that is out of
+// bounds is the text of AllowedText.
 func (p *Param) Set(text string) (err error) {
 	switch to := p.Target.(type) {
 	case *bool:
@@ -96,7 +98,7 @@ func (p *Param) Set(text string) (err error) {
 	return err
 }
 
-// Texts returns the arguments for Set that produce the current value.
+// Texts returns the arguments for which calls of Set produce the current value.
 func (p *Param) Texts() []string {
 	if list, ok := p.Target.(*[]string); ok && p.Repeated {
 		return *list
@@ -130,7 +132,7 @@ func (p *Param) Type() string {
 	return "string"
 }
 
-// inRange reports whether x is within the bounds. It returns false for NaN.
+// inRange reports whether x is within the bounds of the setting. It returns false for NaN.
 func (p *Param) inRange(x float64) bool {
 	return x >= p.Min && x <= p.Max && !(p.ExcludeMin && x == p.Min)
 }
@@ -150,8 +152,8 @@ func (p *Param) AllowedText() string {
 	return low + " to " + top
 }
 
-// CheckRange returns an error unless n is between low and high. It is for bounds that depend on other
-// settings.
+// CheckRange returns an error unless n, the value of the setting with that name, is from low to high. It is
+// for bounds that depend on other settings.
 func CheckRange(name string, n, low, high int) error {
 	if n < low || n > high {
 		return fmt.Errorf("%s cannot be \"%d\": try %d to %d", name, n, low, high)
@@ -159,8 +161,9 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults sets each param for which given returns false to the value of the param at the same index in
-// others. Both lists must belong to the same training.
+// ApplyDefaults copies default values into settings. It sets each setting in params for whose name given
+// returns false to the value of the setting at the same index in others. Both lists must belong to the same
+// training.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {
 		if !given(p.Name) {
@@ -173,11 +176,11 @@ func ApplyDefaults(params, others []Param, given func(name string) bool) {
 // reproduce.
 type Defect struct{ Name, Help string }
 
-// AllDefects selects all defects where a list of their names is expected.
+// AllDefects selects all known defects, if it is the only element of a list of names of defects.
 const AllDefects = "all"
 
-// SelectDefects returns the names in given in the order of known, or all known names if given is AllDefects.
-// An unknown name is an error.
+// SelectDefects checks a list of names of defects and returns it in the order of known. If given is only
+// AllDefects, it returns all known names. An unknown name is an error.
 func SelectDefects(given []string, known []Defect) (names []string, err error) {
 	var words []string
 	for _, d := range known {

@@ -39,8 +39,8 @@ type Folder struct {
 	metrics *metricsTable
 }
 
-// Open opens and locks the directory of a run, whose settings are config. A new run needs a directory that
-// is empty or does not exist. A resumed run must have been started with the same config.
+// Open opens and locks the directory of a run, whose settings are config. If resume is false, the directory
+// must be empty or not exist. If resume is true, the run in it must have been started with the same config.
 func Open(dir string, config any, resume bool) (*Folder, error) {
 	text, err := json.MarshalIndent(config, "", " ")
 	if err != nil {
@@ -69,7 +69,7 @@ func Open(dir string, config any, resume bool) (*Folder, error) {
 
 func (f *Folder) path(name string) string { return filepath.Join(f.Dir, name) }
 
-// create makes the directory of a new run and returns an error unless it is empty.
+// create creates the directory of a new run. It returns an error if the directory exists and is not empty.
 func (f *Folder) create() error {
 	if err := os.MkdirAll(f.Dir, 0o755); err != nil {
 		return err
@@ -91,7 +91,8 @@ func (f *Folder) create() error {
 	return nil
 }
 
-// checkConfig returns an error unless the run was started with config, in JSON.
+// checkConfig returns an error unless the run in the directory was started with config, a JSON document. The
+// error names a setting that differs.
 func (f *Folder) checkConfig(config []byte) error {
 	was, err := os.ReadFile(f.path(ConfigFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,7 +124,8 @@ func compactJSON(raw json.RawMessage) string {
 	return b.String()
 }
 
-// open writes the configuration of a new run and opens log.txt and metrics.csv.
+// open opens log.txt and metrics.csv. For a new run it also writes config.json. If a resumed run has no
+// checkpoint, it empties metrics.csv.
 func (f *Folder) open(config []byte, resume bool) (err error) {
 	if f.log, err = os.OpenFile(f.path(LogFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644); err != nil {
 		return err
@@ -162,7 +164,8 @@ func (f *Folder) Close() error {
 	return errors.Join(append(errs, f.lock.Unlock())...)
 }
 
-// discard closes and deletes a run that could not start, so that its directory can be used again.
+// discard closes the run and deletes its files. It is for a run that could not start, so that its directory
+// can be used again.
 func (f *Folder) discard() {
 	f.Close()
 	for _, name := range []string{ConfigFile, LogFile, MetricsFile, lockFile} {
@@ -177,7 +180,7 @@ func (f *Folder) Log(format string, args ...any) error {
 	return err
 }
 
-// replace writes a file atomically: if it fails, the old content stays.
+// replace replaces the content of the named file by what write writes. If it fails, the old content stays.
 func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	temp, err := os.CreateTemp(f.Dir, ".new-*")
 	if err != nil {
@@ -200,7 +203,8 @@ func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	return os.Rename(temp.Name(), f.path(name))
 }
 
-// WriteModel writes model.timba. It stores the configuration of the run in the header.
+// WriteModel writes the file of the trained model, with header h and the content that body writes. It adds
+// the settings of the run to the header.
 func (f *Folder) WriteModel(h model.Header, body func(io.Writer) error) error {
 	config, err := os.ReadFile(f.path(ConfigFile))
 	if err != nil {

@@ -21,7 +21,8 @@ type Times struct {
 	Done      bool    `json:"done"` // the training is complete
 }
 
-// addTimes adds to the times of the run. If done is true, it also marks the run as complete.
+// addTimes adds two durations to the stored times of the run: prepared for the time before the first step,
+// and trained for the rest. If done is true, it also marks the training as complete.
 func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	t, err := ReadTimes(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -36,8 +37,8 @@ func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	return f.replace(TimesFile, writeBytes(append(text, '\n')))
 }
 
-// ReadTimes returns the times of the run in dir. If the run has neither ended nor been interrupted, the
-// error is fs.ErrNotExist.
+// ReadTimes returns the stored times of the run in dir. If the run has neither ended nor been interrupted so
+// far, it returns fs.ErrNotExist.
 func ReadTimes(dir string) (t Times, err error) {
 	path := filepath.Join(dir, TimesFile)
 	text, err := os.ReadFile(path)

@@ -109,8 +109,9 @@ func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume b
 	return result, err
 }
 
-// train runs the steps of a training, calls Finish and writes result.json. When ctx ends, it saves a
-// checkpoint and returns the error of ctx.
+// train loads the checkpoint if there is one, runs the steps of a training, calls Finish and writes
+// result.json. It reports the progress after each step. When ctx ends, it saves a checkpoint and returns the
+// error of ctx.
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (TrainingResult, error) {
 	if err := f.LoadCheckpoint(t.Load); err != nil {
 		return nil, err
@@ -152,8 +153,8 @@ type Sampler interface {
 	Sample(context.Context, time.Duration) (done int, err error)
 }
 
-// Estimate predicts the cost of a training from its first steps, or from Sample if the trainer has it. The
-// unit is Method.Unit.
+// Estimate predicts the cost of a training from its first steps, for about half a second, or from Sample if
+// the trainer implements Sampler. The unit is that of Cost.Work in the plural.
 func Estimate(ctx context.Context, unit string, s TrainingSettings, in Input) (c Cost, err error) {
 	began := time.Now()
 	t, err := s.Prepare(ctx, in)

@@ -34,7 +34,8 @@ const (
 	DefectNoSongs    = learned.NoSongsDefect
 )
 
-// Defects lists the defects with their help.
+// Defects are the known defects of the study's program, with their help texts. The flag --as-published
+// selects the ones to reproduce.
 var Defects = []run.Defect{
 	{Name: DefectTruncated, Help: "inputs are cut to integers in training only"},
 	{Name: DefectTextLabels, Help: "labels are ordered as text"},
@@ -100,8 +101,8 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete parses the layers, opens the data set, unless UseData or ExpectData was called, and checks the
-// settings.
+// Complete parses the hidden layers, opens the data set and checks the settings. It does not open a data set
+// if UseData or ExpectData was called. If no data set is named, it returns an error.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
@@ -126,12 +127,13 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return c.Check()
 }
 
-// UseData sets the data set to one that has been loaded.
+// UseData selects a data set that has been loaded as the one to learn from.
 func (c *Config) UseData(set *dataset.Set) {
 	c.Data, c.Games, c.DataHash, c.set = set.Header, set.Header.Games, set.Sum(), set
 }
 
-// ExpectData sets the data set to one that will be generated with the configuration d.
+// ExpectData selects a data set that does not exist yet, and will be generated with the configuration d.
+// UseData must be called before the training.
 func (c *Config) ExpectData(d *dataset.Config) {
 	c.Data, c.Games = dataset.SetHeader{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
 }

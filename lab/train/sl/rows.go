@@ -17,20 +17,20 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// row is a decision of a data set. Its inputs are computed when needed, by replaying its game up to the
-// decision.
+// row is one decision of a data set. The inputs for the net are computed when needed, by replaying the game
+// up to the decision.
 type row struct {
 	gameIndex uint32
 	ply       uint8
 	class     uint16 // index in Rows.labels; for VariantWL 1 if the game was won
 }
 
-// Rows are the decisions of a data set with their labels.
+// Rows are the decisions in the games of a data set, each with the class that the net learns to predict.
 type Rows struct {
 	set       *dataset.Set
 	encoder   features.Encoder
 	rules     []baraja.TableRules
-	labels    []int // by class; nil for VariantWL
+	labels    []int // by class: the points that it stands for; nil for VariantWL
 	list      []row
 	truncated bool
 }
@@ -60,7 +60,8 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 	return r, r.classify(values, c)
 }
 
-// labelGames returns the labels of the decisions in the games from to to-1.
+// labelGames returns the training label of every decision in games from, from+1 and so on, but not game to.
+// A label is the outcome of the decision that the variant selects, such as the points of the trick.
 func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 	var f decisions.Follower
 	var g dataset.GameRecord
@@ -91,7 +92,8 @@ func label(d *decisions.Decision, variant string) int16 {
 	return 0
 }
 
-// classify assigns a class to each distinct label.
+// classify sets the class of each row, where values has the labels of the rows. Each distinct label becomes
+// a class. Too many labels are an error.
 func (r *Rows) classify(values []int16, c *Config) error {
 	if c.Variant == VariantWL {
 		for i, v := range values {
@@ -131,8 +133,8 @@ const (
 	lowestTute   = -90
 )
 
-// orderAsText sorts labels as the study's program does: by their distance from the lowest label, as text.
-// Numbers with three digits come between numbers with two digits.
+// orderAsText returns the labels in the order of the study's program: by their distance from lowest,
+// compared as text with at least two digits. Numbers with three digits come between numbers with two digits.
 func orderAsText(labels []int, lowest int) []int {
 	text := func(label int) string { return fmt.Sprintf("%02d", label-lowest) }
 	ordered := slices.Clone(labels)
@@ -140,7 +142,8 @@ func orderAsText(labels []int, lowest int) []int {
 	return ordered
 }
 
-// filler fills samples from rows. Each goroutine has its own.
+// filler fills samples for a net from the rows of a data set. Each goroutine has its own, because it replays
+// games.
 type filler struct {
 	rows     *Rows
 	game     dataset.GameRecord
@@ -167,8 +170,8 @@ func (f *filler) fillSample(at row, s *fit.Sample) {
 	}
 }
 
-// truncate converts the inputs to integers. The study's program does so when it trains, but not when it
-// plays.
+// truncate rounds the inputs of a net toward zero to integers, and removes zeros. The study's program does
+// so when it trains, but not when it plays.
 func truncate(s *net.Inputs) {
 	n := 0
 	for i, x := range s.Value {

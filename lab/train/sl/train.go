@@ -22,7 +22,7 @@ const (
 	testPercent     = 10
 )
 
-// Training is a training in progress. It implements run.Trainer.
+// Training is a supervised training in progress. It implements run.Trainer.
 type Training struct {
 	config         Config
 	workers        int
@@ -44,7 +44,7 @@ type progress struct {
 	Loss  float64 `json:"loss"` // sum over these rows
 }
 
-// Result is the result of a training.
+// Result is the result of a supervised training. It is stored as result.json.
 type Result struct {
 	Train    int     `json:"train"` // number of rows for training
 	Classes  int     `json:"classes"`
@@ -64,7 +64,8 @@ func (r *Result) String() string {
 		t.Loss, 100*t.Accuracy, 100*t.Precision, 100*t.Recall)
 }
 
-// Prepare computes the rows of the data set and creates a net with random weights.
+// Prepare computes the labels of the data set and returns a Training of a net with random weights. It fails
+// if the data set is too small.
 func (c *Config) Prepare(ctx context.Context, in run.Input) (run.Trainer, error) {
 	return newTraining(ctx, *c, c.set, in.Workers)
 }
@@ -102,7 +103,8 @@ func (t *Training) Progress() (done, all int) {
 	return t.progress.Epoch*len(t.train) + t.progress.Row, t.config.Epochs * len(t.train)
 }
 
-// Report adds a line of metrics after each epoch.
+// Report adds a line of metrics to f at the end of each epoch, with the results on the rows for validation.
+// Otherwise it does nothing.
 func (t *Training) Report(f *run.Folder) error {
 	if t.progress.Row > 0 {
 		return nil
@@ -114,7 +116,8 @@ func (t *Training) Report(f *run.Folder) error {
 	return err
 }
 
-// Finish tests the net and writes the model and the plots.
+// Finish tests the net on the rows for the test, and writes the model and the plots to f. It returns a
+// Result.
 func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	r := &Result{
 		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.ParamCount(),
@@ -128,7 +131,7 @@ func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 	)
 }
 
-// Size estimates the bytes of the data set, the rows, the weights and the checkpoint.
+// Size returns estimates, in bytes, of the memory that the training needs, and of its files on disk.
 func (t *Training) Size() (memory, disk int64) {
 	const rowBytes = 8
 	weights := int64(4 * t.net.ParamCount())
@@ -148,7 +151,8 @@ func (t *Training) Header() model.Header {
 // stepBatches is the maximal number of batches in a step.
 const stepBatches = 256
 
-// Step trains on stepBatches batches, but not beyond the end of the epoch.
+// Step trains on the next stepBatches batches, or fewer at the end of an epoch. If ctx ends, it stops
+// between two batches and returns the error of ctx.
 func (t *Training) Step(ctx context.Context) error {
 	// The order of an epoch depends only on that of the split, so that a resumed training has the same one.
 	for ; t.shuffledEpochs <= t.progress.Epoch; t.shuffledEpochs++ {
