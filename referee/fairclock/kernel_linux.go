@@ -16,15 +16,15 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// kernel implements counters by files of Linux.
+// kernel implements counters by files in /proc. It is used on Linux.
 type kernel struct {
 	cores  []int
 	stat   *os.File // /proc/stat
-	thread *os.File // schedstat of the worker's thread
+	thread *os.File // /proc/self/task/ID/schedstat of the worker's thread
 	buf    []byte
 }
 
-// Check returns an error unless the kernel counts who uses the cores.
+// Check returns an error unless the kernel counts which processes use the cores, which Monitor needs.
 func Check() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -36,9 +36,9 @@ func Check() error {
 	return nil
 }
 
-// Open returns the Monitor of the calling worker, which must be locked to its thread and bound to core. It
-// returns nil if the kernel does not count what is needed. A worker with cores.Any shares all cores with the
-// players of the other workers.
+// Open returns the Monitor of a worker. The calling goroutine must be locked to its thread, and the thread bound
+// to core or, with cores.Any, to none. players has the bots of the match; a worker that is bound to a core uses a
+// list of its own. Open returns nil if the kernel does not count what is needed.
 func Open(core int, players *Players) *Monitor {
 	k := &kernel{cores: cores.All()}
 	if core != cores.Any {

@@ -8,29 +8,30 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// Usage is how much of the cores the processes of a bot have used so far, and how long they have waited for
-// them.
+// Usage is the CPU time that the processes of a bot have used so far, and the time that they have waited for a
+// core.
 type Usage struct {
-	CPU      time.Duration // of all threads, also of those that have ended
+	CPU      time.Duration // of all threads, including those that have ended
 	AliveCPU time.Duration // of the threads that still exist
-	Wait     time.Duration // of the threads that still exist, for a core, until each of them last ran
+	Wait     time.Duration // time that the threads that still exist waited for a core, until each of them last ran
 }
 
 func (u Usage) endedCPU() time.Duration { return max(0, u.CPU-u.AliveCPU) }
 
-// Counters reads the counters of the kernel for the processes of one bot.
+// Counters reads what the kernel counts for the processes of one bot.
 type Counters interface {
-	// CPU returns the CPU time of all its processes.
+	// CPU returns the CPU time that all processes of the bot have used so far.
 	CPU() time.Duration
-	// QuickCPU returns the part of CPU that is quick to read.
+	// QuickCPU returns the CPU time that can be read quickly, which may leave out some processes of the bot.
 	QuickCPU() time.Duration
-	// Usage returns what all its processes have used. If the kernel does not tell all of it, ok is false.
+	// Usage returns the usage of all processes of the bot. ok is false if the kernel does not count all of it.
 	Usage() (u Usage, ok bool)
-	// Ready returns its threads that run or wait for a core. It may be called while another worker calls CPU.
+	// Ready returns the bot's threads that run or wait for a core. It may be called while another goroutine calls
+	// CPU.
 	Ready() Threads
 }
 
-// counters reads what the kernel counts for some cores and one worker.
+// counters reads what the kernel counts for the cores and the thread of one worker.
 type counters interface {
 	read() (counts, error)
 	// running returns how many threads of the whole machine run or wait for a core.
@@ -38,16 +39,16 @@ type counters interface {
 	close()
 }
 
-// counts are the values of the kernel's counters at one moment.
+// counts are values of the kernel's counters at one moment.
 type counts struct {
 	IdleTime      time.Duration // sum over the cores
-	StolenTime    time.Duration // by other virtual machines, sum over the cores
-	ThrottledTime time.Duration // time for which a quota of its cgroups stopped this program
+	StolenTime    time.Duration // time that other virtual machines took, sum over the cores
+	ThrottledTime time.Duration // time for which a CPU quota of its cgroups stopped this program
 	WorkerCPU     time.Duration
 	WorkerWait    time.Duration // time for which the worker waited for a core
 }
 
-// Players are all bots that share some cores. Several goroutines may use it.
+// Players are the bots that share some cores. Several goroutines may use it at the same time.
 type Players struct {
 	Low bool // the bots have the lowest priority
 
@@ -56,18 +57,18 @@ type Players struct {
 	removedCPU time.Duration // CPU time of bots that have ended
 }
 
-// Monitor measures who uses the cores of one worker. Only the goroutine of that worker may use it. A nil
-// Monitor measures nothing.
+// Monitor measures which programs use the cores of one worker, a thread that plays games. Only the goroutine of
+// that worker may use it. A nil Monitor measures nothing.
 type Monitor struct {
 	counters counters
 	cores    int
 	players  *Players
 
-	othersCPU, coreTime time.Duration // in the turns with credit since the last call of Busy
+	othersCPU, coreTime time.Duration // see Busy
 	delayed             bool          // the worker once read the counters late, because it had no core
 }
 
-// Close closes the counters.
+// Close closes the files of the Monitor. It may be nil.
 func (w *Monitor) Close() {
 	if w != nil {
 		w.counters.close()
@@ -80,7 +81,8 @@ func (w *Monitor) add(b Counters) {
 	w.players.bots = append(w.players.bots, b)
 }
 
-// remove removes a bot. Call it before the bot is ended.
+// remove removes a bot from the players, but still counts the CPU time that it has used. It must be called before
+// the bot's processes are ended.
 func (w *Monitor) remove(b Counters) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
@@ -90,17 +92,17 @@ func (w *Monitor) remove(b Counters) {
 	}
 }
 
-// reading has the values of the counters at one time.
+// reading contains the values of all counters at one time.
 type reading struct {
 	takenAt time.Time
 	counts
-	playersCPU  time.Duration // CPU time of all players
+	playersCPU  time.Duration // CPU time of all bots that share the cores
 	bot         Usage         // usage of the measured bot; zero before it starts
-	botComplete bool          // the kernel has told all of bot
+	botComplete bool          // bot contains the usage of all processes of the bot
 }
 
-// read reads the counters. bot is the bot whose Usage is read; it may be nil. It returns nil if the kernel
-// does not tell.
+// read reads all counters. bot is the bot whose Usage is read; nil means none. read returns nil if w is nil or
+// the kernel's counters cannot be read.
 func (w *Monitor) read(bot Counters, now time.Time) *reading {
 	if w == nil {
 		return nil
@@ -123,11 +125,11 @@ func (w *Monitor) read(bot Counters, now time.Time) *reading {
 	return r
 }
 
-// loss returns the time that a bot lost to other programs between two readings. If the second reading lacks
-// the bot's usage, it returns no loss.
+// loss returns the time that a bot lost to other programs between two readings. If the second reading does not
+// contain the usage of all its processes, it returns no loss.
 //
 // unread is an upper bound for the time that an answer was in the pipe before the worker read it. open is an
-// upper bound for a wait that still goes on: the kernel counts a wait only when it ends.
+// upper bound for the wait for a core that still goes on; the kernel counts a wait only when it ends.
 func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 	if !to.botComplete {
 		return Loss{}
@@ -154,21 +156,22 @@ func (w *Monitor) loss(from, to *reading, unread, open time.Duration) Loss {
 	return Loss{Certain: certain, Possible: max(certain, min(most, wait+open)), stolen: stolen}.Plus(stolen)
 }
 
-// othersUse returns the time of the cores between two readings that was neither idle nor used by the players
-// or the worker. While a bot thinks, the worker does little: it reads counters and the bot's output.
+// othersUse returns the CPU time, summed over the cores, that other programs used between two readings. It is the
+// time that was neither idle, nor stolen by other virtual machines, nor used by the bots or the worker.
 func (w *Monitor) othersUse(from, to *reading) time.Duration {
 	wall := to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
 	return max(0, wall-(to.IdleTime-from.IdleTime)-(to.playersCPU-from.playersCPU)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.StolenTime-from.StolenTime))
 }
 
-// recordCredit adds the time between two readings, in which a bot got credit, to the sums that Busy returns.
+// recordCredit adds the time between two readings to the sums that Busy returns. The bot gets credit for that
+// time.
 func (w *Monitor) recordCredit(from, to *reading) {
 	w.othersCPU += w.othersUse(from, to)
 	w.coreTime += to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
 }
 
-// Busy returns how much time of the cores other programs used in the turns with credit since its last call,
-// and the total time of the cores in those turns.
+// Busy returns how busy other programs kept the cores in the turns with credit since the last call: the CPU time
+// that they used, and the total time of the cores. Both are sums over the cores. Both are 0 if w is nil.
 func (w *Monitor) Busy() (used, total time.Duration) {
 	if w == nil {
 		return 0, 0
@@ -178,27 +181,27 @@ func (w *Monitor) Busy() (used, total time.Duration) {
 	return used, total
 }
 
-// Threads maps the directory of a thread in /proc to the time for which it has run or waited so far.
+// Threads maps threads, each given by its directory in /proc, to the time for which it has run or waited for a
+// core so far.
 type Threads map[string]time.Duration
 
-// openWaits estimates how long threads have been waiting for a core at the moment. The kernel counts a wait
-// only when the thread gets the core.
+// openWaits estimates for how long threads have been waiting for a core at the moment. It is needed because the
+// kernel counts a wait only when the thread gets the core.
 type openWaits struct {
 	last    time.Time // time of the last call of begin or longest
 	threads map[string]openWait
 }
 
-// openWait describes a thread that was ready at every call of longest since a time, and did not run in
-// between.
+// openWait describes a thread that was ready at every call of longest since a time, and did not run meanwhile.
 type openWait struct {
 	since time.Time
-	had   time.Duration // value in Threads
+	had   time.Duration // its value in Threads at that time
 }
 
-// begin forgets all threads, so that no wait began earlier than now.
+// begin forgets all threads, so that later estimates count waits from now on only.
 func (w *openWaits) begin(now time.Time) { w.last, w.threads = now, nil }
 
-// longest returns an upper bound for the current wait of each of the ready threads.
+// longest returns an upper bound for the longest current wait of the ready threads.
 func (w *openWaits) longest(ready Threads, now time.Time) (longest time.Duration) {
 	threads := make(map[string]openWait, len(ready))
 	for name, had := range ready {

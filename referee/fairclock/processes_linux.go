@@ -13,17 +13,17 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Processes reads the counters of one bot's processes.
+// Processes reads what the kernel counts for the processes of one bot. It implements Counters.
 type Processes struct {
 	process *sandbox.Process
 	tree    tree
 }
 
-// NewProcesses returns the counters of the processes of a bot that has started.
+// NewProcesses returns the Processes of a bot that was started as p.
 func NewProcesses(p *sandbox.Process) *Processes { return &Processes{process: p} }
 
 // Usage implements Counters. Without a cgroup it counts the descendants of the first process. ok is false if one
-// of them ignores the end of its children, because the kernel then forgets what the children used.
+// of them ignores SIGCHLD, because the kernel then does not count what its children used.
 func (b *Processes) Usage() (u Usage, ok bool) {
 	p := b.process
 	file := p.ThreadsFile()
@@ -88,8 +88,8 @@ func (b *Processes) Ready() Threads {
 	return ready
 }
 
-// tree is a process with its descendants, as they were when the newest process or thread of the machine was
-// created. Until another is created, the tree can only lose processes.
+// tree is a process with its descendants. It is up to date until a process or thread is created on the machine;
+// processes that have ended may still be in it.
 type tree struct {
 	newest    string
 	processes []process // the first one is the root
@@ -98,13 +98,14 @@ type tree struct {
 // process is a process of a tree.
 type process struct {
 	pid         int
-	dir         string // in /proc
+	dir         string // directory in /proc
 	threads     []string
 	childless   bool
-	childrenCPU time.Duration // the CPU time of its ended children
+	childrenCPU time.Duration // CPU time of its children that have ended
 }
 
-// look finds the descendants of a process, if any process was created on the machine since the last call.
+// look updates t to the descendants of the process root. It does nothing if no process or thread was created on
+// the machine since the last call.
 func (t *tree) look(root int) {
 	newest := newest()
 	if newest != "" && newest == t.newest && t.processes[0].pid == root {
@@ -132,8 +133,8 @@ var kernelsLoad = sync.OnceValue(func() bool {
 	return unix.Statfs("/proc/loadavg", &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 })
 
-// newest returns a text that changes whenever a process or a thread is created on this machine, or "" if it
-// is unknown.
+// newest returns a text that changes whenever a process or a thread is created on this machine: the last process
+// ID in /proc/loadavg. It returns "" if that is unknown.
 func newest() string {
 	load, err := proc.Read("/proc/loadavg")
 	if err != nil || !kernelsLoad() {
@@ -142,7 +143,7 @@ func newest() string {
 	return string(load[bytes.LastIndexByte(load, ' ')+1:])
 }
 
-// cpu returns the CPU time of the processes, and of their children that have ended and were reaped.
+// cpu returns the CPU time of all processes of the tree, and of their children that have ended and were reaped.
 func (t *tree) cpu() (sum time.Duration) {
 	for i := range t.processes {
 		p := &t.processes[i]
@@ -158,7 +159,7 @@ func (t *tree) cpu() (sum time.Duration) {
 	return sum
 }
 
-// usage returns the use of the cores by the processes. ok is false if the root has ended.
+// usage returns the CPU time and waits of the processes of the tree. ok is false if the root has ended.
 func (t *tree) usage() (u Usage, ok bool) {
 	for i, p := range t.processes {
 		for _, thread := range p.threads {
@@ -173,7 +174,7 @@ func (t *tree) usage() (u Usage, ok bool) {
 	return u, ok
 }
 
-// add adds the thread with this directory in /proc if it runs or waits for a core.
+// add adds the thread with the given directory in /proc to t if it runs or waits for a core.
 func (t Threads) add(dir string) {
 	if f := proc.Stat(dir); len(f) == 0 || string(f[0]) != "R" {
 		return
@@ -183,8 +184,7 @@ func (t Threads) add(dir string) {
 	}
 }
 
-// forgets reports whether one of the processes ignores the end of its children, so that nothing counts what
-// the children used.
+// forgets reports whether a process of the tree ignores SIGCHLD, so that nothing counts what its children used.
 func (t *tree) forgets() bool {
 	const bit = 1 << (unix.SIGCHLD - 1)
 	return slices.ContainsFunc(t.processes, func(p process) bool {
@@ -196,7 +196,7 @@ func (t *tree) forgets() bool {
 	})
 }
 
-// usageOf returns the CPU time and the wait of a thread, given its directory in /proc.
+// usageOf returns the CPU time of a thread and its waits for a core. dir is its directory in /proc.
 func usageOf(dir string) (u Usage, err error) {
 	data, err := proc.Read(dir + "/schedstat")
 	if err != nil {
@@ -222,7 +222,8 @@ func cpuOf(pid int) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// childrenCPU returns the CPU time of the children of a process that have ended.
+// childrenCPU returns the CPU time of the children that have ended of the process with the directory dir in
+// /proc.
 func childrenCPU(dir string) time.Duration {
 	f := proc.Stat(dir)
 	if len(f) < 15 {

@@ -2,15 +2,15 @@ package fairclock
 
 import "time"
 
-// firstReading is the time after the start of a turn at which the counters are read first; it is a tenth of
-// the turn's time if that is less. A quick answer needs no reading.
+// firstReading is how long after the start of a turn the kernel's counters are first read, or a tenth of the
+// bot's time if that is less. An answer that comes earlier costs no reading.
 const firstReading = 5 * time.Millisecond
 
-// readingInterval is the time between two readings while a bot has not answered.
+// readingInterval is the time between two readings of the kernel's counters while a bot has not answered.
 const readingInterval = 100 * time.Millisecond
 
-// TurnMeter measures how much of each turn, and of the start of its process, one bot loses to other programs. The
-// zero TurnMeter measures nothing. Only the goroutine of the worker may use it.
+// TurnMeter measures how much of each turn, and of its start-up, one bot loses to other programs. The zero
+// TurnMeter measures nothing. Only the goroutine of the worker that plays the game may use it.
 type TurnMeter struct {
 	monitor *Monitor // if nil, nothing is measured
 	bot     Counters
@@ -18,8 +18,8 @@ type TurnMeter struct {
 
 	nextReading time.Time
 	first       *reading // nil until the counters are read
-	last        *reading // the newest reading at which the bot was asleep, or first
-	settledLoss Loss     // between first and last
+	last        *reading // the newest reading at which no thread of the bot wanted a core, otherwise first
+	settledLoss Loss     // the loss between first and last
 	waits       openWaits
 
 	referee     absence
@@ -28,22 +28,22 @@ type TurnMeter struct {
 	inputFilled bool          // the bot did not read its input, so that the referee waited because of the bot
 }
 
-// absence is the time in a turn in which the referee could not have seen an answer.
+// absence is the time of a turn in which the referee could not have noticed an answer.
 type absence struct {
 	sleepStart time.Time     // start of the referee's last sleep
-	overslept  time.Duration // time by which its sleeps were too long, since the first reading
-	judgeStart time.Time     // start of the current judging; zero while it looks for an answer
-	judging    time.Duration // time for which it judged, instead of looking for an answer
+	overslept  time.Duration // sum of how much longer than asked its sleeps were, since the first reading
+	judgeStart time.Time     // when it began to judge the turn; zero while it looks for an answer
+	judging    time.Duration // time that it spent judging the turn instead of looking for an answer
 }
 
-// NewTurn returns the TurnMeter of a bot that is about to start, and measures its start from now on. Call Attach
-// when the bot has started.
+// NewTurn returns the TurnMeter of a bot that is about to be started, and measures from now on. w may be nil.
+// Call Attach when the bot was started.
 func NewTurn(w *Monitor, now time.Time) (t TurnMeter) {
 	t.monitor, t.first = w, w.read(nil, now)
 	return t
 }
 
-// Attach begins to measure the processes of the bot, which has started by now.
+// Attach adds the processes of the bot, which was started by now, to the measurement.
 func (t *TurnMeter) Attach(b Counters) {
 	t.bot = b
 	if t.monitor == nil {
@@ -56,14 +56,14 @@ func (t *TurnMeter) Attach(b Counters) {
 	}
 }
 
-// Close ends the measurement. Call it before the bot is ended.
+// Close ends the measurement. It must be called before the bot's processes are ended.
 func (t *TurnMeter) Close() {
 	if t.monitor != nil {
 		t.monitor.remove(t.bot)
 	}
 }
 
-// Begin begins a turn in which the bot has the time left.
+// Begin starts the measurement of a turn. left is the time on the bot's clock.
 func (t *TurnMeter) Begin(now time.Time, left time.Duration) {
 	t.reset(now)
 	t.nextReading = now.Add(min(firstReading, left/10))
@@ -72,19 +72,19 @@ func (t *TurnMeter) Begin(now time.Time, left time.Duration) {
 	}
 }
 
-// reset begins a turn without readings.
+// reset discards all readings and starts a turn at the time now.
 func (t *TurnMeter) reset(now time.Time) {
 	*t = TurnMeter{monitor: t.monitor, bot: t.bot, start: now, waits: t.waits, startCPU: -1, inputFilled: t.inputFilled}
 	t.waits.begin(now)
 }
 
-// End ends a turn after the bot's answer.
+// End ends the measurement of a turn after the bot's answer.
 func (t *TurnMeter) End() { t.start, t.inputFilled = time.Time{}, false }
 
 // RecordFullInput records that the bot leaves its input unread, so that the referee waits because of the bot.
 func (t *TurnMeter) RecordFullInput() { t.inputFilled = true }
 
-// Sample reads the counters if the time for that has come. It returns the time until the next reading.
+// Sample reads the kernel's counters if a reading is due. It returns the time until the next reading.
 func (t *TurnMeter) Sample(now time.Time) time.Duration {
 	if t.monitor == nil || t.start.IsZero() {
 		return readingInterval
@@ -115,10 +115,10 @@ func (t *TurnMeter) Sample(now time.Time) time.Duration {
 	return readingInterval
 }
 
-// WantsCore reports whether a thread of the bot runs or waits for a core.
+// WantsCore reports whether at least one thread of the bot runs or waits for a core.
 func (t *TurnMeter) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
 
-// RecordSleep records a sleep of the referee that was to last for the duration asked.
+// RecordSleep records that the referee slept between two times. asked is how long it wanted to sleep.
 func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	if !t.inputFilled {
 		t.referee.overslept += Overslept(from, to, asked)
@@ -126,9 +126,9 @@ func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	}
 }
 
-// Overslept returns by how much a sleep of the referee was too long. Up to a millisecond does not count: that
-// is usual on an idle machine, because the kernel is asked for whole milliseconds. A longer delay counts in
-// full, because the answer may have come when the sleep should have ended.
+// Overslept returns how much longer the referee slept than the duration asked. A delay of up to a millisecond
+// returns 0, because it is usual on an idle machine. A longer delay counts in full, because the answer may have
+// come when the sleep should have ended.
 func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	if late := to.Sub(from) - asked; late > time.Millisecond {
 		return late
@@ -136,7 +136,7 @@ func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	return 0
 }
 
-// StopLooking records that the referee no longer looks for an answer.
+// StopLooking records that the referee has stopped looking for an answer, because it judges the turn.
 func (t *TurnMeter) StopLooking(now time.Time) { t.referee.judgeStart = now }
 
 // ResumeLooking records that the referee looks for an answer again.
@@ -146,8 +146,8 @@ func (t *TurnMeter) ResumeLooking(now time.Time) {
 	}
 }
 
-// Absence returns how long the referee did not look for an answer although it should have: while it slept for
-// too long and, if answered is true, while it judged.
+// Absence returns for how long in this turn the referee could not have noticed an answer: while it slept for too
+// long and, if answered is true, while it judged the turn.
 func (t *TurnMeter) Absence(answered bool) time.Duration {
 	if answered {
 		return t.referee.overslept + t.referee.judging
@@ -155,8 +155,8 @@ func (t *TurnMeter) Absence(answered bool) time.Duration {
 	return t.referee.overslept
 }
 
-// Loss returns how much of the time from since, when its turn or its start began, to now the bot lost to
-// other programs. answered says whether an answer has just been read.
+// Loss returns how much time the bot lost to other programs between since, when its turn or its start-up began,
+// and now. answered says whether its answer has just been read.
 func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	if t.monitor == nil || t.start.IsZero() {
 		return Loss{}
@@ -183,10 +183,10 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	return loss
 }
 
-// lostBeforeReading returns how much the bot lost before the first reading, when nothing was measured. If
-// that reading was late or has not come, it is all the time that the bot did not use. Otherwise it is at most
-// the loss that was measured after the reading. If the bot left its input unread, it delayed the reading
-// itself and lost nothing.
+// lostBeforeReading returns how much time the bot lost before the first reading, for which no counters exist. If
+// that reading was late or was not made, it is all the time that the bot did not use. Otherwise it is at most
+// measured, the loss after the reading. If the bot did not read its input, it delayed the reading itself and lost
+// nothing.
 func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.monitor.delayed = true
@@ -206,8 +206,8 @@ func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Durati
 	return max(0, lost-t.usedCPU(t.firstCPU))
 }
 
-// measuredLoss returns the loss between the first reading and r. ready are the threads that run or wait for a
-// core, of a bot that has not answered.
+// measuredLoss returns the loss between the first reading and the reading r. If the bot has not answered, ready
+// contains its threads that run or wait for a core.
 func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss {
 	var unread, open time.Duration
 	if answered {
@@ -218,14 +218,14 @@ func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss 
 	return t.settledLoss.then(t.monitor.loss(t.last, r, unread, open))
 }
 
-// lostInAbsence returns how long the referee was stopped, except for waits for a core and for time stolen by
-// other virtual machines, which are counted elsewhere.
+// lostInAbsence returns for how long the referee could not have noticed an answer. It leaves out the referee's
+// waits for a core and the time stolen by other virtual machines, which count elsewhere.
 func (t *TurnMeter) lostInAbsence(r *reading, stolen time.Duration, answered bool) time.Duration {
 	return max(0, t.Absence(answered)-(r.WorkerWait-t.first.WorkerWait)-stolen)
 }
 
-// usedCPU returns the CPU time that the bot has used since the turn began. cpu is its CPU time now. It
-// returns 0 if the CPU time at the beginning is unknown.
+// usedCPU returns the CPU time that the bot has used since the turn began, or 0 if that is unknown. cpu is its
+// total CPU time now.
 func (t *TurnMeter) usedCPU(cpu time.Duration) time.Duration {
 	if t.startCPU < 0 {
 		return 0

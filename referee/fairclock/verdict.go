@@ -12,32 +12,34 @@ package fairclock
 
 import "time"
 
-// The largest credit of a turn is turnCredits times its time, or leastCredit if that is more; see MaxCredit.
+// turnCredits and leastCredit limit the credit of a turn, the time that other programs took and that does not
+// count. See MaxCredit.
 const (
 	turnCredits = 10
 	leastCredit = 2 * time.Second
 )
 
-// judgeInterval is the shortest wait for a late answer between two verdicts.
+// judgeInterval is the shortest time after which a turn without an answer is judged again.
 const judgeInterval = 10 * time.Millisecond
 
-// Loss is how much of its turn a bot lost to other programs.
+// Loss is the time of a turn that a bot lost to other programs.
 type Loss struct {
-	Certain time.Duration // counted by the kernel
-	// Possible is Certain plus a wait for a core that may still go on: the kernel counts a wait when it ends.
+	Certain time.Duration // the time that the kernel has counted
+	// Possible is Certain plus an upper bound for a wait for a core that still goes on. The kernel counts a wait
+	// only when it ends.
 	Possible time.Duration
 
 	stolen time.Duration // the part of Certain that other virtual machines took
 }
 
-// Plus returns the loss with d added to it.
+// Plus returns the loss with d added to both Certain and Possible.
 func (l Loss) Plus(d time.Duration) Loss {
 	l.Certain, l.Possible = l.Certain+d, l.Possible+d
 	return l
 }
 
-// then returns the loss of two consecutive periods. If a wait was open at the end of the first, the second
-// has counted it, so the possible loss of the first does not count.
+// then returns the loss of two consecutive periods, l and next. The possible loss of l does not count: a wait
+// that still went on at its end is part of next.
 func (l Loss) then(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)
@@ -48,24 +50,24 @@ func (l Loss) atMost(d time.Duration) Loss {
 	return l
 }
 
-// Allowance is how long a bot may take for one answer.
+// Allowance is the time limit for one answer of a bot.
 type Allowance struct {
 	Start     time.Time
-	Due       time.Time     // end of the time of the turn and of the margin
-	MaxCredit time.Duration // largest credit, which extends Due
+	Due       time.Time     // when the time of the turn and the margin are over
+	MaxCredit time.Duration // by how much Due can be extended for time that other programs took
 }
 
-// NewAllowance returns the allowance of a turn that begins at start: the time left on the bot's clock, and the
-// margin.
+// NewAllowance returns the time limit of a turn that begins at start. left is the time on the bot's clock, and
+// margin the clock's margin.
 func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 	return Allowance{Start: start, Due: start.Add(left + margin), MaxCredit: MaxCredit(left)}
 }
 
-// MaxCredit returns the largest credit of a turn for which a bot has the time left. If a bot needs more, the
-// game is void.
+// MaxCredit returns the largest credit of a turn, the time that other programs took and that does not count. left
+// is the time on the bot's clock. If a bot needs more credit, the game is void.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
-// VerdictReason says why an answer that came after its allowance is, or is not, a fault.
+// VerdictReason says why an answer that came after Allowance.Due, or has not come by then, is or is not a fault.
 type VerdictReason string
 
 const (
@@ -78,16 +80,16 @@ const (
 // Verdict is the decision about a turn in which no answer came by Allowance.Due.
 type Verdict struct {
 	Reason   VerdictReason
-	Credit   time.Duration // the certain loss, limited to Allowance.MaxCredit
+	Credit   time.Duration // the certain loss, at most Allowance.MaxCredit
 	Deadline time.Time     // when to judge again if no answer comes; zero unless Reason is StillWaits
 }
 
 // Late reports whether the bot is at fault.
 func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
 
-// Judge decides about a turn at the time now. answered says whether the answer has come. If it has, only a
-// certain loss counts. If it has not, the bot may be waiting for a core at this moment, so that a possible
-// loss counts, too.
+// Judge decides at the time now about a turn whose time is over. answered says whether the answer has come. If it
+// has, only loss.Certain counts. If it has not, the bot may be waiting for a core at this moment, so
+// loss.Possible counts.
 func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 	lost := loss.Certain
 	if !answered {

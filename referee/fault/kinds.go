@@ -151,8 +151,8 @@ func (r Reason) Code() protocol.Code {
 	return code
 }
 
-// Text describes the reason in English. It contains no measured times and no process IDs, so that a repeated
-// match gives the same replays.
+// Text describes the reason in English. It contains no measured times and no process numbers, so that a repeated match
+// gives the same replays.
 func (r Reason) Text() string { return r.Phrase().String() }
 
 // Phrase returns the description of Text in a form that can be translated.

@@ -19,16 +19,17 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// maxBuildLog is the largest number of bytes of a build's output that are kept. Of more, the beginning
-// and the end are kept.
+// maxBuildLog is the largest number of bytes of a build's output that are stored. If there is more, the beginning
+// and the end are stored.
 const maxBuildLog = 1 << 20
 
-// BuildError is a failure of the build itself: on the same machine it would fail again.
+// BuildError is the error of a build that fails because of the bot, so that it would fail again on the same
+// machine.
 type BuildError struct{ err error }
 
 func (e *BuildError) Error() string { return e.err.Error() }
 
-// Phrase returns the text of the error, to be translated.
+// Phrase returns the text of the error in a form that can be translated.
 func (e *BuildError) Phrase() phrase.Text { return phrase.FromError(e.err) }
 
 // Unwrap returns the cause.
@@ -37,8 +38,9 @@ func (e *BuildError) Unwrap() error { return e.err }
 // BuildErrorLine returns the line of a failed build's output that says why it failed, or "".
 func BuildErrorLine(output []byte) string { return fault.BuildCause(fault.Lines(output)) }
 
-// Build builds a bot in dir, which the build command may change. It runs in a sandbox with a limit, unless
-// the level is None. It returns the output of the build. The error is a *BuildError if the bot is to blame.
+// Build runs the build command of a bot in dir, which the command may change, and returns its output. It runs in
+// a sandbox with the given limit, or without one if level is sandbox.LevelNone. The error is a *BuildError if the
+// bot is to blame.
 func Build(ctx context.Context, dir string, build []string, level sandbox.Level, limit sandbox.Limit) ([]byte, error) {
 	spec := sandbox.Spec{Path: build[0], Args: build, Dir: dir, Build: true, Limit: limit, Level: level}
 	switch {
@@ -104,12 +106,12 @@ func machineFailed(err error) bool {
 	return slices.ContainsFunc(machines, func(of error) bool { return errors.Is(err, of) })
 }
 
-// pipeWait is how long Build waits for more output after a build has ended, if a process that it left behind
-// has the pipe open. In a sandbox no such process remains.
+// pipeWait is how long Build waits for more output after the build has ended, in case a process that the build
+// started still runs and has the pipe open. In a sandbox no such process remains.
 const pipeWait = 10 * time.Second
 
-// startBuild starts a build. It tries again while the program's file is busy: a process that is being started
-// at this moment may still have a file open that was just copied.
+// startBuild starts the program of a build. It tries again for half a second if the program's file is open for
+// writing (ETXTBSY), because a process that is being started may still have a file open that was just copied.
 func startBuild(spec sandbox.Spec) (p *sandbox.Process, err error) {
 	for range 50 {
 		if p, err = sandbox.Start(spec); !errors.Is(err, syscall.ETXTBSY) {

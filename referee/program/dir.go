@@ -42,8 +42,9 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	return Program{Contestant: bot, Games: m.Games, Source: source, Overrides: m.Match, place: source}, nil
 }
 
-// builtDir returns a directory with the bot of this hash, built with this command. It exists until the
-// context ends. The output of the build goes to r.Log, or into the error.
+// builtDir returns a directory in the cache with the bot in source, built by the command build. hash is the hash
+// of the source. The directory exists until ctx ends. The output of the build goes to r.Log, or if it fails into
+// the error.
 func (r Resolver) builtDir(ctx context.Context, source, hash string, build []string) (string, error) {
 	return r.cachedDir(ctx, hashWords(append([]string{hash}, build...)...), func(ctx context.Context, dir string) error {
 		fmt.Fprintf(r.Log, "building %s: %s\n", source, strings.Join(build, " "))
@@ -66,8 +67,8 @@ func (r Resolver) builtDir(ctx context.Context, source, hash string, build []str
 	})
 }
 
-// cachedDir returns the directory of the cache for this key. If it does not exist, add makes it. It exists
-// until the context ends.
+// cachedDir returns the directory in the cache for this key. If there is none, it calls add to fill a new one.
+// The directory exists until ctx ends; afterwards the cache may remove it.
 func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx context.Context, dir string) error) (string, error) {
 	cache := r.Cache
 	if cache == "" {
@@ -88,25 +89,24 @@ func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx contex
 	return h.Path, nil
 }
 
-// writeError adds advice for the user to an error of a cache directory.
+// writeError adds to the error of a cache directory what the user can do about it.
 func writeError(err error) error {
 	return fmt.Errorf("cache: %w: set XDG_CACHE_HOME to a writable directory", err)
 }
 
-// MaxCache is the size in bytes above which the user's cache removes built bots that are not in use.
+// MaxCache is the size in bytes from which on the user's cache removes built bots that are not in use.
 const MaxCache = 4 << 30
 
-// maxUnused is how long a cache keeps a directory that nobody uses.
+// maxUnused is how long a cache retains a directory that is not used.
 const maxUnused = 30 * 24 * time.Hour
 
-// Prune removes everything that was not used for 30 days from a directory of the user's cache. It ignores
-// errors.
+// Prune removes from the cache directory everything that was not used for 30 days. It ignores errors.
 func Prune(cache string) {
 	trees.NewStore(cache, trees.Options{}).Evict(trees.Limits{Age: maxUnused}, nil)
 }
 
-// CacheDir returns the directory called name below timba's directory in the user's cache, and makes it if
-// necessary.
+// CacheDir returns the path of the directory called name below timba's directory in the user's cache. It creates
+// the directory if it does not exist.
 func CacheDir(name string) (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {

@@ -13,11 +13,13 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// fileName matches names, without extension, that mean the same to every compiler and interpreter.
+// fileName matches names, without extension, that every compiler and interpreter accepts and reads in the same
+// way.
 var fileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// SingleFileManifest returns the manifest of a bot that is a single file called name. The bot is named after
-// the file, without extension, unless that is "bot" or "main".
+// SingleFileManifest returns the manifest of a bot that consists of one file, by the extension of the file's
+// name. The bot is called like the file without its extension, unless that is "bot" or "main". The error says
+// which names are possible.
 func SingleFileManifest(name string) (Manifest, error) {
 	var known []string
 	for _, f := range mainFiles {
@@ -55,8 +57,8 @@ func SingleFileManifest(name string) (Manifest, error) {
 		name, strings.Join(known, ", "), ManifestFile)
 }
 
-// WriteFile makes the directory of a bot that is a single file: the file, and the manifest of
-// SingleFileManifest. games are those that the bot plays; nil means all.
+// WriteFile creates the directory dir of a bot that consists of one file: it writes the file and its manifest.
+// games are the games that the bot plays; nil means all.
 func WriteFile(dir, name string, content []byte, games []string) error {
 	m, err := SingleFileManifest(name)
 	if err != nil {
@@ -85,8 +87,8 @@ func WriteFile(dir, name string, content []byte, games []string) error {
 	return os.WriteFile(filepath.Join(dir, name), content, 0o644)
 }
 
-// isFile reports whether a BOT is a single file that must be compiled, and returns its manifest. Other files
-// are commands.
+// isFile reports whether bot is the path of a single source file that must be compiled, and returns its manifest.
+// A file that need not be compiled is a command.
 func isFile(bot string) (m Manifest, ok bool) {
 	if info, err := os.Stat(bot); err != nil || !info.Mode().IsRegular() {
 		return m, false
@@ -95,7 +97,8 @@ func isFile(bot string) (m Manifest, ok bool) {
 	return m, err == nil && m.Build != nil
 }
 
-// resolveFile returns the program of a single file. The file is built in a directory of its own.
+// resolveFile returns the program of a bot that is a single source file. It builds the file in a directory of the
+// cache.
 func (r Resolver) resolveFile(ctx context.Context, file string) (Program, error) {
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// interpreters maps interpreters to the languages that they run.
+// interpreters maps the names of interpreters, without version, to the languages that they run.
 var interpreters = []struct{ program, language string }{
 	{"python", "Python"}, {"pypy", "Python"}, {"node", "JavaScript"}, {"deno", "JavaScript"}, {"bun", "JavaScript"},
 	{"java", "Java"}, {"bash", "Bash"}, {"sh", "Bash"}, {"dash", "Bash"}, {"zsh", "Bash"}, {"perl", "Perl"}, {"ruby", "Ruby"},
 	{"luajit", "Lua"}, {"lua", "Lua"}, {"tclsh", "Tcl"}, {"php", "PHP"},
 }
 
-// Language returns the language of a bot: its own, or the one that its command or its #! line reveals. It
-// returns "" if the language is unknown.
+// Language returns the programming language of a bot: b.Language or, if it is "", the one that the bot's command
+// or its #! line reveals. It returns "" if the language is unknown.
 func Language(b match.Contestant) string {
 	if b.Language != "" {
 		return b.Language

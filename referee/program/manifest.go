@@ -21,7 +21,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// ManifestFile is the name of the file, in the bot's directory, that describes a bot.
+// ManifestFile is the name of the file, in a bot's directory, that describes the bot.
 const ManifestFile = "timba.toml"
 
 // MaxManifest is the largest size of a manifest in bytes. Manifests of uploaded bots are not trusted.
@@ -31,7 +31,7 @@ const MaxManifest = 64 << 10
 type Manifest struct {
 	Name    string
 	Version string
-	Games   []string  // that the bot plays; nil means all
+	Games   []string  // the names of the games that it plays; nil means all
 	Build   []string  // the command that builds the bot, with its arguments; nil if it needs no build
 	Run     []string  // the command that starts the bot in its directory, with its arguments
 	Match   Overrides // the bot's own settings in a local match
@@ -39,7 +39,7 @@ type Manifest struct {
 	language string
 }
 
-// mainFile is a main file that is recognized in a directory without a manifest.
+// mainFile is a file name by which a bot in a directory without a manifest is recognized, with its commands.
 type mainFile struct {
 	name, language string
 	build, run     []string
@@ -61,7 +61,7 @@ var mainFiles = []mainFile{
 	{"bot.php", "PHP", nil, []string{"php", "bot.php"}},
 }
 
-// languageOf guesses the language from the extensions of file names in a command.
+// languageOf returns the language of the first word of a command whose file extension reveals one, or "".
 func languageOf(words []string) string {
 	for _, w := range words {
 		for _, m := range mainFiles {
@@ -73,8 +73,8 @@ func languageOf(words []string) string {
 	return ""
 }
 
-// ReadManifest returns the manifest of a directory. Without a ManifestFile it makes one for a recognized main
-// file.
+// ReadManifest returns the manifest of the bot in the directory source. If the directory has no ManifestFile, it
+// makes one for a main file with a name that it knows, such as bot.py.
 func ReadManifest(source string) (Manifest, error) {
 	path := filepath.Join(source, ManifestFile)
 	data, err := readManifestFile(path)
@@ -98,7 +98,8 @@ func ReadManifest(source string) (Manifest, error) {
 	return m, nil
 }
 
-// readManifestFile returns the content of a manifest, unless it is too large.
+// readManifestFile returns the content of a manifest. It returns an error if the file has more than MaxManifest
+// bytes.
 func readManifestFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -137,7 +138,8 @@ func parseManifest(data string) (Manifest, error) {
 	return m, nil
 }
 
-// set stores the value of a key. As usual for TOML in Go, the case of the key does not matter.
+// set stores the value of a top-level key of a manifest. As usual for TOML in Go, the case of the key does not
+// matter.
 func (m *Manifest) set(key string, value any) (err error) {
 	switch strings.ToLower(key) {
 	case "name":
@@ -158,7 +160,8 @@ func (m *Manifest) set(key string, value any) (err error) {
 	return err
 }
 
-// setMatch stores the keys of the table "match", which apply in local matches.
+// setMatch stores the keys of the TOML table [match], the bot's settings for local matches. table is the name as
+// it was written, for errors.
 func (m *Manifest) setMatch(table string, value any) error {
 	keys, ok := value.(map[string]any)
 	if !ok {
@@ -184,8 +187,8 @@ func (m *Manifest) setMatch(table string, value any) error {
 	return nil
 }
 
-// overrideValue returns the value of a key in the form of a user's argument, as in ParseSpec. quoted says
-// whether TOML must have it in quotes.
+// overrideValue returns a value of the TOML table [match] as text, in the form in which users write it in an
+// argument. quoted says whether it must be a string in TOML; otherwise it must be a whole number.
 func overrideValue(name string, quoted bool, value any) (string, error) {
 	switch v := value.(type) {
 	case string:
@@ -227,7 +230,7 @@ func wordList(key string, value any, example string) ([]string, error) {
 	return words, nil
 }
 
-// inTOML returns a value as a manifest has it, or its kind if it is long.
+// inTOML describes a value of a manifest for an error message: its text, shortened, or its kind.
 func inTOML(value any) phrase.Text {
 	switch v := value.(type) {
 	case string:
@@ -248,7 +251,8 @@ func inTOML(value any) phrase.Text {
 	return phrase.Plain(fmt.Sprint(value))
 }
 
-// checkCommands returns an error if the build or run command cannot be run in the bot's directory.
+// checkCommands returns an error if the build or run command is malformed, or names a program outside the bot's
+// directory source that is not known to be a program of the system.
 func (m *Manifest) checkCommands(source string) error {
 	for _, c := range []struct {
 		key     string
@@ -270,17 +274,16 @@ func (m *Manifest) checkCommands(source string) error {
 	return nil
 }
 
-// CheckCommandWord returns an error if the first word of an uploaded bot's command leads out of the bot's
-// directory dir to anything but a program of the system. A sandbox shows the program that it starts, with the
-// directory around it, so that a bot could otherwise see any directory of the server. Nothing in the
-// directory private may be shown except dir.
+// CheckCommandWord checks word, the first word of an uploaded bot's command. It returns an error if word leads
+// out of the bot's directory dir to anything but a program of the system. A sandbox makes that program visible,
+// with the directory around it, and nothing below the directory private may become visible except dir.
 func CheckCommandWord(dir, private, word string) error {
 	known := func(path string) bool { return interpreter.IsSystemPath(path) && !sharesInstallation(path, private) }
 	return interpreter.Bounds{Dir: dir, IsKnown: known}.CheckCommand(word)
 }
 
-// sharesInstallation reports whether the installation of the program at path is inside the directory private,
-// or contains it.
+// sharesInstallation reports whether the program at path was installed below the directory private, or in a
+// directory that contains it.
 func sharesInstallation(path, private string) bool {
 	installation := filepath.Dir(path)
 	if filepath.Base(installation) == "bin" {
@@ -305,7 +308,8 @@ func recogniseMainFile(source string) (Manifest, error) {
 // Language returns the language of the bot, guessed from its commands, or "" if it is unknown.
 func (m Manifest) Language() string { return m.language }
 
-// Command returns the command that starts the bot in dir, where it was built.
+// Command returns the command that starts the bot, with the absolute path of its program. dir is the directory
+// where it was built. The error says that the program does not exist or is not executable.
 func (m Manifest) Command(dir string) ([]string, error) {
 	command := slices.Clone(m.Run)
 	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {
@@ -318,7 +322,7 @@ func (m Manifest) Command(dir string) ([]string, error) {
 	return command, nil
 }
 
-// fixRun says what to do if the program of the key run cannot be started.
+// fixRun returns advice for a bot whose command could not be found, for the reason err.
 func (m Manifest) fixRun(err error) string {
 	switch {
 	case strings.Contains(m.Run[0], " "):

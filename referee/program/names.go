@@ -10,18 +10,18 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// namer gives each bot of a match a unique name.
+// namer assigns a unique name to each bot of a match.
 type namer struct {
 	programs  []Program
 	specs     []BotSpec
-	number    bool // give numbers to bots that nothing distinguishes; otherwise they are an error
+	number    bool // give numbers to bots that are otherwise alike, instead of returning an error
 	usedNames map[string]bool
 }
 
-// nameAll names the programs of a match: as the user named them, otherwise by their own names if these
-// differ. Bots with the same name in different places are named by their paths, by as many of the last
-// elements as differ. House bots that play several times get numbers: @random, @random#2. Other bots that
-// nothing distinguishes get numbers if number is set; otherwise nameAll returns an error that asks for names.
+// nameAll sets the names of the programs of a match: those that the user gave, otherwise their own. Bots with the
+// same name but different paths are named by the ends of their paths. House bots that play several times get
+// numbers: @random, @random#2. Other bots that are alike get numbers if number is true; otherwise nameAll returns
+// an error that asks for names.
 func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	n := namer{programs, specs, number, map[string]bool{}}
 	for i, s := range specs {
@@ -73,7 +73,7 @@ func (n *namer) assignName(i int, name string) {
 	n.usedNames[name] = true
 }
 
-// tellApart gives different names to a group of bots with the same name.
+// tellApart assigns different names to bots, given by their indices, that have the same name.
 func (n *namer) tellApart(group []int) error {
 	places := groupBots(group, func(i int) string { return n.programs[i].place })
 	names := n.byPlace(n.programs[group[0]].Name, places)
@@ -98,8 +98,8 @@ func (n *namer) tellApart(group []int) error {
 	return nil
 }
 
-// byPlace returns a name for the bots of each place: name itself if there is only one place, else the ends of
-// the paths, shortened as far as they still differ.
+// byPlace returns a name for the bots of each place, the path of a bot's directory or file. If there is only one
+// place it returns name, otherwise ends of the paths that are just long enough to differ.
 func (n *namer) byPlace(name string, places [][]int) []string {
 	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.usedNames[name]) {
 		return []string{name}

@@ -26,24 +26,25 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Program is a bot that is ready to run.
+// Program is a bot that is ready to be started.
 type Program struct {
 	match.Contestant
-	Games     []string  // that its manifest claims it plays; nil means all
+	Games     []string  // the games that it plays, by its manifest; nil means all
 	Source    string    // the directory of its sources; "" if unknown
-	House     bool      // it is a house bot
+	House     bool      // it is a house bot, which comes with timba
 	Overrides Overrides // its own settings in a local match
 
 	place string // path of its directory or file; "" for a house bot
 }
 
-// Plays reports whether the program claims to play a game.
+// Plays reports whether the program plays a game, by its manifest. A program whose manifest names no games plays
+// all.
 func (p Program) Plays(game string) bool {
 	return p.Games == nil || slices.Contains(p.Games, game)
 }
 
-// Check returns an error unless the program plays the variant: its manifest must claim the game, and the
-// model of a house bot must fit the options.
+// Check returns an error if the program's manifest does not name the game of v, or if the program is a house bot
+// that plays by a trained model and there is no model for v.
 func (p Program) Check(v *rules.Variant) error {
 	if !p.Plays(v.Game.Name) {
 		return fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
@@ -54,15 +55,16 @@ func (p Program) Check(v *rules.Variant) error {
 	return nil
 }
 
-// Resolver finds and builds the programs of BOTs.
+// Resolver finds and builds the programs of bots. A bot is given as a user writes it: as the name of a house bot,
+// a directory, a file or a command.
 type Resolver struct {
 	Log   io.Writer     // receives the output of builds; may be nil
-	Level sandbox.Level // of the sandbox in which bots are built; None means no sandbox
-	Cache string        // the directory that keeps built bots; "" means one in the user's cache
+	Level sandbox.Level // level of the sandbox for builds; sandbox.LevelNone means no sandbox
+	Cache string        // the directory where built bots are stored; "" means one in the user's cache
 }
 
-// Resolve returns the program of a BOT, and builds it if that is necessary. When the context ends, a build is
-// stopped, and the cache may remove what was built.
+// Resolve returns the program of bot, a house bot, directory, file or command as a user writes it. It builds the
+// bot unless the cache has it. When ctx ends, it stops a build, and the cache may remove what was built.
 func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 	if r.Log == nil {
 		r.Log = io.Discard
@@ -88,7 +90,8 @@ func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 	return resolveCommand(bot)
 }
 
-// LanguageOf returns the language of a BOT without building it, or "" if it is unknown.
+// LanguageOf returns the programming language of a bot as a user writes it, without building it, or "" if it is
+// unknown.
 func LanguageOf(bot string) string {
 	if info, err := os.Stat(bot); err == nil && info.IsDir() {
 		m, err := ReadManifest(bot)
@@ -107,8 +110,8 @@ func LanguageOf(bot string) string {
 	return Language(match.Contestant{Command: words})
 }
 
-// ResolveAll returns the programs of a match, each with a unique name. Bots that nothing distinguishes and
-// that are not house bots get numbers if number is set; otherwise they are an error that asks the user to
+// ResolveAll returns the programs of a match, each with a unique name. If several bots are alike and are not
+// house bots, they get numbers if number is true; otherwise ResolveAll returns an error that asks the user to
 // name them.
 func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) ([]Program, error) {
 	var programs []Program
@@ -133,7 +136,8 @@ func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) 
 	return programs, nameAll(programs, specs, number)
 }
 
-// isBareInterpreter reports whether a BOT is only the name of an interpreter, without a file.
+// isBareInterpreter reports whether bot, as a user writes it, is only the name of an interpreter, without a file
+// to run.
 func isBareInterpreter(bot string) bool {
 	_, err := os.Stat(bot)
 	return err != nil && !strings.Contains(bot, "/") && slices.ContainsFunc(mainFiles, func(m mainFile) bool { return m.run[0] == bot })
@@ -161,8 +165,8 @@ func resolveHouse(spec string) (Program, error) {
 	}, House: true}, nil
 }
 
-// hashOnce returns the hash of an executable. It computes the hash once, since the file does not change while
-// this program runs.
+// hashOnce returns the hash of an executable. It computes the hash only at the first call, since the file does
+// not change while this program runs.
 func hashOnce(executable string) (string, error) {
 	once, _ := hashes.LoadOrStore(executable, sync.OnceValues(func() (string, error) { return trees.HashFile(executable) }))
 	return once.(func() (string, error))()
@@ -216,10 +220,10 @@ func resolveCommand(line string) (Program, error) {
 	return Program{Contestant: bot, place: place}, nil
 }
 
-// ownDir returns the bot's own directory: that of the file that a command names, whose full path is place.
-// The bot runs in it and can read it. It is "" if the bot is to run in the current directory, because the
-// file is below it, the file is a program of the system, or the directory holds much that is no bot's, such
-// as the user's home.
+// ownDir returns the directory in which a bot runs, and whose files it can read: that of the file that its
+// command names. place is the full path of that file. It returns "" if the bot is to run in the current
+// directory: because the file is below it or is a program of the system, or because its directory also contains
+// much else, as the user's home does.
 func ownDir(file, place string) string {
 	here, err := os.Getwd()
 	dir := filepath.Dir(place)
@@ -233,8 +237,8 @@ func ownDir(file, place string) string {
 	return dir
 }
 
-// moveTo makes a bot run in dir, and makes absolute the paths in its command. Files outside dir are shown to
-// the bot in its sandbox. With dir "" it does nothing.
+// moveTo makes b run in dir, and makes the paths in its command absolute. It adds files outside dir to b.Show,
+// which makes them visible in the sandbox. If dir is "", it does nothing.
 func moveTo(b *match.Contestant, dir string) error {
 	if dir == "" {
 		return nil
@@ -256,8 +260,8 @@ func moveTo(b *match.Contestant, dir string) error {
 	return nil
 }
 
-// splitCommand returns the words of a command. The path of an existing file is one word, even with spaces. A
-// file that is not executable is run by the interpreter of its language.
+// splitCommand splits a command into its words. If line is the path of a file, it is one word, even with spaces;
+// a file that is not executable is run by the interpreter of its language.
 func splitCommand(line string) ([]string, error) {
 	if info, err := os.Stat(line); err == nil && info.Mode().IsRegular() {
 		path := line
@@ -284,7 +288,7 @@ func splitCommand(line string) ([]string, error) {
 	return words, nil
 }
 
-// splitWords returns the words of a text with quotes as in a shell.
+// splitWords splits a text into words, with quotes as in a shell.
 func splitWords(line string) ([]string, error) {
 	parser := shellwords.NewParser()
 	words, err := parser.Parse(line)
@@ -297,7 +301,8 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// commandFile returns the word that names the bot: the last one that is a file, else the program.
+// commandFile returns the word of a command that names the bot: the last one that is a file, otherwise the
+// program.
 func commandFile(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() {
@@ -307,7 +312,7 @@ func commandFile(words []string) string {
 	return words[0]
 }
 
-// printable replaces the characters of a name that tables and protocol lines cannot have by "_".
+// printable replaces spaces and everything but printable ASCII in name by "_".
 func printable(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r <= ' ' || r > '~' {

@@ -15,22 +15,22 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// BotSpec is a bot of a match as the user writes it, with its own settings.
+// BotSpec is a bot of a match as the user writes it, with settings for this bot only.
 type BotSpec struct {
 	Bot  string `json:"bot"`  // a house bot, a directory, a file or a command
-	Name string `json:"name"` // its name in the match; "" means the bot's own
+	Name string `json:"name"` // its name in the match; "" means the name of the bot
 	Overrides
 }
 
-// specKeys are the keys of ParseSpec, in the order in which errors list them.
+// specKeys are the keys that ParseSpec accepts, in the order in which errors list them.
 var specKeys = slices.Concat([]string{"name", "cmd", "args"}, overrideKeys)
 
 // maxName is the largest length, in bytes, of a name that a user gives to a bot.
 const maxName = 64
 
-// ParseSpec parses the argument for a bot of a match. If its first word has one of the keys, it is a list of
-// pairs with quotes as in a shell, such as name=new cmd="./bot -c 2" movetime=50; docs/matches.md, "Bots of a
-// local match", has the keys. Otherwise the whole argument names the bot.
+// ParseSpec parses a user's argument for a bot of a match. If its first word is key=value with a known key, the
+// whole argument is a list of such pairs, such as name=new cmd="./bot -c 2" movetime=50; docs/matches.md, "Bots
+// of a local match", explains the keys. Otherwise the whole argument names the bot.
 func ParseSpec(bot string) (BotSpec, error) {
 	if key, _, _ := strings.Cut(bot, "="); key == bot || !slices.Contains(specKeys, key) {
 		return BotSpec{Bot: bot}, nil
@@ -99,11 +99,11 @@ func checkName(name string) error {
 	return nil
 }
 
-// Overrides are the settings of one bot in a local match that differ from those of the match. A zero value
-// means that of the match.
+// Overrides are settings of one bot in a local match that replace those of the match. A zero value replaces
+// nothing.
 type Overrides struct {
-	Args      []string   `json:"args,omitempty"`     // added to the arguments of its command
-	Movetime  int64      `json:"movetime,omitempty"` // in milliseconds, as Bank and Inc
+	Args      []string   `json:"args,omitempty"`     // appended to the arguments of its command
+	Movetime  int64      `json:"movetime,omitempty"` // in milliseconds, like Bank and Inc
 	Bank      int64      `json:"bank,omitempty"`
 	Inc       int64      `json:"inc,omitempty"`
 	Memory    size.Bytes `json:"memory,omitempty"`
@@ -113,10 +113,10 @@ type Overrides struct {
 // overrideKeys are the keys of Overrides that a manifest can have: all except args.
 var overrideKeys = []string{"movetime", "bank", "inc", "memory", "processes"}
 
-// maxProcesses is a limit of processes that no machine reaches.
+// maxProcesses is the largest limit of processes that a user can set. No machine reaches it.
 const maxProcesses = 1 << 22
 
-// set stores the value of a key. The key must be one of overrideKeys.
+// set parses and stores the value of a key. It panics if the key is not one of overrideKeys.
 func (o *Overrides) set(key, value string) (err error) {
 	day := (24 * time.Hour).Milliseconds()
 	switch key {
@@ -151,7 +151,7 @@ func number(key, value string, least, most int64, unit string) (int64, error) {
 	return n, nil
 }
 
-// check returns an error for keys that exclude each other.
+// check returns an error if movetime and bank are both set, or inc without bank.
 func (o *Overrides) check() error {
 	switch {
 	case o.Movetime != 0 && o.Bank != 0:
@@ -162,7 +162,7 @@ func (o *Overrides) check() error {
 	return nil
 }
 
-// withDefaults returns o with the values of m, the bot's manifest, for everything that o does not set.
+// withDefaults returns o with the settings of m, those in the bot's manifest, wherever o has none.
 func (o Overrides) withDefaults(m Overrides) Overrides {
 	if o.Movetime == 0 && o.Bank == 0 {
 		o.Movetime, o.Bank, o.Inc = m.Movetime, m.Bank, m.Inc
@@ -172,8 +172,8 @@ func (o Overrides) withDefaults(m Overrides) Overrides {
 	return o
 }
 
-// Clock returns the bot's own clock in a match with the clock c, or nil if it has none. The margin and the
-// start-up time are those of c.
+// Clock returns the bot's own clock, with the margin and start-up time of the match's clock c. It returns nil if
+// the bot plays with c itself.
 func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	if o.Movetime == 0 && o.Bank == 0 {
 		return nil
@@ -183,7 +183,7 @@ func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	return &ms
 }
 
-// Limit returns the limits of the bot's sandbox in a match with the limits l.
+// Limit returns the limits of the bot's sandbox: those of o and, where o has none, those of the match in l.
 func (o Overrides) Limit(l sandbox.Limit) sandbox.Limit {
 	l.Memory = cmp.Or(int64(o.Memory), l.Memory)
 	l.Processes = cmp.Or(o.Processes, l.Processes)
