@@ -23,7 +23,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// adminService serves the requests of an admin. It is a server or works on the data directory itself.
+// adminService answers the requests of admin commands. It is a remote server, or works on the data directory
+// of a server on this machine.
 type adminService interface {
 	AddInvite(context.Context, wire.NewInvite) (wire.MadeInvite, error)
 	Invites(context.Context) ([]wire.Invite, error)
@@ -46,8 +47,8 @@ func newAdmin() *cobra.Command {
 	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
 }
 
-// fromAdminService makes a command that prints an answer of the data directory if --data is set, and
-// otherwise of the server.
+// fromAdminService completes cmd so that it calls get and prints the answer by show, or as JSON with --json.
+// The service is the data directory if --data is set, and otherwise the server.
 func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx context.Context, o adminService, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		if f.data == "" {
@@ -65,7 +66,8 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 	}, show)
 }
 
-// open calls do with the store of the data directory. It is an error if --data is not set.
+// open opens the database in the data directory, calls do with it and closes it. It returns an error if
+// --data is not set.
 func (f *adminFlags) open(o store.Options, do func(*store.Store) error) error {
 	if f.data == "" {
 		return errors.New("data: name the server's data directory with --data DIR")
@@ -77,7 +79,7 @@ func (f *adminFlags) open(o store.Options, do func(*store.Store) error) error {
 	return errors.Join(do(s), s.Close())
 }
 
-// adminClient connects to the server, for commands without --data.
+// adminClient returns a client of the user's server, with a token. Its error also suggests the flag --data.
 func adminClient(cmd *cobra.Command) (*client.Client, error) {
 	c, err := connect(cmd, true)
 	if err != nil {
@@ -172,14 +174,14 @@ func newBlock(f *adminFlags, out bool) *cobra.Command {
 	}, func(w io.Writer, p wire.Person) { fmt.Fprintln(w, done, p.Name) })
 }
 
-// remoteAdmin uses the API of a server.
+// remoteAdmin implements adminService by the API of a server.
 type remoteAdmin struct{ *client.Client }
 
 func (o remoteAdmin) AllPeople(ctx context.Context) ([]wire.Person, error) {
 	return client.Collect(o.People(ctx), 0)
 }
 
-// localAdmin works on the data directory.
+// localAdmin implements adminService by the database in the data directory.
 type localAdmin struct{ store.People }
 
 func (o localAdmin) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
@@ -215,8 +217,8 @@ type tokenKey struct {
 	Key string `json:"key"`
 }
 
-// newToken returns the command token, for a person who has lost all tokens. It needs access to the data
-// directory.
+// newToken returns the command token, which makes a new token for a person who has lost all tokens. It needs
+// access to the data directory.
 func newToken(f *adminFlags) *cobra.Command {
 	var t newTokenFlags
 	cmd := &cobra.Command{
@@ -246,7 +248,8 @@ func newToken(f *adminFlags) *cobra.Command {
 	}, func(w io.Writer, made tokenKey) { fmt.Fprintln(w, made.Key) }))
 }
 
-// newAdminWorker returns the commands for the credentials of workers. They need access to the data directory.
+// newAdminWorker returns the commands that make, list and remove the credentials of workers. They need
+// access to the data directory.
 func newAdminWorker(f *adminFlags) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "worker",
@@ -257,7 +260,8 @@ func newAdminWorker(f *adminFlags) *cobra.Command {
 	}, newWorkerAdd(f), newWorkerRemove(f), newWorkerList(f))
 }
 
-// keys calls do with the keys for workers in the data directory. It is an error if --data is not set.
+// keys opens the keys for the credentials of workers in the data directory and calls do with them. It
+// returns an error if --data is not set.
 func (f *adminFlags) keys(do func(*cluster.Keys) error) error {
 	err := f.open(store.Options{ReadOnly: true}, func(*store.Store) error { return nil }) // requires that it is the directory of a competition
 	if err != nil {
@@ -312,8 +316,8 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 	}))
 }
 
-// addGuest makes a credential for an existing NATS cluster. creds is the file with the server's credentials,
-// and key the file with the key of the server's account.
+// addGuest makes the credential of a worker called name for an existing NATS cluster. The file creds has the
+// server's credentials for that cluster, and the file key has the key of the server's account.
 func addGuest(creds, key, name string) (made credential, err error) {
 	server, err := os.ReadFile(creds)
 	if err != nil {
@@ -363,7 +367,7 @@ func newWorkerList(f *adminFlags) *cobra.Command {
 	})
 }
 
-// newWorkers returns the command that shows the machines.
+// newWorkers returns the command workers, which shows the machines that play matches for the server.
 func newWorkers(f *adminFlags) *cobra.Command {
 	return cli.Result(&cobra.Command{
 		Use:   "workers",
@@ -377,7 +381,8 @@ func newWorkers(f *adminFlags) *cobra.Command {
 	}, f.workers, showWorkers)
 }
 
-// workers returns the machines, from the data directory if --data is set, and otherwise from the server.
+// workers returns the machines that play matches, from the data directory if --data is set, and otherwise
+// from the server.
 func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machine, err error) {
 	if f.data == "" {
 		c, err := adminClient(cmd)
@@ -397,7 +402,8 @@ func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machin
 	return list, err
 }
 
-// showWorkers prints the machines as a table, then what each plays, then why some get no matches.
+// showWorkers prints a table of machines, then the matches that each plays, then the reasons why some get no
+// matches.
 func showWorkers(w io.Writer, list []wire.Machine) {
 	text.Rows(w, "name|state|cores|playing|last hour|matches|void|starved|broken|timba|system|sandbox|seen", list, func(m wire.Machine) []any {
 		o := m.Operator

@@ -24,7 +24,8 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// fromData makes a command that prints an answer of the data directory. It is an error if --data is not set.
+// fromData completes cmd so that it calls get with the database in the data directory, which it opens for
+// reading, and prints the answer by show, or as JSON with --json. The command fails if --data is not set.
 func fromData[T any](f *adminFlags, cmd *cobra.Command, get func(cmd *cobra.Command, s *store.Store, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		err = f.open(store.Options{ReadOnly: true}, func(s *store.Store) error {
@@ -201,8 +202,8 @@ type storagePart struct {
 	Bytes int64  `json:"bytes"`
 }
 
-// storageForecast extrapolates the growth of the data from the last week, or from the time since the first
-// match if that is shorter.
+// storageForecast is an estimate of the growth of the data, in bytes. It is based on the last week, or on
+// the time since the first match if that is shorter.
 type storageForecast struct {
 	Days    float64  `json:"days"` // length of the time that the forecast is based on
 	Daily   int64    `json:"daily"`
@@ -211,7 +212,8 @@ type storageForecast struct {
 	Full    *float64 `json:"full"` // days until the disk is full; null if unknown, or if the data hardly grow
 }
 
-// storageDue is what the server would move or remove now.
+// storageDue is what the server would move to the archive or remove now: finished matches, and built bots
+// that are no longer needed.
 type storageDue struct {
 	Matches     int   `json:"matches"`
 	MatchBytes  int64 `json:"match_bytes"`
@@ -220,8 +222,8 @@ type storageDue struct {
 	BuildBytes  int64 `json:"build_bytes"`
 }
 
-// storageOf measures a data directory and other directories. path is the configuration file, "" for that of
-// the directory.
+// storageOf measures the data directory of s, and the directories in others. The configuration of the server
+// is read from path, or from the data directory if path is "".
 func storageOf(ctx context.Context, s *store.Store, path string, others []string) (doc storage, err error) {
 	if path == "" {
 		path = s.Dir().Config()
@@ -246,7 +248,8 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	return doc, err
 }
 
-// storageParts returns the sizes of the parts of a data directory, and of other directories.
+// storageParts returns the sizes of the parts of the data directory dir, and of the directories in others.
+// The size of the database is passed as database, in bytes.
 func storageParts(dir datadir.Dir, database int64, others []string) ([]storagePart, error) {
 	parts := []storagePart{
 		{"database", dir.Database(), database}, {"archive", dir.Archive(), 0}, {"uploads", dir.Bundles(), 0}, {"built bots", dir.Bots(), 0},
@@ -283,10 +286,11 @@ func sizeError(path string) error {
 	return fmt.Errorf("storage: the directory %s cannot be read: try it as the user of the server", text.Quote(path))
 }
 
-// minForecastSpan is the shortest time that a forecast may be based on.
+// minForecastSpan is the shortest time since the first match for which a forecast is made.
 const minForecastSpan = time.Hour
 
-// forecast returns the forecast for u, given the free bytes on the disk. If free is nil, they are unknown.
+// forecast estimates the growth of the data from their use u, where free is the number of free bytes on the
+// disk. If free is nil, it is unknown. If the first match is too recent, the result is zero.
 func forecast(u store.DiskUsage, free *int64) (f storageForecast) {
 	span := u.MeasuredAt.Sub(u.FirstMatchAt)
 	if u.FirstMatchAt.IsZero() || span < minForecastSpan {

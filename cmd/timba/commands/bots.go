@@ -58,7 +58,8 @@ func newBots() *cobra.Command {
 	})
 }
 
-// newBotsShow returns the command bots show BOT. It also finds a bot whose name is that of a subcommand.
+// newBotsShow returns the command bots show BOT. Unlike bots BOT, it also works for a bot whose name is that
+// of a subcommand.
 func newBotsShow() *cobra.Command {
 	return fromServer(&cobra.Command{
 		Use:     "show BOT",
@@ -98,7 +99,8 @@ func ownerText(owner string, house bool) string {
 	return cli.OrDash(owner)
 }
 
-// versionText returns a version's number and, in parentheses, the label from its manifest.
+// versionText returns a version's number and, if its manifest has a label, the label in parentheses, such as
+// "@2 (1.0)".
 func versionText(v wire.Version) string {
 	if v.Label == "" {
 		return fmt.Sprintf("@%d", v.Version)
@@ -179,7 +181,7 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 	})
 }
 
-// isProvisional reports whether a rating is still too uncertain to say much.
+// isProvisional reports whether a rating is still too uncertain to be meaningful.
 func isProvisional(s wire.Standing) bool {
 	place := ladder.Standing{Matches: s.Matches}
 	if s.Fit != nil {
@@ -218,7 +220,8 @@ func newBotsUse() *cobra.Command {
 	})
 }
 
-// showChangedBot prints which version of a changed bot plays. If err is not nil, it only returns err.
+// showChangedBot prints which version of the bot b plays after a change. It is called with the result of the
+// change: if err is not nil, it prints nothing and returns err.
 func showChangedBot(w io.Writer, name string, b wire.Bot, err error) error {
 	switch {
 	case err != nil:
@@ -324,13 +327,14 @@ func newBotsHistory() *cobra.Command {
 	}, showHistories)
 }
 
-// history is how the matches of one ladder have changed a version's rating.
+// history has the changes of a version's rating by the matches on one ladder.
 type history struct {
 	Ladder  string        `json:"ladder"`
 	Changes []wire.Change `json:"changes"`
 }
 
-// historiesOf returns a version's history on a ladder, or, if ladder is "", on all ladders of the bot.
+// historiesOf returns how the last matches of version n of a bot have changed its rating, up to last matches
+// on each ladder. If ladder is "", it asks for all ladders of the bot. Ladders without matches are left out.
 func historiesOf(ctx context.Context, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
 	b, err := c.Bot(ctx, bot)
 	if err != nil {

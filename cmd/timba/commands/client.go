@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-// connect returns a client of the user's server. If mine is true, a token is required.
+// connect returns a client of the server to which the user has logged in. If mine is true, it returns an
+// error unless the user has a token.
 func connect(cmd *cobra.Command, mine bool) (*client.Client, error) {
 	a, err := client.CurrentAccount()
 	if err != nil {
@@ -29,8 +30,8 @@ func connect(cmd *cobra.Command, mine bool) (*client.Client, error) {
 	return dial(cmd, a)
 }
 
-// fromServer makes a command that prints an answer of the user's server. If mine is true, a token is
-// required.
+// fromServer completes cmd so that it calls get with a client of the user's server and prints the answer by
+// show, or as JSON with --json. If mine is true, the command fails unless the user has a token.
 func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Context, c *client.Client, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
 		c, err := connect(cmd, mine)
@@ -41,8 +42,8 @@ func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Conte
 	}, show)
 }
 
-// listOrOne is the Args of a command that prints a list, or one item if it has an argument. The flags are
-// only for the list.
+// listOrOne returns a check of arguments for a command that prints a list without an argument, and one item
+// with an argument. The named flags are rejected if there is an argument.
 func listOrOne(flags ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		for _, name := range flags {
@@ -54,7 +55,8 @@ func listOrOne(flags ...string) cobra.PositionalArgs {
 	}
 }
 
-// onServer makes a command that acts on the user's server, for which it needs a token.
+// onServer completes cmd so that it calls do with a client of the user's server. The command fails unless
+// the user has a token.
 func onServer(cmd *cobra.Command, do func(cmd *cobra.Command, c *client.Client, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := connect(cmd, true)
@@ -79,8 +81,8 @@ func dial(cmd *cobra.Command, a client.Account) (*client.Client, error) {
 	return c, nil
 }
 
-// since describes a time relative to now, such as "5 min ago" or "in 5 min". If the difference is two days or
-// more, it returns the date.
+// since describes t relative to now, such as "5 min ago" or "in 5 min". If the difference is two days or
+// more, it returns the date. For the zero time it returns "-".
 func since(t time.Time) string {
 	if t.IsZero() {
 		return "-"
@@ -100,7 +102,7 @@ func since(t time.Time) string {
 	return t.Local().Format("2006-01-02")
 }
 
-// readSecret returns the first line of a file, or of stdin if path is "-".
+// readSecret returns the first line of a file, or of stdin if path is "-". An empty input is an error.
 func readSecret(cmd *cobra.Command, path string) (string, error) {
 	data, err := cli.ReadInput(cmd, path, 4096)
 	if err != nil {

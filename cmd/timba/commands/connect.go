@@ -88,9 +88,9 @@ func (f *connectFlags) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// leaveBy calls leave after the first signal, or when the command's context is done, and atOnce after the
-// second signal. It returns after atOnce or when ctx ends. The first signal also ends the command's context,
-// perhaps before it arrives here.
+// leaveBy waits for signals to end a running bot. It calls leave after the first signal or when done is
+// closed, and after a second signal atOnce. It returns then, or when ctx ends. The first signal also closes
+// done, perhaps before it arrives in signals. leave may be called more than once.
 func leaveBy(ctx context.Context, signals <-chan os.Signal, done <-chan struct{}, leave, atOnce func()) {
 	for n := 0; n < 2; {
 		select {

@@ -81,7 +81,8 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	return d.Run(cmd.Context())
 }
 
-// dir makes the directory of the competition and returns a function that removes it.
+// dir creates a temporary directory for the competition, unless --data names one, which must be empty. It
+// returns a function that removes a temporary directory.
 func (f *demoFlags) dir() (remove func() error, err error) {
 	if f.serve.data != "" {
 		if entries, err := os.ReadDir(f.serve.data); err == nil && len(entries) > 0 {
@@ -100,7 +101,8 @@ func (f *demoFlags) dir() (remove func() error, err error) {
 	}, nil
 }
 
-// options returns the options of the server, with the configuration of the demo.
+// options returns the options of the server of the demo. If bots cannot run in a sandbox here, it prints a
+// warning and they run without one.
 func (f *demoFlags) options(cmd *cobra.Command) (server.Options, error) {
 	dir, err := filepath.Abs(f.serve.data)
 	if err != nil {

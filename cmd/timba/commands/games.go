@@ -52,8 +52,9 @@ func listGames(w io.Writer) error {
 	return err
 }
 
-// resolveGame returns a game with options given as "name=value" words. If they do not set the option players,
-// and bots is more than 1, the game has that many players, provided that it has this option.
+// resolveGame returns the variant of a game with the options in set, as words of the form name=value. If
+// bots is more than 1 and the game has an option for the number of players that set does not have, the
+// number of players is bots.
 func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	g, err := games.Find(game)
 	if err != nil {
@@ -77,8 +78,9 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	return g.Resolve(given)
 }
 
-// withOpening returns v with random openings if all its deals would otherwise be the same. If set has the
-// option for openings, v stays unchanged.
+// withOpening returns a variant like v in which deals begin with random moves, if otherwise all deals of the
+// game would be the same. It returns v if set, words of the form name=value, has the option for the length
+// of openings.
 func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
 	name := rules.OpeningOption.Name
 	given := v.Settings.Map()

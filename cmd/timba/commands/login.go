@@ -51,8 +51,9 @@ func newLogin() *cobra.Command {
 	})
 }
 
-// login logs in to the server at the address to and saves the address and the token in a file. If to is "",
-// it uses the address in the environment or that of the last login.
+// login logs in to the server at the address to, and saves the server's address and the token in a file,
+// whose path it returns. If to is "", it uses the address in the environment variable or that of the last
+// login.
 func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path string, err error) {
 	if f.invite != "" && f.name == "" {
 		return me, "", "", errors.New("login: an invite needs a name: add --name NAME")
@@ -88,8 +89,8 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 	return me, c.URL, path, nil
 }
 
-// confirmUnencrypted asks whether the token may go to a server by http. It returns an error unless the user
-// agrees.
+// confirmUnencrypted asks the user whether the token may be sent to the server at url without encryption. It
+// returns an error unless the user agrees, or if there is no terminal to ask.
 func confirmUnencrypted(cmd *cobra.Command, url string) error {
 	why := fmt.Errorf("login: %s is not encrypted: others on the way can read the token: use https, or add --unencrypted", url)
 	tty := screen.Terminal(cmd.InOrStdin())
@@ -107,7 +108,8 @@ func confirmUnencrypted(cmd *cobra.Command, url string) error {
 	return nil
 }
 
-// token returns the token to log in with: from a registration, a file or a prompt.
+// token returns the token to log in with. It registers a person if --name is set, and otherwise reads the
+// token from a file, stdin or a prompt.
 func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error) {
 	if f.name != "" {
 		p, err := c.Register(cmd.Context(), f.name, f.invite)

@@ -75,8 +75,8 @@ func newLogs() *cobra.Command {
 	})
 }
 
-// versionArg returns the version that an argument such as BOT@2 names. Without a number it is the bot's last
-// version.
+// versionArg returns the bot and the number of the version that an argument such as BOT@2 names. If arg has
+// no number, it asks the server for the bot's last version.
 func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, n int, err error) {
 	bot, n, err = service.SplitRef(arg)
 	if err != nil || n > 0 {
@@ -92,7 +92,8 @@ func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, 
 	return bot, last[0].Version, nil
 }
 
-// stagesOf returns the stages of a version. Failed stages have their logs.
+// stagesOf returns the stages through which version n of a bot has passed after its submission. Only failed
+// stages have their logs.
 func stagesOf(ctx context.Context, c *client.Client, bot string, n int) ([]wire.Stage, error) {
 	stages, err := c.Stages(ctx, bot, n)
 	if err != nil {

@@ -159,8 +159,8 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	return f.play(cmd, &report.Run{State: t, Programs: played, Dir: dir, Workers: workers, Self: cli.Self()})
 }
 
-// resolve returns the variant of the game and the format of the tournament. Without --format, bots that fit
-// at one table play a single match, and more bots play a round-robin.
+// resolve returns the variant of the game and the format of the tournament for the given number of bots.
+// Without --format, bots that fit at one table play a single match, and more bots play a round-robin.
 func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.Format, error) {
 	if f.format != "" {
 		v, err := resolveGame(game, f.set, 0)
@@ -176,7 +176,8 @@ func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.
 	return v, tournament.Single, err
 }
 
-// noticeSeats prints a notice if a tournament divides bots that could all play at one table.
+// noticeSeats prints a notice if the tournament has several tables although the game would allow all bots at
+// one table.
 func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
 	bots := len(t.Bots)
 	if bots == t.Variant.Players || slices.ContainsFunc(f.set, func(word string) bool { return strings.HasPrefix(word, "players=") }) {
@@ -189,8 +190,8 @@ func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
 		t.Variant.Players, t.Variant.Players, t.Game, bots, bots)
 }
 
-// newDir returns the directory of a new match: that of --out, or else one in the user's cache for games with
-// faults.
+// newDir returns the directory in which a new match is stored, that of --out. Without --out it is one in the
+// user's cache, which only receives the games in which a bot has a fault.
 func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
 	if f.out != "" {
 		return tournament.CreateDir(f.out, plan)
@@ -204,7 +205,8 @@ func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
 	return &tournament.Dir{Path: filepath.Join(cache, name), FaultsOnly: true}, nil
 }
 
-// play plays a tournament and prints its report, also if it ends early.
+// play plays a tournament and prints its report, even if it ends early. Its error determines the exit status
+// of the command.
 func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if !f.output.json {
@@ -232,7 +234,7 @@ func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	return f.verdict(r)
 }
 
-// write writes the result to stdout, and returns it in the form in which the directory stores it.
+// write writes the result of a match to w, as text or with --json as JSON. It returns the result as JSON.
 func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	var data, out bytes.Buffer
 	if err := cli.WriteJSON(&data, r.Document()); err != nil {
@@ -247,8 +249,8 @@ func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// verdict returns the error for the exit status of a finished match: for the answer of its sequential test,
-// or else for a fault of a bot.
+// verdict returns the error for the exit status of a finished match. With a sequential test it is the answer
+// of the test: nil if H1 is accepted. Otherwise it is cli.ErrFault if a bot had a fault.
 func (f *matchFlags) verdict(r *report.Run) error {
 	if r.SPRT == nil {
 		if len(r.Faults) > 0 {
@@ -265,8 +267,9 @@ func (f *matchFlags) verdict(r *report.Run) error {
 	return nil
 }
 
-// newPlan returns the plan of a new match. Its bots have no hashes yet, and only names that the user gave
-// them.
+// newPlan returns the configuration of a new match from the arguments, the game and its bots. The flag
+// dealsGiven says whether the user has set --deals. The bots have no hashes yet, and only names that the
+// user gave.
 func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Config, err error) {
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
@@ -334,7 +337,8 @@ func (f *endFlags) plan(p *tournament.Config) (err error) {
 	return err
 }
 
-// scoreRule parses a rule of adjudication. If text is "", it returns nil.
+// scoreRule parses text, the value of a flag with a rule for ending games early by the bots' scores. If text
+// is "", it returns nil.
 func scoreRule(flag, text string) (*referee.ScoreRule, error) {
 	if text == "" {
 		return nil, nil
@@ -346,7 +350,8 @@ func scoreRule(flag, text string) (*referee.ScoreRule, error) {
 // shownFlags are the flags that change how a match is played or shown, but none of its results.
 var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
 
-// oldPlan returns the directory and the plan of the match to resume, with more deals if the user wants them.
+// oldPlan opens the directory of the match to resume and returns its configuration, with more deals if
+// --deals is set. Arguments, or flags that would change the match, are errors.
 func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir, tournament.Config, error) {
 	var p tournament.Config
 	if len(args) > 0 {
@@ -380,8 +385,9 @@ func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error
 	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
 }
 
-// reportEarlyEnd prints on stderr that a match has ended early, or that its result could not be written, and
-// how to resume. It returns the error for the exit status.
+// reportEarlyEnd prints on stderr why a match has ended early and how to resume it. If unwritten is not nil,
+// it also prints that the result could not be written for this reason. It returns the error for the exit
+// status.
 func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten error) error {
 	w, status := cmd.ErrOrStderr(), cli.ErrReported
 	games := text.Count(r.Games, "game")
@@ -406,8 +412,8 @@ func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten
 	return status
 }
 
-// resumeLine returns the command that resumes the match of a directory, with the flags that are not part of
-// its plan. If nothing can be resumed, it returns "".
+// resumeLine returns the shell command that resumes the match stored in dir, with the user's flags that are
+// not part of its configuration. If the match cannot be resumed, it returns "".
 func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string {
 	if dir.FaultsOnly {
 		return ""
@@ -463,8 +469,8 @@ func (f *outputFlags) parse() (err error) {
 	return fmt.Errorf("score-interval cannot be %q: give a number of deals, as 100, or a time from 100ms to 24h, as 10s", f.interval)
 }
 
-// scoreboard shows the running score and the games of a match on stderr. A terminal shows the score in place;
-// any other output gets a line from time to time.
+// scoreboard prints the running score and the finished games of a match to stderr. On a terminal the score
+// changes in place; any other output gets a line from time to time.
 type scoreboard struct {
 	outputFlags
 	run  *report.Run
@@ -474,12 +480,12 @@ type scoreboard struct {
 	last int          // deals played before the last game
 }
 
-// scoreShare limits the time for scores to one part in scoreShare, as the ratings of large tournaments take
-// long to compute.
+// scoreShare limits the part of the time that is spent on computing scores to one in scoreShare, because
+// ratings of large tournaments take long.
 const scoreShare = 20
 
-// board returns the scoreboard of a run. With --log it does not show the score in place, as that would mix
-// with the lines of the bots.
+// board returns the scoreboard of a run, which prints to w. With --log each score is a line of its own,
+// because scores in place would mix with the lines of the bots.
 func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
 	b := &scoreboard{outputFlags: *f, run: r, w: w}
 	if !f.log && !f.quiet {
@@ -493,7 +499,7 @@ func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
 	return b
 }
 
-// showGame shows a finished game, and the score if it is due.
+// showGame prints a finished game if --verbose is set, and the score if it is time for one.
 func (b *scoreboard) showGame(m *tournament.Match, g *referee.GameResult) {
 	if b.verbose {
 		b.showLine(b.run.GameLine(m, g))
@@ -506,8 +512,8 @@ func (b *scoreboard) showGame(m *tournament.Match, g *referee.GameResult) {
 	b.next = time.Now().Add(max(b.every, scoreShare*time.Since(began)))
 }
 
-// isScoreDue reports whether it is time for a score. On a terminal it also is after the first deal, when
-// there are figures for the first time.
+// isScoreDue reports whether it is time to print a score, and remembers the number of deals played. On a
+// terminal a score is also due after the first deal.
 func (b *scoreboard) isScoreDue() bool {
 	n, _ := b.run.PlayedCounts()
 	last := b.last
@@ -529,5 +535,5 @@ func (b *scoreboard) showScore() {
 	fmt.Fprintln(b.w, b.run.ScoreLine())
 }
 
-// showLine writes a line above the score.
+// showLine prints a line above the score.
 func (b *scoreboard) showLine(line string) { b.live.WriteAbove(b.w, line) }

@@ -72,7 +72,7 @@ func ladderText(m wire.Match) string {
 	return m.Ladder
 }
 
-// botsText returns the versions in a match, each with its rating change.
+// botsText returns the names of the versions in a match, each with the change of its rating.
 func botsText(m wire.Match) string {
 	var words []string
 	for slot, v := range m.Versions {
@@ -239,7 +239,8 @@ func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m 
 	return m, err
 }
 
-// await polls a match until it ends.
+// await asks the server for match m every two seconds until the match ends, and returns it. If ctx ends
+// first, it returns cli.ErrNoVerdict.
 func await(ctx context.Context, c *client.Client, m wire.Match) (wire.Match, error) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()

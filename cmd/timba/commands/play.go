@@ -119,13 +119,15 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	return f.play(cmd, m, out)
 }
 
-// middleLevel returns the name and the number of the level for people who choose none.
+// middleLevel returns the name and the number, such as "NAME (3)", of the level of the opponent for people
+// who choose none.
 func middleLevel() string {
 	l := house.Levels()[house.DefaultLevel-1]
 	return fmt.Sprintf("%s (%d)", l.Name, l.Number)
 }
 
-// opponents returns the bots to play against: the named ones, or else the bot of the level.
+// opponents returns the bots that the user has named. If there are none, it returns the house bot of the
+// chosen or default level.
 func (f *playFlags) opponents(named []string) (bots []program.BotSpec, err error) {
 	if len(named) == 0 {
 		level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.DefaultLevel)))
@@ -144,8 +146,8 @@ func (f *playFlags) opponents(named []string) (bots []program.BotSpec, err error
 	return bots, nil
 }
 
-// resolve returns the game with its options. If the game allows it, the number of players is that of the bots
-// and the person.
+// resolve returns the variant of the game. Players is the number of the bots and the person. If the game
+// cannot have that number, it keeps its default number of players, unless that is lower.
 func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	v, err := resolveGame(game, f.set, players)
 	if err == nil {
@@ -157,7 +159,8 @@ func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	return nil, err
 }
 
-// bots returns the bots of all seats. The one for the person has no command yet.
+// bots returns the contestants in all seats. Named bots play several seats if there are more seats. The
+// contestant for the person has no command.
 func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.BotSpec) ([]match.Contestant, error) {
 	var all []program.BotSpec
 	for i := range v.Players - 1 {
@@ -243,8 +246,8 @@ func (f *playFlags) play(cmd *cobra.Command, m match.Match, out string) error {
 	return nil
 }
 
-// isDeterministic reports whether all bots would repeat their moves if a game were played again. Only house
-// bots are known to do so.
+// isDeterministic reports whether all bots would repeat their moves if a game with the same seed were played
+// again. Only house bots are known to do so.
 func isDeterministic(bots []match.Contestant) bool {
 	return !slices.ContainsFunc(bots, func(b match.Contestant) bool {
 		return b.Command != nil && !strings.HasPrefix(b.Line, "@")

@@ -27,8 +27,8 @@ func newReplay() *cobra.Command {
 	return cli.Group(cmd, newReplayShow(), newReplayVerify(), newReplayExport(), newReplayFeed())
 }
 
-// readReplay returns the replay in a file, or on stdin if path is "-", and its game. It fails once the
-// command is interrupted, so that commands that read many files end.
+// readReplay returns the replay in the file at path, or on stdin if path is "-", and its game. After an
+// interruption of the command it returns an error, so that commands that read many files end.
 func readReplay(cmd *cobra.Command, path string) (*referee.Replay, *rules.Game, error) {
 	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
 	if err != nil {
@@ -122,7 +122,8 @@ func newReplayShow() *cobra.Command {
 // errNoPly is the error for a ply after the end of a game.
 var errNoPly = errors.New("does not exist")
 
-// showAll shows the games of files and directories. If there are several, each has its file name above it.
+// showAll prints the games in the named replay files, and in all files of named directories. If there are
+// several, each has its file name above it.
 func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
 	files, err := playback.Files(args)
 	if err != nil {
@@ -232,7 +233,8 @@ func pageName(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
 }
 
-// checkOutput returns an error if the output file is also an input.
+// checkOutput returns an error if the file out exists and is one of the input files. The name "-" means
+// stdout or stdin.
 func checkOutput(out string, in []string) error {
 	to, err := os.Stat(out)
 	if err != nil || out == "-" {
@@ -258,7 +260,8 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 	return game.WritePage(w)
 }
 
-// exportText writes a line for each game, below a line that says who played.
+// exportText writes two lines for each replay file in paths: a comment that says who played and the result,
+// and the moves in notation.
 func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 	for _, path := range paths {
 		r, g, err := readReplay(cmd, path)
@@ -277,7 +280,8 @@ func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 	return nil
 }
 
-// rowsOf yields the moves of the replays in several files, one file after the other.
+// rowsOf yields a row for each move of the replays in the files at paths, one file after the other. After an
+// error of reading a file it stops.
 func rowsOf(cmd *cobra.Command, paths []string) iter.Seq2[board.Row, error] {
 	return func(yield func(board.Row, error) bool) {
 		for _, path := range paths {

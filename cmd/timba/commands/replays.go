@@ -92,8 +92,8 @@ func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 	return nil
 }
 
-// lines returns the replays that the flags select. saved is the cursor of the last saved replay, "" if none
-// is saved.
+// lines yields the replays on the server that the flags select. The cursor saved identifies the last replay
+// that was saved before, so that later ones follow; it is "" if none was.
 func (f *replaysFlags) lines(ctx context.Context, c *client.Client, saved string) iter.Seq2[wire.ReplayLine, error] {
 	if f.match != 0 {
 		return c.MatchReplays(ctx, f.match)
@@ -119,7 +119,8 @@ func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *cli.
 	return n, nil
 }
 
-// downloadGame downloads the replay of one game, byte for byte.
+// downloadGame writes the replay of the game that --game names, byte for byte, to the file or directory of
+// --out.
 func (f *replaysFlags) downloadGame(cmd *cobra.Command, c *client.Client) error {
 	data, err := c.Replay(cmd.Context(), f.game)
 	if err != nil {

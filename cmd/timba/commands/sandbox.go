@@ -30,8 +30,9 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
 }
 
-// choose returns the sandbox for the bots of a command, nil for none. It sets f.Level, and prints a notice
-// where needed. House bots are part of this program and need no sandbox.
+// choose returns the sandbox in which the bots of a command run, or nil if they run without one, as house
+// bots do. It sets f.Level to the level of the sandbox. It prints a notice if that level is lower than
+// possible on other machines, and returns an error if the flags require more.
 func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
@@ -71,8 +72,8 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*mat
 	return s, nil
 }
 
-// buildLevel returns the sandbox level for builds. Builds cannot run in a sandbox below REDUCED, so with
-// --sandbox auto they then run without one.
+// buildLevel returns the sandbox level at which bots are built, given the sandbox s in which they play.
+// Builds need at least level REDUCED; with --sandbox auto they run without a sandbox if s has less.
 func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	if s == nil || s.Level < sandbox.LevelReduced && f.Mode == sandbox.Auto {
 		return sandbox.LevelNone
@@ -80,8 +81,8 @@ func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	return s.Level
 }
 
-// sandboxBots sets the sandbox of all bots that are not house bots, each with its own limits. If s is nil, it
-// does nothing.
+// sandboxBots sets the sandbox s, with the limits of each program, for all bots that are not house bots. The
+// bots and the programs have the same order. If s is nil, it does nothing.
 func sandboxBots(bots []match.Contestant, programs []program.Program, s *match.Sandbox) error {
 	for i, p := range programs {
 		if p.House || s == nil {
@@ -104,9 +105,9 @@ func noticeCredit(w io.Writer) {
 	}
 }
 
-// noticeMemory prints a notice if the sandbox limits of the bots allow more memory than the machine has. It
-// considers the matches of the first round. Each worker may play one match at a time, and every rotation of a
-// match has its own processes.
+// noticeMemory prints a notice if the sandbox limits of the bots allow more memory than the machine has,
+// which are machine bytes (0 if unknown). It considers the matches of the first round. Each worker may play
+// one match at a time, and every rotation of a match has its own processes.
 func noticeMemory(w io.Writer, t *tournament.State, bots []match.Contestant, workers int, machine int64) {
 	var matches [][]int64 // for each match and sandboxed process, the memory that it may use
 	for _, m := range t.Next() {

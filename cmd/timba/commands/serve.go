@@ -93,7 +93,8 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	return errors.Join(s.Serve(cmd.Context()), s.Close())
 }
 
-// printNotices prints what the server has changed to fit this machine, and what is not safe.
+// printNotices prints what the server has changed in its configuration to fit this machine, and a warning if
+// connections are not encrypted.
 func printNotices(w io.Writer, s *server.Server) {
 	if s.Notice != "" {
 		fmt.Fprintln(w, "notice: "+s.Notice)
@@ -104,7 +105,7 @@ func printNotices(w io.Writer, s *server.Server) {
 	}
 }
 
-// showToken prints the admin's token, separated from other output.
+// showToken prints the admin's token and how to log in, between empty lines.
 func showToken(w io.Writer, s *server.Server) {
 	file := s.Dir.AdminToken()
 	fmt.Fprintf(w, "\nadmin token: %s\n"+
@@ -113,10 +114,12 @@ func showToken(w io.Writer, s *server.Server) {
 		"delete that file once you have logged in.\n\n", s.Token, cli.Self(), s.LocalURL(), text.Quote(file), file)
 }
 
-// database are the options with which servers open their database. Tests do not wait for the disk.
+// database are the options with which servers open their database. Tests replace them, so that they do not
+// wait for the disk.
 var database store.Options
 
-// options returns the options of the server from the flags and the configuration.
+// options returns the options of the server from the flags and the configuration file. It returns an error
+// if a flag is not valid or this machine cannot run bots safely.
 func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 	o = server.Options{HTTP: server.HTTP{Listen: f.listen, Domain: f.domain}, Grace: f.grace, Version: cli.Version(), Database: database}
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
@@ -161,7 +164,8 @@ func (f *serveFlags) options(cmd *cobra.Command) (o server.Options, err error) {
 	return o, err
 }
 
-// readConfig reads the configuration of --config, or else of the data directory.
+// readConfig reads the configuration file that --config names, or else the one in the data directory. Flags
+// for memory and sandbox override it.
 func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 	path := f.config
 	if path == "" {

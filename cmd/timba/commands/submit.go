@@ -97,7 +97,7 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	return nil
 }
 
-// uploadProgress shows how many bytes of an upload have been sent.
+// uploadProgress is a writer that counts the bytes of an upload and shows the progress.
 type uploadProgress struct {
 	bar            *cli.ProgressLine
 	bytesSent, all int
@@ -109,11 +109,12 @@ func (s *uploadProgress) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// single is the media type of a bot that is a single file, which the server packs.
+// single is the media type of an upload that consists of a single source file. The server makes an archive
+// of it.
 const single = "text/plain"
 
-// archive packs a directory, or reads a file, and returns its media type. It checks no limits: the server
-// rejects what is too large before the upload.
+// archive returns the content to upload and its media type: an archive of the directory at path, or the file
+// at path. It checks no limits: the server rejects an upload that is too large before it is sent.
 func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kind string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -149,7 +150,8 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 	return p.Data, "application/gzip", nil
 }
 
-// follow prints each stage when it ends, and the log of a failed stage.
+// follow prints each stage of a submission when it ends, and the log of a failed stage. It returns the
+// submission when all stages have ended.
 func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submission) (wire.Submission, error) {
 	printed, place := 0, 1
 	for next, err := range c.Follow(ctx, s.ID) {
@@ -193,8 +195,8 @@ func printStage(w io.Writer, s wire.Stage) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// printFailure prints the log of the failed stage and returns the name of the stage, "" if there is no such
-// log.
+// printFailure prints the log of the stage that has failed and returns the name of that stage. If no failed
+// stage has a log, it returns "".
 func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
 		if !s.OK && !s.EndedAt.IsZero() && s.Log != "" {
@@ -205,8 +207,8 @@ func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	return stage
 }
 
-// withoutRepeatedSummary returns the log of a failed stage. If the last line, the summary, repeats what the
-// log says before, it is left out.
+// withoutRepeatedSummary returns the log of a failed stage. It omits the last line, the summary, if that
+// repeats earlier lines of the log.
 func withoutRepeatedSummary(s wire.Stage) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	i := strings.LastIndex(s.Log, "\nfailed: ")

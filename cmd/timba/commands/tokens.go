@@ -93,7 +93,7 @@ func newTokensRevoke() *cobra.Command {
 	})
 }
 
-// untilTime returns the time that a span such as 12h or 90d from now ends. If span is "", it returns the zero
+// untilTime returns the time after span, such as 12h or 90d, from now. If span is "", it returns the zero
 // time.
 func untilTime(span string) (time.Time, error) {
 	if span == "" {
@@ -111,7 +111,8 @@ func untilTime(span string) (time.Time, error) {
 	return time.Now().Add(d).UTC().Truncate(time.Second), nil
 }
 
-// idOf parses an ID. Error messages use what as the kind of thing.
+// idOf parses arg as an ID, a number of at least 1. The error message uses what to say of which kind of
+// thing it is the ID.
 func idOf(what, arg string) (int64, error) {
 	id, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil || id < 1 {

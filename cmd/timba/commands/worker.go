@@ -114,7 +114,7 @@ func (f *workerFlags) run(cmd *cobra.Command) (err error) {
 	return w.Run(context.WithoutCancel(cmd.Context()))
 }
 
-// options returns the options of the worker, from the flags and the properties of the machine.
+// options returns the options of the worker, from the flags and the properties of this machine.
 func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err error) {
 	if o.Log, err = newLog(cmd.ErrOrStderr(), f.logLevel, f.logFormat); err != nil {
 		return o, err
@@ -152,7 +152,8 @@ func lockWorker(data string) (unlock func(), err error) {
 	return func() { l.Close() }, nil
 }
 
-// serveMetrics serves the metrics at an address. If address is "", it does nothing.
+// serveMetrics serves the metrics in registry over HTTP at an address, until stop is called. If address is
+// "", it does nothing.
 func serveMetrics(address string, registry *prometheus.Registry, log *slog.Logger) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil
@@ -173,7 +174,8 @@ func serveMetrics(address string, registry *prometheus.Registry, log *slog.Logge
 	return func() { web.Close() }, nil
 }
 
-// natsFlags are the flags about the NATS of a server.
+// natsFlags are the flags on how a server accepts workers: by a NATS server of its own, or by an existing
+// NATS cluster.
 type natsFlags struct {
 	cluster, certificate, key string
 	nats, creds               string
