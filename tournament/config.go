@@ -17,42 +17,43 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Config determines all games of a tournament. It is the plan.json in the directory of the tournament.
+// Config determines all games of a tournament. The file plan.json in the directory of a tournament contains it as
+// JSON.
 type Config struct {
 	Program      string                `json:"program"` // version of timba that started the tournament
 	Game         string                `json:"game"`
 	Options      map[string]string     `json:"options"`
 	Format       Format                `json:"format"`
-	Rounds       int                   `json:"rounds,omitempty"`     // of a Swiss tournament; 0 means as many as it needs
+	Rounds       int                   `json:"rounds,omitempty"`     // number of rounds of a Swiss tournament; 0 means the usual number
 	Deals        int                   `json:"deals"`                // number of deals of each match
 	FirstDeal    int                   `json:"first_deal,omitempty"` // number of the first deal
 	Rotation     *int                  `json:"rotation,omitempty"`   // the only rotation that is played; nil means all
-	Openings     []referee.DealOpening `json:"openings,omitempty"`   // deal i begins with opening i modulo their number; nil means none
+	Openings     []referee.DealOpening `json:"openings,omitempty"`   // deal i begins with Openings[i % len(Openings)]; nil means none
 	Seed         referee.Hex           `json:"seed"`
 	Clock        referee.Clock         `json:"clock"`
-	SPRT         *stats.SPRT           `json:"sprt,omitempty"`        // sequential test that ends the match of two bots early; nil means none
-	Adjudication referee.Adjudication  `json:"adjudication,omitzero"` // when the bots' own scores end a game
+	SPRT         *stats.SPRT           `json:"sprt,omitempty"`        // sequential test that can end the match of two bots early; nil means none
+	Adjudication referee.Adjudication  `json:"adjudication,omitzero"` // rules by which the bots' own scores end a game early
 	Sandbox      SandboxFlags          `json:"sandbox"`
 	Bots         []Entrant             `json:"bots"`
 }
 
-// SandboxFlags says how the bots of a tournament are sandboxed, with the values of the command-line flags.
+// SandboxFlags says how the bots of a tournament are sandboxed, by the values of the command-line flags.
 type SandboxFlags struct {
 	Mode      string     `json:"mode"`
-	Level     string     `json:"level,omitempty"` // the level that the mode resulted in; "" if all bots are house bots
+	Level     string     `json:"level,omitempty"` // the level that was chosen for Mode on this machine; "" if all bots are house bots
 	Memory    size.Bytes `json:"memory"`
 	Processes int        `json:"processes"`
 	Ponder    string     `json:"ponder"`
 }
 
-// Entrant is a bot as the user wrote it, and the hash of the program that this was.
+// Entrant is a bot as the user wrote it, with the hash of its program, which must not change when the tournament
+// resumes.
 type Entrant struct {
 	program.BotSpec
 	SHA256 string `json:"sha256"`
 }
 
-// Specs returns the bots as the user wrote them. Once the tournament has begun, they have the names used in
-// it.
+// Specs returns the bots as the user wrote them. Once the tournament has begun, they have their names in it.
 func (c *Config) Specs() (specs []program.BotSpec) {
 	for _, b := range c.Bots {
 		specs = append(specs, b.BotSpec)
@@ -60,8 +61,8 @@ func (c *Config) Specs() (specs []program.BotSpec) {
 	return specs
 }
 
-// Extend sets the number of deals of a tournament that has begun. It returns an error if the tournament
-// cannot have that many.
+// Extend increases the number of deals of a tournament that has begun. It returns an error if deals is smaller
+// than before, or if a tournament of this kind cannot be extended.
 func (c *Config) Extend(deals int) error {
 	switch {
 	case deals < c.Deals:
@@ -77,7 +78,7 @@ func (c *Config) Extend(deals int) error {
 	return nil
 }
 
-// checkStart returns an error unless the first deal, the rotation and the openings can be played.
+// checkStart returns an error if the first deal, the rotation or the openings cannot be played in v.
 func (c *Config) checkStart(v *rules.Variant) error {
 	switch r := c.Rotation; {
 	case c.FirstDeal < 0:
@@ -97,7 +98,8 @@ func (c *Config) checkStart(v *rules.Variant) error {
 	return nil
 }
 
-// variant returns the variant of the game. It returns an error unless the tournament can be played.
+// variant checks the configuration and returns the variant that is played. It returns an error if anything in the
+// configuration cannot be played.
 func (c *Config) variant() (*rules.Variant, error) {
 	g, err := games.Find(c.Game)
 	if err != nil {

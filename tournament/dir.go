@@ -22,12 +22,12 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Dir is the directory of a tournament. It stores each game when it ends: plan.json has the Config, games/ a
-// replay of each game, and logs/ what the bots wrote besides their moves. Every file is written atomically,
-// so that a tournament can resume from its directory however the program ended.
+// Dir is the directory of a tournament, in which each game is stored when it ends. plan.json contains the Config,
+// games/ a replay of each game, and logs/ the logs of the bots. The plan, replays and result are written
+// atomically, so that a tournament can resume from its directory however the program ended.
 //
-// A Dir is locked until Close, so that no other process plays in it. The operating system releases the lock
-// if the program is killed.
+// A Dir is locked until Close, so that no other process plays in it. The operating system releases the lock if
+// the program is killed.
 type Dir struct {
 	Path string
 	// FaultsOnly means that only games with faults are stored. The directory then has neither plan nor lock,
@@ -37,7 +37,7 @@ type Dir struct {
 	lock *flock.Flock
 }
 
-// The files of a directory with the plan and with the result.
+// The files of a tournament's directory that contain the Config and the result.
 const (
 	planFile   = "plan.json"
 	resultFile = "result.json"
@@ -59,8 +59,8 @@ func readPlan(path string) (c Config, err error) {
 	return c, nil
 }
 
-// OpenDir locks the directory of a tournament that has begun, and returns it with its plan. The caller must
-// close it.
+// OpenDir locks the directory of a tournament that has begun, and returns it with its plan. It returns an error
+// if the directory has no plan, or if another process has locked it. The caller must close the Dir.
 func OpenDir(path string) (*Dir, Config, error) {
 	c, err := readPlan(path) // before the lock, which would make a file also where no tournament is
 	if err != nil {
@@ -78,8 +78,8 @@ func OpenDir(path string) (*Dir, Config, error) {
 	return d, c, nil
 }
 
-// CreateDir makes and locks the directory of a new tournament. It returns an error if the directory has a
-// tournament already. The caller must close it.
+// CreateDir creates and locks the directory of a new tournament, and stores the plan c. It returns an error if
+// the directory already has a plan, or if another process has locked it. The caller must close the Dir.
 func CreateDir(path string, c Config) (*Dir, error) {
 	d := &Dir{Path: path}
 	if err := d.make(); err != nil {
@@ -112,7 +112,7 @@ func lockDir(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Close releases the lock.
+// Close releases the lock. d may be nil.
 func (d *Dir) Close() error {
 	if d == nil || d.lock == nil {
 		return nil
@@ -120,8 +120,8 @@ func (d *Dir) Close() error {
 	return d.lock.Unlock()
 }
 
-// ReplacePlan writes a new plan, which must contain all games of the directory, and removes the result, which
-// is no longer true.
+// ReplacePlan replaces the stored plan by c, such as one with more deals, and removes the result. c must include
+// all games that the directory has.
 func (d *Dir) ReplacePlan(c Config) error {
 	if err := os.Remove(filepath.Join(d.Path, resultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("out: %w", err)
@@ -150,12 +150,13 @@ func gameName(match, deal, rotation int) string {
 	return fmt.Sprintf("%04d-%05d-%d", match, deal, rotation)
 }
 
-// ReplayPath returns the path of the replay of a game. match is its number in the tournament.
+// ReplayPath returns the path where the replay of a game is or would be stored. match is the number of its match.
 func (d *Dir) ReplayPath(match, deal, rotation int) string {
 	return filepath.Join(d.Path, "games", gameName(match, deal, rotation)+".json")
 }
 
-// ExistingLog returns the path of the log of a seat in a game, or "" if the bot wrote nothing.
+// ExistingLog returns the path of the log of the bot at a seat in a game, or "" if there is none, because the bot
+// wrote nothing. match is the number of the match.
 func (d *Dir) ExistingLog(match, deal, rotation, seat int) string {
 	path := d.logPath(match, deal, rotation, seat)
 	if _, err := os.Stat(path); err != nil {
@@ -168,8 +169,8 @@ func (d *Dir) logPath(match, deal, rotation, seat int) string {
 	return filepath.Join(d.Path, "logs", fmt.Sprintf("%s-seat%d.log", gameName(match, deal, rotation), seat))
 }
 
-// StoreGame writes a finished game. It writes the logs before the replay, so that a game with a replay is
-// complete.
+// StoreGame writes the logs and the replay of a finished game. The replay comes last, so that a game with a
+// replay is complete. With FaultsOnly it does nothing if the game has no fault.
 func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 	if d.FaultsOnly {
 		if len(g.Faults) == 0 {
@@ -198,7 +199,7 @@ func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 // StoreResult writes the JSON document of the result.
 func (d *Dir) StoreResult(data []byte) error { return d.write(resultFile, data) }
 
-// write writes a file atomically.
+// write writes the file with the given path in the directory atomically.
 func (d *Dir) write(name string, data []byte) error {
 	path := filepath.Join(d.Path, name)
 	temp := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".tmp")
@@ -213,8 +214,8 @@ func (d *Dir) write(name string, data []byte) error {
 	return nil
 }
 
-// Games yields the stored games of a match. It stops with an error at the first file that does not belong to
-// the match.
+// Games reads and yields the stored games of a match. If a file cannot be read or does not belong to the match,
+// it yields an error and ends.
 func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.GameResult, error] {
 	return func(yield func(*referee.GameResult, error) bool) {
 		for rotation := range m.Bots {
@@ -228,7 +229,7 @@ func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.GameResult, error] {
 	}
 }
 
-// game reads a game of a match. It returns nil if the game is not stored.
+// game reads a game of a match. It returns nil without an error if the game is not stored.
 func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult, error) {
 	if d.FaultsOnly {
 		return nil, nil
@@ -248,7 +249,7 @@ func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult,
 	return g, nil
 }
 
-// RemoveGames removes the replays and logs of a match for all deals from the given one on.
+// RemoveGames removes the replays and logs of a match for all deals with the number from or more.
 func (d *Dir) RemoveGames(m *Match, from int) error {
 	if d.FaultsOnly {
 		return nil
@@ -271,7 +272,7 @@ func (d *Dir) RemoveGames(m *Match, from int) error {
 	return nil
 }
 
-// removeTemporary removes files that were incomplete when the program ended.
+// removeTemporary removes incomplete files that a program left when it was killed. It ignores errors.
 func (d *Dir) removeTemporary() {
 	for _, dir := range []string{d.Path, filepath.Join(d.Path, "games")} {
 		entries, _ := os.ReadDir(dir)
@@ -283,9 +284,9 @@ func (d *Dir) removeTemporary() {
 	}
 }
 
-// DescribeBot adds to the circumstances of a bot's fault what the directory of the replay tells about the
-// bot, and returns the arguments of the command that checks it. If the directory has no plan, both are less
-// specific. For a house bot there are no arguments.
+// DescribeBot returns the circumstances c of a fault with what the plan of a tournament says about the bot called
+// name, and the arguments of the timba command that checks the bot. replay is the path of a replay in the
+// tournament's directory. If there is no plan, both are less specific. For a house bot there are no arguments.
 func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 	if strings.HasPrefix(name, "@") {
 		return c, nil

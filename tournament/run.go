@@ -16,41 +16,43 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Events are callbacks during a tournament. All but Trace are called in the goroutine of Play.
+// Events are functions that Play calls. All but Trace are called in the goroutine of Play.
 type Events struct {
-	// Trace, if not nil, receives every line to and from the bots. It is called from all workers.
+	// Trace, if not nil, receives all lines to and from the bots. It is called from all workers, also at the same
+	// time.
 	Trace func(*Match, referee.Traffic)
 
 	OnGame func(*Match, *referee.GameResult) // called with each finished game
-	// Notice receives the texts of State.Voids and, at most once a minute, that the machine is busy.
+	// Notice receives a text for people about each void game and, at most once a minute, that the machine is
+	// busy.
 	Notice func(text string)
 }
 
-// EarlyEndError is the error of a tournament that ended before all of its games were played. Finished games
-// are stored and count.
+// EarlyEndError is the error of a tournament that ended before all of its games were played. The games that have
+// finished are stored, and a resumed tournament counts them.
 type EarlyEndError struct{ Cause error }
 
 func (e *EarlyEndError) Error() string { return e.Cause.Error() }
 
-// Unwrap returns the reason.
+// Unwrap returns Cause.
 func (e *EarlyEndError) Unwrap() error { return e.Cause }
 
-// run is a tournament that is being played. Only the goroutine of Play uses it and its State: the goroutines
-// of matches send functions through calls.
+// run is a tournament that is being played. Only the goroutine of Play uses it and its State. The goroutines that
+// play matches send functions through the channel calls, which that goroutine runs.
 type run struct {
 	*State
 	dir          *Dir
 	bots         []match.Contestant
-	files        [][]string // by bot, the files of its program
+	files        [][]string // by bot, the files that its command names
 	workers      []int
 	events       Events
 	calls        chan func()
 	busyNoticeAt time.Time // time of the last notice that the machine is busy
 }
 
-// Play plays all games of a tournament that the directory does not have. bots are in the order of
-// Config.Bots. workers are the cores of the workers, as in match.Resources; the matches share them. An error
-// after the first game has started is an *EarlyEndError.
+// Play plays all games of a tournament that are not stored in d, and stores them. bots are in the order of
+// Config.Bots. workers contains the core of each worker thread, as in match.Resources; nil means one on any core.
+// Once a game has started, the error is an *EarlyEndError.
 func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, workers []int, on Events) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
@@ -76,7 +78,8 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 	return nil
 }
 
-// addEarlierGames adds the stored games of matches to the results, and to earlier.
+// addEarlierGames reads the stored games of matches, adds them to the results, and stores a summary of each in
+// earlier.
 func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Games(r.State, m) {
@@ -95,8 +98,8 @@ func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map
 	return nil
 }
 
-// playAll plays matches side by side. While many matches wait, each gets one worker; the last ones share all
-// workers.
+// playAll plays matches at the same time. While many matches wait, each gets one worker; when few are left, they
+// share all workers. It returns the first error, after all matches have stopped.
 func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -168,7 +171,7 @@ func (r *run) match(m *Match, earlier []referee.PlayedGame, workers []int) *matc
 	return p
 }
 
-// onlyRotations returns the rotations that are played; nil means all.
+// onlyRotations returns the numbers of the rotations that are played; nil means all.
 func (r *run) onlyRotations() []int {
 	if r.Rotation == nil {
 		return nil
@@ -176,7 +179,7 @@ func (r *run) onlyRotations() []int {
 	return []int{*r.Rotation}
 }
 
-// callInPlay runs do in the goroutine of Play, and returns when it is done.
+// callInPlay runs do in the goroutine of Play, which alone may use r, and returns when do has returned.
 func (r *run) callInPlay(do func()) {
 	done := make(chan struct{})
 	r.calls <- func() {
@@ -186,10 +189,11 @@ func (r *run) callInPlay(do func()) {
 	<-done
 }
 
-// errTestOver stops a match whose sequential test is over.
+// errTestOver ends a match whose sequential test is over.
 var errTestOver = errors.New("the test has ended")
 
-// finishGame stores a finished game and adds it to the results.
+// finishGame stores a finished game and adds it to the results. If the match's sequential test is over, it
+// removes the games of later deals and returns errTestOver.
 func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	if m.isTestOver() { // by a game of another worker
 		return errTestOver
@@ -209,7 +213,8 @@ func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	return errTestOver
 }
 
-// trouble counts void games and reports them. It reports at most once a minute that the machine is busy.
+// trouble counts and reports a void game, if err is a *match.VoidError. It also reports that the machine is busy,
+// at most once a minute.
 func (r *run) trouble(m *Match, err error) {
 	switch e := err.(type) {
 	case *match.VoidError:
@@ -229,7 +234,7 @@ func (r *run) trouble(m *Match, err error) {
 	}
 }
 
-// programFiles returns, by bot, the files that its command names.
+// programFiles returns, by bot, the existing files that its command names.
 func programFiles(bots []match.Contestant) (files [][]string) {
 	for _, b := range bots {
 		var named []string
@@ -246,8 +251,8 @@ func programFiles(bots []match.Contestant) (files [][]string) {
 	return files
 }
 
-// checkProgramFiles returns an error if a bot could not be started because a file of its program no longer
-// exists. The bot is not to blame for that, and it would lose all further games.
+// checkProgramFiles returns an error if a bot did not start in g and a file of its program no longer exists. The
+// tournament then ends, because the bot is not to blame and would lose all further games.
 func (r *run) checkProgramFiles(m *Match, g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		if f.IsDisqualified() || f.Reason.Kind != fault.NotStarted && !f.Reason.BeforeReady {

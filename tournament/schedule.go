@@ -12,28 +12,28 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Format says which bots meet each other.
+// Format says which bots of a tournament meet each other.
 type Format string
 
-// The formats. A table is a group of as many bots as the game has sides.
+// The formats. A table is a group of bots that plays one match, one bot for each side of the game.
 const (
 	Single     Format = "single"      // one match between all bots
-	RoundRobin Format = "round-robin" // every group of bots that fills a table plays one match
-	Gauntlet   Format = "gauntlet"    // the first bot plays every group of others
-	Swiss      Format = "swiss"       // in each round bots with similar results meet that have not met before
+	RoundRobin Format = "round-robin" // every group of bots plays at one table
+	Gauntlet   Format = "gauntlet"    // the first bot plays at one table with every group of other bots
+	Swiss      Format = "swiss"       // in each round bots meet that have similar results and have not met before
 	Knockout   Format = "knockout"    // the winner of each table plays in the next round
 )
 
-// Formats are the formats that a user can choose.
+// Formats are the formats that a user can choose. Single is the format if the user chooses none.
 var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 
-// InRounds reports whether the results of a round decide who meets whom in the next one.
+// InRounds reports whether the tournament has rounds, whose results decide who meets whom in the next round.
 func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
 
-// maxMatches is the largest number of matches. It keeps a typing error from filling the disk.
+// maxMatches is the largest number of matches. It prevents that a typing error fills the disk.
 const maxMatches = 100_000
 
-// checkFormat returns an error unless the bots can play in the format.
+// checkFormat returns an error if the number of bots or rounds is not possible in the format.
 func (c *Config) checkFormat(v *rules.Variant) error {
 	n, k, f := len(c.Bots), v.Sides, c.Format
 	switch f {
@@ -66,13 +66,14 @@ func (c *Config) checkFormat(v *rules.Variant) error {
 	return fmt.Errorf("tournament: format %q does not exist: try %s", f, strings.Join(names, ", "))
 }
 
-// tooMany reports whether there are more than maxMatches groups of k out of n bots.
+// tooMany reports whether there are more than maxMatches ways to choose k of n bots.
 func tooMany(n, k int) bool {
 	return combin.GeneralizedBinomial(float64(n), float64(k)) > maxMatches+0.5
 }
 
-// tables returns the tables of a round. Each lists bots by number in the order of their seats; one bot alone
-// has a bye. There are no tables if the tournament is over.
+// tables returns the tables of a round, whose matches of the round before are finished. A table lists the numbers
+// of its bots in the order of their seats. A table with one bot is a bye. There are no tables if the tournament
+// is over.
 func (s *State) tables(round int) [][]int {
 	n, k := len(s.Bots), s.Variant.Sides
 	switch s.Format {
@@ -114,8 +115,8 @@ func upTo(n int) []int {
 	return s
 }
 
-// knockout returns the tables of a round of a knockout. The order in which the user named the bots is their
-// seeding: the first bots meet the last ones, and byes go to the first.
+// knockout returns the tables, for k bots each, of a round of a knockout. The order in which the user named the
+// bots is their seeding: the first bots meet the last ones, and byes go to the first.
 func (s *State) knockout(round, k int) [][]int {
 	alive := upTo(len(s.Bots))
 	if round > 0 {
@@ -142,8 +143,8 @@ func (s *State) knockout(round, k int) [][]int {
 	return seats
 }
 
-// knockoutTables returns the number of tables in a round with n bots: the smallest power of k with a seat for
-// each bot at tables of k, so that only the first round has byes.
+// knockoutTables returns the number of tables in a knockout round with n bots. It is the smallest power of k for
+// which tables of k bots have room for all, so that only the first round has byes.
 func knockoutTables(n, k int) int {
 	tables := 1
 	for tables*k < n {
@@ -152,8 +153,9 @@ func knockoutTables(n, k int) int {
 	return tables
 }
 
-// swiss fills tables from the top of the standings with bots that have met as rarely as possible. Bots that
-// are left over have a bye: among those with the fewest byes, the last in the standings.
+// swiss returns the tables, for k bots each, of the next round of a Swiss tournament. Bots with similar match
+// points meet, and repeated meetings are avoided. If bots are left over, those with the fewest byes so far, from
+// the end of the standings, have a bye.
 func (s *State) swiss(k int) [][]int {
 	n := len(s.Bots)
 	standing := upTo(n)
@@ -186,11 +188,12 @@ func (s *State) swiss(k int) [][]int {
 	return append(fill(standing, k, met), alone...)
 }
 
-// maxSteps is the largest number of steps of one search for tables.
+// maxSteps is the largest number of steps of one exact search for tables.
 const maxSteps = 100_000
 
-// fill makes tables of k bots in the order of the standings, with as few repeated meetings as possible. If an
-// exact search takes too long, it fills the tables in order and improves them by swaps.
+// fill assigns the bots of the standings to tables of k, neighbors together, with as few repeated meetings as
+// possible. met says by two bots how often they have met. If an exact search takes too many steps, fill assigns
+// the bots in order and improves the tables by swaps.
 func fill(standing []int, k int, met [][]int) [][]int {
 	for budget := 0; ; budget++ {
 		s := seating{k: k, meetings: met, steps: maxSteps}
@@ -206,8 +209,8 @@ func fill(standing []int, k int, met [][]int) [][]int {
 	}
 }
 
-// improve swaps bots between tables if that reduces the number of repeated meetings. better is true if it
-// did.
+// improve swaps bots between tables where that reduces the number of repeated meetings. It reports whether it
+// swapped any.
 func improve(tables [][]int, met [][]int) (better bool) {
 	// cost counts the meetings of a bot with a table if it takes a place there.
 	cost := func(bot int, table []int, place int) (n int) {
@@ -233,16 +236,16 @@ func improve(tables [][]int, met [][]int) (better bool) {
 	return better
 }
 
-// seating is a search for tables.
+// seating is the state of an exact search for tables of k bots.
 type seating struct {
 	k        int
-	meetings [][]int // by two bots, how often they have met
-	steps    int     // steps that are left
+	meetings [][]int // by the numbers of two bots, how often they have met
+	steps    int     // number of steps that are left
 	tables   [][]int
 }
 
-// seat completes a table with bots of the standing from index from on, and then seats the rest. It returns
-// false if that costs more repeated meetings than the budget.
+// seat completes the unfinished table with bots from standing[from:], and then assigns the remaining bots to
+// tables. It returns false if that costs more repeated meetings than budget, or takes too many steps.
 func (s *seating) seat(standing, table []int, from, budget int) bool {
 	if len(table) == s.k {
 		s.tables = append(s.tables, slices.Clone(table))
@@ -276,8 +279,8 @@ func (s *seating) seat(standing, table []int, from, budget int) bool {
 	return false
 }
 
-// Total returns the number of deals and games in all matches of the tournament, including rounds to come.
-// With a sequential test it is an upper bound.
+// Total returns the number of deals and of games in all matches of the tournament, including rounds to come. If
+// there is a sequential test, which may end a match early, both are upper bounds.
 func (s *State) Total() (deals, games int) {
 	n, k := len(s.Bots), s.Variant.Sides
 	tables, seats := 1, s.rotations(n)
@@ -306,7 +309,7 @@ func (s *State) Total() (deals, games int) {
 	return s.Deals * tables, s.Deals * seats
 }
 
-// LastRound returns the number of rounds.
+// LastRound returns the number of rounds of the tournament, including those to come.
 func (s *State) LastRound() int {
 	n, k, rounds := len(s.Bots), s.Variant.Sides, 0
 	switch s.Format {

@@ -15,18 +15,18 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// State is a tournament as far as it has been played: its matches, and the sums of their games. It reads no
-// files and no clocks, and starts nothing. Only one goroutine at a time may use it.
+// State is a tournament as far as it has been played: its matches and the sums of their games. It does no I/O and
+// reads no clock; Play uses it. Only one goroutine at a time may use it.
 //
-// The matches are in the order of their rounds. A round is added when all matches of the round before it are
-// finished, because its tables may depend on their results. The results do not depend on the order in which
-// games are added.
+// The matches are in the order of their rounds. A round is added when all matches of the round before are
+// finished, because its tables may depend on their results. The order in which games are added does not change
+// the results.
 type State struct {
 	Config
 	Variant *rules.Variant
 
-	Voids        []string // the void games since the program started, each with the reason
-	StarvedVoids int      // the number of Voids for which other programs on the cores were the reason
+	Voids        []string // a text for each void game since the program started, with the reason
+	StarvedVoids int      // number of void games whose reason was that other programs used the cores
 
 	matches []*Match
 }
@@ -35,36 +35,37 @@ type State struct {
 type Match struct {
 	Number int   // in the tournament, counted from 0
 	Round  int   // counted from 0
-	Bots   []int // numbers of bots in the tournament, in the order of their seats; one alone has a bye
+	Bots   []int // numbers of the bots in the tournament, in the order of their seats in rotation 0; a single bot has a bye
 	Tally  *referee.MatchTally
-	// Progress is that of the sequential test; nil means no test, or no deal yet. Deals after the end of the
-	// test do not change it.
+	// Progress is the state of the sequential test. It is nil if there is no test, or no deal has counted yet.
 	Progress *stats.Progress
 
 	rotations    int                   // number of rotations of each deal
-	results      []stats.DealResult    // by deal
-	fingerprints [][]stats.Fingerprint // by deal, of the finished games
+	results      []stats.DealResult    // by index of the deal
+	fingerprints [][]stats.Fingerprint // by index of the deal, one of each finished game
 	games        int                   // number of finished games
-	wholeDeals   int                   // number of deals that are finished in all rotations
+	wholeDeals   int                   // number of deals whose games in all rotations are finished
 	test         sequentialTest
 }
 
-// sequentialTest counts the deals of a match in their order, whatever the order in which they finish.
+// sequentialTest is the state of the sequential test of a match. It counts the deals in the order of their
+// numbers, not in that in which they finish.
 type sequentialTest struct {
-	countedDeals int                           // number of deals that are counted
-	pendingGames map[int][]*referee.GameResult // by deal, finished games of deals that are not counted yet
+	countedDeals int                           // number of deals that the test has counted
+	pendingGames map[int][]*referee.GameResult // by index of the deal, finished games of deals that the test has not counted yet
 	repeats      stats.Repeats                 // repeated games in the counted deals
 	tally        stats.Tally
 }
 
-// New returns a tournament of which nothing has been played.
+// New returns a tournament in which nothing has been played. It returns an error if c cannot be played.
 func New(c Config) (*State, error) {
 	v, err := c.variant()
 	return &State{Config: c, Variant: v}, err
 }
 
-// Enter sets the names and hashes of the bots from their programs, and returns the bots for Play. It returns
-// an error if a bot already has the hash of another program.
+// Enter stores the names and hashes of the programs, one for each bot, in the plan, and returns the bots for
+// Play. It returns an error if a program cannot play the game, or differs from the one with which the tournament
+// began.
 func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err error) {
 	for i, p := range programs {
 		if err := p.Check(s.Variant); err != nil {
@@ -81,10 +82,10 @@ func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err 
 	return bots, nil
 }
 
-// Matches returns all matches of the rounds that are known so far.
+// Matches returns the matches of all rounds that have begun.
 func (s *State) Matches() []*Match { return s.matches }
 
-// Next returns the unfinished matches of the current round. If there are none, it begins the next round and
+// Next returns the unfinished matches of the current round. If all are finished, it adds the next round to s and
 // returns its matches. It returns none if the tournament is over.
 func (s *State) Next() []*Match {
 	if s.allFinished(s.matches) {
@@ -117,7 +118,7 @@ func (s *State) rotations(bots int) int {
 	return bots
 }
 
-// opening returns the opening of a deal and its number, as in replays. number is 0 if the tournament has no
+// opening returns the opening of a deal and its number, counted from 1. The number is 0 if the tournament has no
 // openings.
 func (s *State) opening(deal int) (number int, o referee.DealOpening) {
 	if len(s.Openings) == 0 {
@@ -127,7 +128,7 @@ func (s *State) opening(deal int) (number int, o referee.DealOpening) {
 	return number, s.Openings[number-1]
 }
 
-// checkBeginning returns an error unless a game has the seed and the opening of its deal.
+// checkBeginning returns an error unless the game r of the match m has the seed and the opening of its deal.
 func (s *State) checkBeginning(m *Match, r *referee.Replay) error {
 	number, o := s.opening(r.Match.Deal)
 	seed := referee.Hex(referee.DealSeed(s.seedOf(m), r.Match.Deal))
@@ -146,7 +147,7 @@ func (s *State) checkBeginning(m *Match, r *referee.Replay) error {
 	return nil
 }
 
-// seedOf returns the seed of a match. A tournament of a single match has the same seed as the match.
+// seedOf returns the seed of a match. In a tournament of a single match it is the seed of the tournament.
 func (s *State) seedOf(m *Match) rules.Seed {
 	if s.Format == Single {
 		return rules.Seed(s.Seed)
@@ -154,9 +155,9 @@ func (s *State) seedOf(m *Match) rules.Seed {
 	return rules.Seed(s.Seed).Derive(fmt.Sprintf("match/%d", m.Number))
 }
 
-// Add adds a finished game to the results of its match. With a sequential test, a game counts only when the
-// test has come to its deal, so that the results do not depend on how far other workers were when the test
-// ended. ended is true if the test is over and the match needs no more games.
+// Add adds a finished game to the results of its match. With a sequential test, games count in the order of their
+// deals, so that results do not depend on which worker was faster. ended is true if the test is over, so that the
+// match needs no more games.
 func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	deal := g.Match.Deal - s.FirstDeal
 	if s.SPRT == nil {
@@ -179,7 +180,8 @@ func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	return m.isTestOver()
 }
 
-// runTest adds to the sequential test all deals that are finished, in order, until the test is over.
+// runTest counts finished deals of a match in its sequential test, in order, until the first unfinished deal or
+// the end of the test.
 func (s *State) runTest(m *Match) {
 	t := &m.test
 	for t.countedDeals < s.Deals && len(m.fingerprints[t.countedDeals]) == m.rotations && !m.isTestOver() {
@@ -200,8 +202,8 @@ func (s *State) runTest(m *Match) {
 	}
 }
 
-// RepeatedDeals returns the number of last deals in a row that repeated earlier games, if the sequential test
-// ended without a verdict for that reason; otherwise 0.
+// RepeatedDeals returns the number of consecutive deals, up to the last, that only repeated earlier games, if the
+// sequential test ended without a verdict for that reason. Otherwise it returns 0.
 func (m *Match) RepeatedDeals() int {
 	if !m.test.repeats.IsExhausted() {
 		return 0
@@ -209,7 +211,7 @@ func (m *Match) RepeatedDeals() int {
 	return m.test.repeats.InRow
 }
 
-// isTestOver reports whether the sequential test of the match is over. It is false without a test.
+// isTestOver reports whether the sequential test of the match is over. Without a test it returns false.
 func (m *Match) isTestOver() bool {
 	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.test.repeats.IsExhausted()
 }
@@ -226,8 +228,8 @@ func (s *State) allFinished(matches []*Match) bool {
 	return !slices.ContainsFunc(matches, func(m *Match) bool { return !s.IsFinished(m) })
 }
 
-// Teams returns the groups of bots, by number, that play on the same side in every game. It returns nil if
-// partners change, or if the game has no partners.
+// Teams returns the numbers of the bots that are partners in every game, one group for each side. It returns nil
+// if the partners change, or if the game has no partners.
 func (s *State) Teams() (teams [][]int) {
 	sides := s.Variant.Sides
 	if s.Format != Single || len(s.Bots) <= sides || len(s.Bots)%sides != 0 {
@@ -243,10 +245,10 @@ func (s *State) Teams() (teams [][]int) {
 	return teams
 }
 
-// GameCount returns the number of games in a match of this number of deals.
+// GameCount returns the number of games that the match has with the given number of deals.
 func (m *Match) GameCount(deals int) int { return deals * m.rotations }
 
-// MissingGames returns the number of games that the match still needs.
+// MissingGames returns the number of games that the match still needs, 0 if it is finished.
 func (s *State) MissingGames(m *Match) int {
 	if s.IsFinished(m) {
 		return 0
@@ -254,8 +256,8 @@ func (s *State) MissingGames(m *Match) int {
 	return s.Deals*m.rotations - m.games
 }
 
-// PlayedCounts returns the number of deals that are finished in all rotations, and of finished games, in all
-// matches.
+// PlayedCounts returns two sums over all matches: the number of deals whose games in all rotations are finished,
+// and the number of finished games.
 func (s *State) PlayedCounts() (deals, games int) {
 	for _, m := range s.matches {
 		deals, games = deals+m.wholeDeals, games+m.games
@@ -263,8 +265,8 @@ func (s *State) PlayedCounts() (deals, games int) {
 	return deals, games
 }
 
-// finishedDeals yields the deals of the match that are finished in all rotations, with the fingerprints of
-// their games. Deals after the end of a sequential test do not count.
+// finishedDeals yields each deal of the match whose games in all rotations are finished, with the fingerprints of
+// those games. It leaves out deals after the end of a sequential test.
 func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 	return func(yield func(stats.Deal, []stats.Fingerprint) bool) {
 		for deal, prints := range m.fingerprints {
@@ -278,8 +280,8 @@ func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 	}
 }
 
-// readGame decodes the replay of a game that was played earlier. It returns an error unless this is the game
-// of the match with that deal and rotation.
+// readGame decodes the replay of a game that was played earlier. It returns an error unless the replay is correct
+// and is of this match, deal and rotation, with the same bots, options and rules of adjudication.
 func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.GameResult, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {
@@ -318,8 +320,9 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Ga
 	return g, nil
 }
 
-// Points returns the match points of the bots: for each the share of its duels that it won, over all deals,
-// from 0 to 1. A bye is one point.
+// Points returns the match points of the bots, from 0 to 1: for each the average score of its duels over all
+// finished deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A bye is one
+// point.
 func (m *Match) Points() []float64 {
 	if len(m.Bots) == 1 {
 		return []float64{1}
@@ -342,8 +345,8 @@ func (m *Match) Points() []float64 {
 	return points
 }
 
-// roundPoints removes the last bits of a sum of points, which depend on the order of addition, so that equal
-// sums are equal.
+// roundPoints rounds a sum of points to nine decimals, so that sums of the same values in different order are
+// equal.
 func roundPoints(points float64) float64 { return math.Round(points*1e9) / 1e9 }
 
 func (s *State) matchPoints() []float64 {
@@ -356,21 +359,21 @@ func (s *State) matchPoints() []float64 {
 	return points
 }
 
-// Winner returns the bot that advances, by its number in the tournament: the one with the most match points,
-// then with the most points in the games, then the one named first.
+// Winner returns the number in the tournament of the bot that wins the match: the one with the most match points,
+// of those the one with the most points in the games, of those the one that the user named first.
 func (m *Match) Winner() int {
 	best, _ := m.winner()
 	return m.Bots[best]
 }
 
-// TieBreak says what decided between several bots with the most match points. It returns "" if only one bot
-// had them.
+// TieBreak says in English what decided between several bots with the most match points. It returns "" if only
+// one bot had the most.
 func (m *Match) TieBreak() string {
 	_, by := m.winner()
 	return by
 }
 
-// winner returns the index of the winner in Bots, and what broke a tie.
+// winner returns the index of the winner in m.Bots, and what TieBreak returns.
 func (m *Match) winner() (best int, tieBreak string) {
 	points := m.Points()
 	for i := 1; i < len(m.Bots); i++ {
@@ -391,32 +394,32 @@ func (m *Match) winner() (best int, tieBreak string) {
 	return best, tieBreak
 }
 
-// What breaks a tie in a knockout.
+// The texts that TieBreak returns.
 const (
 	byGamePoints = "more points in the games"
 	byOrder      = "named first"
 )
 
-// Standing is the result of one bot in a tournament.
+// Standing is a row of the final or current standings: the result of one bot.
 type Standing struct {
 	referee.Score
-	Bot         int            // number of the bot
-	MatchPoints float64        // in all matches; they decide a Swiss tournament
-	LostRound   int            // the round in which a bot lost a knockout, counted from 0; -1 if it has not lost
-	Rating      stats.Estimate // Elo with mean 0, with its 95 % interval
+	Bot         int            // number of the bot in the tournament
+	MatchPoints float64        // sum over all matches; it decides a Swiss tournament
+	LostRound   int            // the round in which the bot lost a knockout, counted from 0; -1 if it has not lost
+	Rating      stats.Estimate // Elo with its 95 % interval; the mean of all bots is 0
 	Byes        int
 }
 
-// Results are the results of a tournament so far.
+// Results are the final or current results of a tournament.
 type Results struct {
 	Standings []Standing        // the best first
-	Pairs     [][]stats.Summary // by two bots, from the distinct deals
-	Deals     int               // number of finished deals
-	Distinct  int               // number of finished deals that repeat no games of the same bots
-	Champion  int               // number of the bot; -1 if there is none, or none yet
+	Pairs     [][]stats.Summary // by the numbers of two bots, the score of the first against the second in the distinct deals
+	Deals     int               // number of deals whose games are all finished
+	Distinct  int               // number of these deals that do not only repeat earlier games of the same bots
+	Champion  int               // number of the winning bot; -1 if the format has no winner or the tournament is not over
 }
 
-// Results adds up what has been played. Ratings are computed only for more than two bots.
+// Results computes the results from the games so far. It computes ratings only for more than two bots.
 func (s *State) Results() Results {
 	r := Results{Standings: make([]Standing, len(s.Bots))}
 	points := s.matchPoints()
@@ -461,8 +464,8 @@ func (s *State) Results() Results {
 	return r
 }
 
-// champion returns the winner of a finished knockout or Swiss tournament: the winner of the last table, or
-// the first in the standings. Otherwise it returns -1.
+// champion returns the number of the winner of a finished knockout or Swiss tournament, which are the winner of
+// the last table and the first of the standings. Otherwise it returns -1.
 func (s *State) champion(standings []Standing) int {
 	if len(s.matches) == 0 || !s.allFinished(s.matches) {
 		return -1
@@ -485,9 +488,8 @@ func (s *Standing) add(o referee.Score) {
 	s.Credit += o.Credit
 }
 
-// sort sorts standings, the best first: by the round of the defeat in a knockout, by match points in a Swiss
-// tournament, then, and in other formats, by rating. Bots that are equal stay in the order in which they were
-// named.
+// sort sorts standings, the best first. A knockout is sorted by the round of the defeat, a Swiss tournament by
+// match points; ties and other formats by rating. Bots that are equal stay in the order in which they were named.
 func (f Format) sort(s []Standing) {
 	slices.SortStableFunc(s, func(a, b Standing) int {
 		switch f {

@@ -9,8 +9,9 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// Workers returns the core of each of n workers, for Play. n = 0 means one worker for each core. affinity
-// "on" binds the workers to cores, "off" does not, and "auto" does if there are enough cores.
+// Workers returns the cores for n workers, as Play expects: a number for each, or cores.Any. n = 0 means one
+// worker for each core of the machine. affinity "on" binds each worker to a core, "off" binds none, and "auto"
+// binds them if there are enough cores.
 func Workers(n int, affinity string) ([]int, error) {
 	all := cores.All()
 	n = cmp.Or(n, len(all), 1)
@@ -37,8 +38,8 @@ func Workers(n int, affinity string) ([]int, error) {
 	return workers, nil
 }
 
-// CrowdingNotice returns a warning if n games at the same time are more than the machine has cores, otherwise
-// "".
+// CrowdingNotice returns a warning for the user if n games at the same time are more than the machine has cores.
+// Otherwise it returns "".
 func CrowdingNotice(n int) string {
 	have := cmp.Or(len(cores.All()), runtime.NumCPU())
 	if n <= have {

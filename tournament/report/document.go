@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// Document is the result of a tournament as JSON: `timba match --json` prints it, and result.json has it.
-// result.schema.json is its schema. Fields are not removed.
+// Document is the JSON document with the result of a tournament, which `timba match --json` prints and
+// result.json contains. result.schema.json is its schema. Fields may be added but are never removed.
 type Document struct {
 	documentPlan
 	documentCounts
@@ -26,15 +26,15 @@ type Document struct {
 	// AdjudicatedGames is nil if the tournament has no rules of adjudication.
 	AdjudicatedGames *documentAdjudicated `json:"adjudicated,omitempty"`
 	Faults           []documentFault      `json:"faults"`
-	Voids            []string             `json:"voids"` // the games that were void and played again, each with the reason
-	// StarvedVoids is the number of Voids for which other programs on the cores were the reason. The others
-	// are failures of timba.
+	Voids            []string             `json:"voids"` // a text for each game that was void and played again, with the reason
+	// StarvedVoids is the number of void games whose reason was that other programs used the cores. The others
+	// were failures of timba.
 	StarvedVoids int `json:"starved"`
 	// EarlyEnd is nil if all games were played.
 	EarlyEnd *EarlyEnd `json:"ended_early,omitempty"`
 }
 
-// documentPlan says what is to be played.
+// documentPlan is the part of a Document that says what the tournament plays.
 type documentPlan struct {
 	Program    string            `json:"program"` // version of timba
 	Game       string            `json:"game"`
@@ -45,10 +45,10 @@ type documentPlan struct {
 	Deals      int               `json:"deals"` // of each match
 }
 
-// documentCounts says how much has been played in all matches.
+// documentCounts is the part of a Document that says how much has been played, as sums over all matches.
 type documentCounts struct {
-	PlayedDeals int     `json:"played"`   // finished deals
-	Distinct    int     `json:"distinct"` // finished deals that count; the others repeat games of the same bots
+	PlayedDeals int     `json:"played"`   // number of finished deals
+	Distinct    int     `json:"distinct"` // number of finished deals that count; the others only repeat games of the same bots
 	Games       int     `json:"games"`
 	Moves       int     `json:"moves"`
 	Seconds     float64 `json:"seconds"`
@@ -64,20 +64,22 @@ type documentBot struct {
 	Losses int            `json:"losses"`
 	Points float64        `json:"points"`
 	Faults int            `json:"faults"`
-	// Credit is the time, in milliseconds, for which other programs kept the bot from using the cores.
+	// Credit is the time in milliseconds that other programs took from the bot, and that did not count on its
+	// clock.
 	Credit      float64         `json:"credit_ms,omitempty"`
-	Elo         *stats.Estimate `json:"elo,omitempty"`          // with mean 0; only if there are more than two bots
-	MatchPoints *float64        `json:"match_points,omitempty"` // only in a Swiss or knockout tournament
+	Elo         *stats.Estimate `json:"elo,omitempty"`          // the mean of all bots is 0; nil unless there are more than two bots
+	MatchPoints *float64        `json:"match_points,omitempty"` // nil unless this is a Swiss or knockout tournament
 }
 
-// documentRound is one match of a round. Rounds are counted from 1. A match with one bot is a bye.
+// documentRound is one match of a Swiss or knockout tournament. Rounds are counted from 1. A match with one bot
+// is a bye.
 type documentRound struct {
 	Round  int       `json:"round"`
 	Match  int       `json:"match"`
 	Bots   []string  `json:"bots"`
 	Points []float64 `json:"match_points"`     // by bot
 	Winner string    `json:"winner,omitempty"` // the bot that advances in a knockout
-	// TieBreak says what decided between bots with equal match points.
+	// TieBreak says in English what decided between several bots with the most match points.
 	TieBreak string `json:"tie_break,omitempty"`
 }
 
@@ -91,8 +93,8 @@ type documentPair struct {
 type documentSPRT struct {
 	stats.SPRT
 	stats.Progress
-	// RepeatedDeals is the number of last deals in a row that repeated earlier games, if the test ended
-	// without a verdict for that reason; otherwise 0.
+	// RepeatedDeals is the number of consecutive deals, up to the last, that only repeated earlier games, if the
+	// test ended without a verdict for that reason; otherwise 0.
 	RepeatedDeals int `json:"exhausted"`
 }
 
@@ -105,12 +107,12 @@ type documentFault struct {
 	Ply      int          `json:"ply"`
 	Code     string       `json:"code"`
 	Reason   fault.Reason `json:"reason"`
-	Text     string       `json:"text"`             // with what the replay and the log reveal about the cause
-	Change   string       `json:"change,omitempty"` // the most likely advice
+	Text     string       `json:"text"`             // the fault, with the cause that the replay and the log reveal
+	Change   string       `json:"change,omitempty"` // what to change in the bot, most likely
 	Replay   string       `json:"replay"`           // path of the replay
 }
 
-// Document returns the result so far.
+// Document returns the JSON document with the result so far.
 func (r *Run) Document() Document {
 	results := r.Results()
 	doc := Document{
@@ -188,13 +190,13 @@ func (d *Document) addRounds(r *Run, results tournament.Results) {
 	}
 }
 
-// EarlyEnd says why a tournament ended before all of its games were played, and how to resume it.
+// EarlyEnd says why a tournament ended before all of its games were played, and how the user can resume it.
 type EarlyEnd struct {
 	Cause   string `json:"why"` // Interrupted or Failed
 	Text    string `json:"text"`
-	Missing int    `json:"missing_games"` // an upper bound if there is a sequential test
+	Missing int    `json:"missing_games"` // number of games not played; an upper bound if there is a sequential test
 	Games   int    `json:"all_games"`
-	Resume  string `json:"resume"` // the command that plays the missing games; "" if the run has no directory
+	Resume  string `json:"resume"` // the command that plays the missing games; "" if the tournament has no directory
 }
 
 // The values of EarlyEnd.Cause.
@@ -213,7 +215,7 @@ func (r *Run) countMissing() int {
 	return n
 }
 
-// shownMatches is the largest number of unfinished matches that are listed.
+// shownMatches is the largest number of unfinished matches that the line about missing games lists.
 const shownMatches = 5
 
 func (r *Run) missingText() string {
@@ -252,8 +254,8 @@ func (r *Run) missingText() string {
 	return fmt.Sprintf("%d of %s: %s", n, text.Count(all, "game"), strings.Join(parts, ", "))
 }
 
-// EndEarly records that the tournament ended early. resume is the command that resumes it, or "" if the run
-// has no directory.
+// EndEarly sets r.EarlyEnd. why is Interrupted or Failed, said the text for people, and resume the command that
+// resumes the tournament, or "" if it has no directory.
 func (r *Run) EndEarly(why, said, resume string) {
 	_, all := r.Total()
 	r.EarlyEnd = &EarlyEnd{Cause: why, Text: said, Missing: r.countMissing(), Games: all, Resume: resume}

@@ -19,31 +19,31 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// Run is a tournament that this process plays or resumes, with what its report needs.
+// Run is a tournament that this process plays or resumes, with everything that the report on it needs.
 type Run struct {
 	*tournament.State
 	Programs []match.Contestant // in the order of Config.Bots
 	Dir      *tournament.Dir
-	Workers  []int // core of each worker, as in tournament.Play
+	Workers  []int // core of each worker thread, as in tournament.Play
 
-	Self     string        // the name by which the user starts this program, for suggested commands
+	Self     string        // the command by which the user starts this program, for suggested commands
 	Games    int           // number of games that this process has played
-	Took     time.Duration // duration of Play
-	Faults   []MatchFault  // of all games, also of earlier processes, in the order of the games
-	EarlyEnd *EarlyEnd     // why games are missing; nil means that all have been played
+	Took     time.Duration // duration of Play in this process
+	Faults   []MatchFault  // of all games, including those of earlier processes, in the order of the games; set by Play
+	EarlyEnd *EarlyEnd     // why games are missing; nil if all have been played
 
 	trace     func(*tournament.Match, referee.Traffic) // see TraceTo; may be nil
 	startedAt time.Time
 }
 
-// MatchFault is a fault and the match in which it happened.
+// MatchFault is a fault with the number of the match in which it happened.
 type MatchFault struct {
 	Match int
 	referee.GameFault
 }
 
-// Play plays the tournament. It calls done with each finished game, and say with each notice of
-// tournament.Events. These calls do not overlap.
+// Play plays the games of the tournament that are missing. It calls done with each finished game, and say with
+// each notice for the user, such as about a void game. These calls never happen at the same time.
 func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.GameResult), say func(text string)) error {
 	r.startedAt = time.Now()
 	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, tournament.Events{
@@ -66,7 +66,7 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Ga
 	return err
 }
 
-// WriteHead writes what will be played.
+// WriteHead writes a summary of what will be played: game, bots, format, deals, clock and seed.
 func (r *Run) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "%s %s\n", r.Variant.Game.Name, r.Variant.Settings)
 	if plies := r.Variant.Settings.Int(rules.OpeningOption.Name); plies > 0 {
@@ -105,8 +105,8 @@ func (r *Run) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "seed %s\n\n", r.Seed)
 }
 
-// TraceTo makes Play write every line to and from the bots, with its time, its game and its seat. "<" marks
-// lines to the bot, and ">" lines from it.
+// TraceTo makes Play write all lines to and from the bots to w, each with its time, game and seat. "<" marks
+// lines to a bot, and ">" lines from it.
 func (r *Run) TraceTo(w io.Writer) {
 	var mu sync.Mutex // blocks of lines of different workers must not mix
 	r.trace = func(m *tournament.Match, p referee.Traffic) {

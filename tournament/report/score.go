@@ -13,17 +13,17 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// part is one figure of the running score. If a line has too little room, the figures with the highest ranks
-// are left out.
+// part is one figure of the running score, such as "Elo +12.3". If a line is too narrow, the figures with the
+// highest ranks are left out.
 type part struct {
 	text string
 	rank int
 }
 
-// Score returns the running score: the figures of the final tables from the games so far. The first line says
-// who is stronger, unless no deal has finished, and the last line how far the tournament is. The least
-// important figures are left out so that each line fits into the columns. Score may only be called before
-// Play, after it, and in its callbacks.
+// Score returns the running score in up to two lines, for a terminal with the given number of columns. The first
+// says who is stronger; it is missing until a deal has finished. The second says how far the tournament is. The
+// least important figures are left out if a line is too narrow. Do not call Score while Play runs, except in its
+// callbacks.
 func (r *Run) Score(columns int) []string {
 	results := r.Results()
 	var lines []string
@@ -40,8 +40,8 @@ func (r *Run) ScoreLine() string {
 	return strings.Join(r.Score(math.MaxInt), ", ")
 }
 
-// fitParts joins as many parts as fit into the columns. It chooses them by rank, the lowest first, and leaves
-// them in their order.
+// fitParts joins as many parts as fit into the columns, those with the lowest ranks first, in their original
+// order.
 func fitParts(parts []part, columns int) string {
 	join := func(parts []part) string {
 		var words []string
@@ -63,7 +63,7 @@ func fitParts(parts []part, columns int) string {
 	return join(slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return !slices.Contains(kept, p) }))
 }
 
-// strength returns the figures that say who is stronger.
+// strength returns the parts of the running score that say who is stronger.
 func (r *Run) strength(results tournament.Results) (parts []part) {
 	if results.Distinct == 0 || len(r.Bots) < 2 {
 		return nil
@@ -86,7 +86,8 @@ func (r *Run) strength(results tournament.Results) (parts []part) {
 	return parts
 }
 
-// standing returns the figure by which a bot is ranked.
+// standing returns the figure that decides a bot's place as text: match points in a Swiss tournament, otherwise
+// the rating.
 func (r *Run) standing(s tournament.Standing) string {
 	if r.Format == tournament.Swiss {
 		return fmt.Sprintf("%.2f points", s.MatchPoints)
@@ -94,7 +95,8 @@ func (r *Run) standing(s tournament.Standing) string {
 	return fmt.Sprintf("%+.0f ± %s", math.Round(s.Rating.Value)+0, halfWidthText(s.Rating.PlusMinus(), 0))
 }
 
-// progress returns the figures that say how far the tournament is.
+// progress returns the parts of the running score that say how far the tournament is. took is the time since Play
+// began.
 func (r *Run) progress(results tournament.Results, took time.Duration) (parts []part) {
 	matches := r.Matches()
 	deals, all := r.Total()
@@ -130,7 +132,7 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	return append(parts, part{fmt.Sprintf("%.1f deals/s", rate), 5}, part{left, 4})
 }
 
-// GameLine describes a finished game in one line: its place in the tournament, the bots by seat with their
+// GameLine describes the finished game g of the match m in one line: its number, the bots by seat with their
 // points, the winner, whether it was adjudicated, and all faults.
 func (r *Run) GameLine(m *tournament.Match, g *referee.GameResult) string {
 	var b strings.Builder

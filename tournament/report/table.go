@@ -20,7 +20,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// WriteTables writes the results as tables.
+// WriteTables writes the results as tables for people: standings, duels or pairs, faults, and where the replays
+// are.
 func (r *Run) WriteTables(w io.Writer) {
 	results := r.Results()
 	r.writeStandings(w, results)
@@ -78,7 +79,7 @@ func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 	}
 }
 
-// writeOpponents writes the scores of the first bot against each of the others.
+// writeOpponents writes the score of the first bot, which plays a gauntlet, against each of the others.
 func (r *Run) writeOpponents(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s against each opponent:\n", r.Bots[0].Name)
 	text.Rows(w, "Elo|95 %|opponent|share|LOS|deals|games", results.Standings, func(other tournament.Standing) []any {
@@ -121,10 +122,10 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 	})
 }
 
-// shownFaults is the largest number of kinds of faults that are described in full.
+// shownFaults is the largest number of kinds of faults that writeFaults describes in full.
 const shownFaults = 5
 
-// writeFaults describes each kind of fault of each bot once, by its first occurrence.
+// writeFaults describes the first fault of each kind of each bot, with advice, and how many of the kind followed.
 func (r *Run) writeFaults(w io.Writer) {
 	if len(r.Faults) == 0 {
 		return
@@ -173,8 +174,8 @@ func (r *Run) writeFaults(w io.Writer) {
 	}
 }
 
-// faultCause returns the text of a bot's fault, with what its replay and its log reveal about the cause, and
-// what to change. change is "" if the replay cannot be read.
+// faultCause returns the text of a bot's fault, with the cause that its replay and its log reveal, and what to
+// change in the bot. change is "" if the replay cannot be read.
 func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change string) {
 	data, err := os.ReadFile(r.Dir.ReplayPath(f.Match, f.Deal, f.Rotation))
 	if err != nil {
@@ -193,8 +194,8 @@ func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change strin
 	return f.TextIn(c).String(), change
 }
 
-// checkCommand returns the command that checks a bot under the conditions of this tournament, or "" for a
-// house bot.
+// checkCommand returns the command by which the user can check a bot under the conditions of this tournament, or
+// "" for a house bot.
 func (r *Run) checkCommand(b match.Contestant) string {
 	if b.Line == "" || strings.HasPrefix(b.Line, "@") {
 		return ""
@@ -210,8 +211,8 @@ func (r *Run) checkCommand(b match.Contestant) string {
 	return strings.Join(line, " ")
 }
 
-// faultsOf returns the number of a bot's faults by code, and of games that it forfeited because it was
-// disqualified.
+// faultsOf returns as text the number of a bot's faults for each code, and of the games that it did not play
+// because it was disqualified. bot is its number in the tournament.
 func (r *Run) faultsOf(bot int) string {
 	n := map[protocol.Code]int{}
 	unplayed := 0
@@ -247,8 +248,8 @@ func perGame(s referee.Score) string {
 	return fmt.Sprintf("%.2f", s.Points/float64(s.Games))
 }
 
-// writeStandings writes a row for each bot, the best first. The first columns have what decides the order:
-// match points in a Swiss tournament, the round of the defeat in a knockout, otherwise the rating.
+// writeStandings writes a row for each bot, the best first. The first columns show what decides the order: match
+// points in a Swiss tournament, the round of the defeat in a knockout, otherwise the rating.
 func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
 	head := "bot|games|wins|draws|losses|points|points a game|faults"
 	switch r.Format {
@@ -284,7 +285,7 @@ func (r *Run) writeStandings(w io.Writer, results tournament.Results) {
 	})
 }
 
-// writeTeams writes which bots are partners in all games: their ratings cannot be told apart.
+// writeTeams writes which bots are partners in all games, so that they have a common rating.
 func (r *Run) writeTeams(w io.Writer) {
 	teams := r.teams()
 	if teams == nil {
@@ -311,7 +312,8 @@ func (r *Run) names(bots []int) (names []string) {
 	return names
 }
 
-// knockoutResult returns the round in which a bot lost a knockout, or "champion".
+// knockoutResult returns the name of the round in which a bot lost a knockout, "champion", or "-" if it is still
+// in.
 func (r *Run) knockoutResult(s tournament.Standing, results tournament.Results) string {
 	switch {
 	case s.Bot == results.Champion:
@@ -322,7 +324,8 @@ func (r *Run) knockoutResult(s tournament.Standing, results tournament.Results) 
 	return r.roundName(s.LostRound, results)
 }
 
-// roundName returns the name of a round. round is counted from 0.
+// roundName returns "final" for the last round of a finished knockout, otherwise "round" and its number from 1.
+// round is counted from 0.
 func (r *Run) roundName(round int, results tournament.Results) string {
 	matches := r.Matches()
 	if r.Format == tournament.Knockout && results.Champion >= 0 && round == matches[len(matches)-1].Round {
@@ -331,7 +334,7 @@ func (r *Run) roundName(round int, results tournament.Results) string {
 	return fmt.Sprintf("round %d", round+1)
 }
 
-// writeRounds writes the matches of each round with their match points, and the champion.
+// writeRounds writes the matches of each round with the bots' match points, and the champion.
 func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 	fmt.Fprintln(w)
 	head := "round|match points"
@@ -362,7 +365,7 @@ func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 	}
 }
 
-// matchPoints returns the bots of a match with their match points so far.
+// matchPoints returns the bots of a match with their match points so far, as text.
 func (r *Run) matchPoints(m *tournament.Match) string {
 	if len(m.Bots) == 1 {
 		return r.Bots[m.Bots[0]].Name + " has a bye"
@@ -374,7 +377,7 @@ func (r *Run) matchPoints(m *tournament.Match) string {
 	return strings.Join(bots, " - ")
 }
 
-// writeDuel writes the score of the first bot against the second, in the terms of docs/ratings.md.
+// writeDuel writes the statistics of a tournament of two bots; docs/ratings.md explains the terms.
 func (r *Run) writeDuel(w io.Writer, results tournament.Results) {
 	s, first := results.Pairs[0][1], results.Standings[0]
 	if s.Deals == 0 {
@@ -412,7 +415,7 @@ func eloText(s stats.Summary) string {
 	return fmt.Sprintf("%+.1f%s", s.Elo.Value, bound)
 }
 
-// llrText returns the log-likelihood ratio of a sequential test, with its bounds.
+// llrText returns the log-likelihood ratio of a sequential test with the two bounds that end the test.
 func llrText(p *stats.Progress) string {
 	return fmt.Sprintf("%.2f (%.2f, %.2f)", p.LLR, p.Lower, p.Upper)
 }
@@ -430,7 +433,7 @@ func verdictText(m *tournament.Match) string {
 	return "no verdict yet"
 }
 
-// writeRepeats writes how many deals repeat earlier ones, and what the user can do about it.
+// writeRepeats writes how many deals only repeat earlier games, and how the user can avoid that.
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
 	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
@@ -445,7 +448,7 @@ func boundText(x float64) string {
 	return fmt.Sprintf("%+.1f", x)
 }
 
-// halfWidthText returns half the width of an interval.
+// halfWidthText returns half the width of a confidence interval as text, with the given number of decimals.
 func halfWidthText(x float64, digits int) string {
 	if math.IsNaN(x) || x > 1e6 {
 		return "unbounded"
@@ -453,13 +456,13 @@ func halfWidthText(x float64, digits int) string {
 	return fmt.Sprintf("%.*f", digits, x)
 }
 
-// documentAdjudicated counts the games that were ended by the bots' own scores.
+// documentAdjudicated counts the games that the bots' own scores ended early.
 type documentAdjudicated struct {
 	Draws        int `json:"draws"`
 	Resignations int `json:"resignations"`
 }
 
-// countAdjudicated returns the number of adjudicated games, also of earlier processes.
+// countAdjudicated counts the games that the bots' own scores ended early, including those of earlier processes.
 func (r *Run) countAdjudicated() (n documentAdjudicated) {
 	for _, m := range r.Matches() {
 		n.Draws += m.Tally.AdjudicatedDraws
@@ -468,7 +471,7 @@ func (r *Run) countAdjudicated() (n documentAdjudicated) {
 	return n
 }
 
-// writeAdjudicated writes how many games were adjudicated, if the tournament has rules for that.
+// writeAdjudicated writes how many games the bots' own scores ended early, if the tournament has rules for that.
 func (r *Run) writeAdjudicated(w io.Writer) {
 	if r.Adjudication.String() == "" {
 		return
