@@ -13,12 +13,13 @@ import (
 	"github.com/timba-arena/timba/lab/bench"
 )
 
-// measurement is the type behind a measuring command. The command's flags set its fields.
+// measurement is implemented by the struct of each measuring command. The command's flags set its fields.
+// Run measures and writes its progress to log.
 type measurement interface {
 	Run(ctx context.Context, log io.Writer) (*bench.Report, error)
 }
 
-// measure completes a command that runs a measurement and prints the report.
+// measure completes cmd so that it runs the measurement m and prints its report.
 func measure(cmd *cobra.Command, m measurement) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (*bench.Report, error) {
 		return m.Run(cmd.Context(), cmd.ErrOrStderr())
@@ -29,7 +30,8 @@ func timeFlag(cmd *cobra.Command, to *time.Duration, value, least time.Duration,
 	cli.NumberFlag(cmd, to, "time", value, least, 24*time.Hour, usage)
 }
 
-// dealsFlags adds the flags of measurements that play deals of every game.
+// dealsFlags adds the flags --deals, of which least is the lower bound, and --seed to a measurement that
+// plays deals of every game.
 func dealsFlags(cmd *cobra.Command, deals *int, seed *string, least int) {
 	cli.NumberFlag(cmd, deals, "deals", 1000, least, 1_000_000, "deals of each game")
 	cmd.Flags().StringVar(seed, "seed", "1", "seed: 64 hexadecimal digits or a number")

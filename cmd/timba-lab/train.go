@@ -34,10 +34,10 @@ func newTrain() *cobra.Command {
 	return cmd
 }
 
-// training is a run of a training method, with the flags that are not settings of the method.
+// training has the flags of a command that runs a training method.
 type training struct {
 	method   *run.Method
-	settings run.TrainingSettings
+	settings run.TrainingSettings // flags that are settings of the method
 	out      string
 	resume   bool
 	dry      bool
@@ -108,7 +108,7 @@ func (t *training) run(cmd *cobra.Command, in run.Input) error {
 	return nil
 }
 
-// resumeCommand returns the command line that resumes the run.
+// resumeCommand returns the shell command that resumes the run, with all flags that the user has set.
 func (t *training) resumeCommand(cmd *cobra.Command) string {
 	words := []string{cmd.CommandPath(), "--resume"}
 	cmd.Flags().Visit(func(flag *pflag.Flag) {

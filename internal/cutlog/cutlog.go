@@ -8,10 +8,12 @@ import (
 	"slices"
 )
 
-// MaxNote is an upper bound for the length of the note that says how many bytes were left out.
+// MaxNote is an upper bound for the length, in bytes, of the note in a shortened log that says how many
+// bytes were left out.
 const MaxNote = 64
 
-// Buffer is a log that stores at most Limit bytes. It drops bytes from the middle of a longer log.
+// Buffer is a log with a maximal size of Limit bytes. If more is written to it, it drops bytes from the
+// middle.
 type Buffer struct {
 	Limit        int
 	head, tail   []byte
@@ -30,7 +32,7 @@ func (l *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// dropTo shortens the tail to its last size bytes.
+// dropTo drops bytes from the beginning of the tail until it has at most the given size.
 func (l *Buffer) dropTo(size int) {
 	if over := len(l.tail) - size; over > 0 {
 		l.droppedBytes += over
@@ -47,9 +49,9 @@ func (l *Buffer) EndsLine() bool {
 	return len(end) == 0 || end[len(end)-1] == '\n'
 }
 
-// Bytes returns the log. The caller does not change it. If bytes were dropped, a line in their place says how many; the lines before and
-// after it are complete, unless a line is longer than half of the limit. The result has at most Limit+MaxNote
-// bytes. It is nil if the log is empty.
+// Bytes returns the log, which the caller must not change. If bytes were dropped, a line in their place says
+// how many; the lines before and after it are complete, unless a line is longer than half of the limit. The
+// result has at most Limit+MaxNote bytes. It is nil if the log is empty.
 func (l *Buffer) Bytes() []byte {
 	l.dropTo(l.Limit - l.Limit/2)
 	if l.droppedBytes == 0 {
@@ -58,15 +60,15 @@ func (l *Buffer) Bytes() []byte {
 	return join(l.head, l.tail, l.droppedBytes)
 }
 
-// Take returns Bytes and empties the log.
+// Take returns the same as Bytes and empties the log.
 func (l *Buffer) Take() []byte {
 	log := l.Bytes()
 	l.head, l.tail, l.droppedBytes = nil, nil, 0
 	return log
 }
 
-// Cut returns a log shortened to about limit bytes, as Log does it. A log of at most limit+MaxNote bytes is
-// returned unchanged.
+// Cut returns a log shortened to about limit bytes, in the form of Buffer.Bytes. A log of at most
+// limit+MaxNote bytes is returned unchanged.
 func Cut(log []byte, limit int) []byte {
 	if len(log) <= limit+MaxNote {
 		return log
@@ -74,7 +76,9 @@ func Cut(log []byte, limit int) []byte {
 	return join(log[:limit/2], log[len(log)-(limit-limit/2):], len(log)-limit)
 }
 
-// join returns head and tail without the parts of the lines that the cut broke, and a note between them.
+// join returns head and tail with a note between them that says how many bytes were left out, where dropped
+// is the number of bytes between both. It also leaves out the incomplete lines at the end of head and at the
+// beginning of tail.
 func join(head, tail []byte, dropped int) []byte {
 	total := dropped + len(head) + len(tail)
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {

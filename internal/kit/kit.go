@@ -36,8 +36,8 @@ func Must(t T, err error) {
 	}
 }
 
-// Get returns a function that returns its first argument, and fails the test if its second argument is not
-// nil. It is used as kit.Get[V](t)(f()).
+// Get returns a function that returns its first argument if its second one is nil, and otherwise fails the
+// test. Use it as kit.Get[V](t)(f()).
 func Get[V any](t T) func(v V, err error) V {
 	return func(v V, err error) V {
 		if err != nil {
@@ -48,7 +48,8 @@ func Get[V any](t T) func(v V, err error) V {
 	}
 }
 
-// Slow skips a test in `make check`. It is for tests that take long or start processes, servers or browsers.
+// Slow skips the test in `make check`, which runs only quick tests. It is for tests that take long or start
+// processes, servers or browsers.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -56,8 +57,7 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Needs skips a test on a machine where a program is not installed. script/test installs all programs that
-// tests need.
+// Needs skips the test if a program is not installed on this machine.
 func Needs(t testing.TB, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {
@@ -71,15 +71,15 @@ func HasRaceDetector() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// Lacks skips a test on a machine without something that the test needs, such as a program or a permission.
-// script/test prints which tests were skipped and why.
+// Lacks skips the test because this machine does not have what the test needs, such as a program or a
+// permission. script/test prints which tests were skipped and why.
 func Lacks(t testing.TB, what string) {
 	t.Helper()
 	t.Skip("this machine lacks " + what)
 }
 
-// Pages returns the paths, with slashes, of the Markdown pages below root: those at the top, in docs and in
-// lab.
+// Pages returns the paths of the project's Markdown pages, relative to root and with slashes: those in root
+// itself, in docs and in lab.
 func Pages(root string) (pages []string, err error) {
 	for _, pattern := range []string{"*.md", "docs/*.md", "lab/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, pattern))
@@ -97,8 +97,9 @@ func Pages(root string) (pages []string, err error) {
 	return pages, nil
 }
 
-// Files makes dir, writes files into it by name, and returns dir. A name may contain directories. If a name
-// ends in "+x", the file is executable and its name is the rest.
+// Files creates the directory dir and the given files in it, and returns dir. The keys of files are names,
+// the values contents. A name may contain directories. If a name ends in "+x", the file is executable and
+// its name is the rest.
 func Files(t testing.TB, dir string, files map[string]string) string {
 	t.Helper()
 	Must(t, os.MkdirAll(dir, 0o755))
@@ -114,7 +115,8 @@ func Files(t testing.TB, dir string, files map[string]string) string {
 	return dir
 }
 
-// Tree returns everything in dir by path, with slashes: the mode and, for files, the content.
+// Tree returns what is below dir, by path with slashes: for directories and other files the mode as text,
+// and for regular files the mode, a space and the content.
 func Tree(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found, in := map[string]string{}, os.DirFS(dir)
@@ -131,8 +133,8 @@ func Tree(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// Until waits until holds returns true. It fails only shortly before the deadline of the test run, so that a
-// busy machine does not fail a test. The failure message contains what.
+// Until waits until holds returns true. It fails the test only shortly before the deadline of the test run,
+// so that a slow machine does not fail it. The failure message says that what has not happened.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	last := last(t)
@@ -144,7 +146,8 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Wait waits until a channel is closed or has a value, as long as Until.
+// Wait waits until the channel done is closed or has a value. Like Until, it fails the test shortly before
+// the deadline of the test run, with a message that names what.
 func Wait[T any](t testing.TB, what string, done <-chan T) {
 	t.Helper()
 	select {
@@ -154,7 +157,8 @@ func Wait[T any](t testing.TB, what string, done <-chan T) {
 	}
 }
 
-// last returns when a wait must end so that the failure can still be printed.
+// last returns the time at which a wait in the test must end, so that the failure can still be printed
+// before the deadline.
 func last(t testing.TB) time.Time {
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := d.Deadline(); ok {
@@ -164,9 +168,9 @@ func last(t testing.TB) time.Time {
 	return time.Now().Add(time.Hour)
 }
 
-// Forward returns an address of this machine that forwards connections to a server. The server may restart at
-// another port: its old port might belong to another program at once. The function to sets the server's
-// address; while it is "", connections are closed.
+// Forward listens at an address of this machine and forwards connections to a server. The function to sets
+// the server's address; while it is "", connections are closed. It is for a server that restarts at another
+// port, because another program might take its old port meanwhile.
 func Forward(t testing.TB) (address string, to func(server string)) {
 	t.Helper()
 	l := Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))
@@ -200,14 +204,14 @@ func Forward(t testing.TB) (address string, to func(server string)) {
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// start is the directory of the test binary. A test may change its directory.
+// start is the current directory at the start of the test binary, because a test may change it.
 var start, _ = os.Getwd()
 
 // Updating reports whether golden files are being rewritten, by the flag -update.
 func Updating() bool { return *update }
 
-// Golden fails the test unless got equals the file with this name in testdata. With -update it writes the
-// file.
+// Golden fails the test unless got equals the content of the named file in testdata. With the flag -update
+// it writes got to the file.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join(start, "testdata", name)
@@ -223,7 +227,7 @@ func Golden(t testing.TB, name, got string) {
 	}
 }
 
-// Output collects what a program or a log writes. It is safe for concurrent use.
+// Output is a writer that collects what a program or a log writes. It is safe for concurrent use.
 type Output struct {
 	mu   sync.Mutex
 	text bytes.Buffer

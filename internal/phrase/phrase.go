@@ -20,9 +20,9 @@ type Text struct {
 	Plain  string // used if Format is "": a text that is the same in every language
 }
 
-// cutVerb returns the text before the first verb of a format, the verb, and the text after it. In a
-// translation, %[2]s is the verb of the second value; %% stands for %. It does not use regular expressions
-// because compiling them would delay the start of house bots.
+// cutVerb returns the text before the first verb of a format, the verb, and the text after it. Without a
+// verb, it returns the format. A verb may have an index, as in %[2]s, and %% counts as a verb. It does not
+// use regular expressions because compiling them would delay the start of house bots.
 func cutVerb(format string) (before, verb, rest string) {
 	for from := 0; ; {
 		i := strings.IndexByte(format[from:], '%')
@@ -41,8 +41,8 @@ func cutVerb(format string) (before, verb, rest string) {
 	}
 }
 
-// New returns a text. The values are formatted as by fmt.Sprintf, but a value that is a Text, or an error
-// with a Text, stays translatable.
+// New returns a text with a format in English and the values of its verbs. Values are formatted as by
+// fmt.Sprintf, but a value that is a Text, or an error with a Text, can still be translated.
 func New(format string, args ...any) Text {
 	t := Text{Format: format}
 	for _, verb, rest := cutVerb(format); verb != ""; _, verb, rest = cutVerb(rest) {
@@ -57,7 +57,8 @@ func New(format string, args ...any) Text {
 	return t
 }
 
-// valueOf returns a value of a text as its verb formats it.
+// valueOf returns a value of a text, formatted by its verb. A Text, or an error with a Text, can still be
+// translated.
 func valueOf(verb string, value any) Text {
 	if verb == "%w" {
 		verb = "%v"
@@ -73,7 +74,7 @@ func valueOf(verb string, value any) Text {
 	return Plain(fmt.Sprintf(verb, value))
 }
 
-// Plain returns a text that is the same in every language.
+// Plain returns a Text that is the same in every language.
 func Plain(text string) Text { return Text{Plain: text} }
 
 // IsZero reports whether the text is empty.
@@ -90,9 +91,10 @@ func (t Text) String() string {
 	return text
 }
 
-// Translate returns the text in another language, and whether all of it is translated. translations has a
-// translation for each format. A format without a translation stays in English, which counts as translated
-// only if it has no words. A text without a format is returned as it is and counts as not translated.
+// Translate returns the text in another language, and whether all of it is translated. By format in English,
+// translations has the formats in that language. A format without a translation stays in English, which
+// counts as translated only if it has no words. A text without a format is returned as it is and counts as
+// not translated.
 func (t Text) Translate(translations map[string]string) (text string, complete bool) {
 	if t.Format == "" {
 		return t.Plain, false
@@ -135,8 +137,8 @@ func (t Text) Translate(translations map[string]string) (text string, complete b
 	return b.String(), known && (complete || !words)
 }
 
-// MarshalJSON returns a list of the format and the values, such as ["bot %q does not exist", "\"anna\""]. A
-// text that is the same in every language is a string.
+// MarshalJSON encodes the text as a list of its format and values, such as ["bot %q does not exist",
+// "\"anna\""]. A text that is the same in every language is encoded as a string.
 func (t Text) MarshalJSON() ([]byte, error) {
 	if t.Format == "" {
 		return json.Marshal(t.Plain)
@@ -148,7 +150,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON parses what MarshalJSON returns.
+// UnmarshalJSON decodes a text in the form of MarshalJSON.
 func (t *Text) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '[' {
 		*t = Text{}
@@ -165,12 +167,14 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Join returns the texts with a separator between them.
+// Join returns one text that consists of the given texts with a separator between them, which is not
+// translated.
 func Join(separator string, texts ...Text) Text {
 	return Text{Format: strings.Repeat("%s"+separator, max(0, len(texts)-1)) + "%s", Args: texts}
 }
 
-// Map returns the text with change applied to all its plain parts.
+// Map returns a copy of the text in which change is applied to all parts that are the same in every
+// language. Formats do not change.
 func (t Text) Map(change func(string) string) Text {
 	args := make([]Text, len(t.Args))
 	for i, arg := range t.Args {
@@ -185,21 +189,22 @@ type TextError struct {
 	cause error
 }
 
-// Errorf returns an error with the text that New returns. Like fmt.Errorf, it wraps the value of the verb %w.
+// Errorf returns an error whose message is a text, with the same arguments as New. Like fmt.Errorf, it wraps
+// the error that the verb %w formats.
 func Errorf(format string, args ...any) error {
 	return &TextError{New(format, args...), errors.Unwrap(fmt.Errorf(format, args...))}
 }
 
 func (e *TextError) Error() string { return e.String() }
 
-// Unwrap returns the value of the verb %w.
+// Unwrap returns the error that the verb %w of the format stands for, or nil if there is none.
 func (e *TextError) Unwrap() error { return e.cause }
 
-// Phrase returns the text.
+// Phrase returns the message of the error as a text that can be translated.
 func (e *TextError) Phrase() Text { return e.Text }
 
-// FromError returns the text of an error: the result of its method Phrase or, if it has none, its message as
-// a text that is the same in every language.
+// FromError returns the message of an error as a text. If the error has no method Phrase, the text is the
+// same in every language.
 func FromError(err error) Text {
 	if p, ok := err.(interface{ Phrase() Text }); ok {
 		return p.Phrase()

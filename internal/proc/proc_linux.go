@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Read returns the content of a file of /proc. os.ReadFile takes eight times as long, because it also asks
-// for the size of the file and whether it can be polled.
+// Read returns the content of a file in /proc. It is much faster than os.ReadFile, which also asks for the
+// size of the file and whether it can be polled.
 func Read(name string) ([]byte, error) {
 	fd, err := open(name, 0)
 	if err != nil {
@@ -42,14 +42,16 @@ func open(name string, flags int) (int, error) {
 	}
 }
 
-// Ticks converts a time that the kernel reports in ticks.
+// Ticks converts a field of a file in /proc, a decimal number of ticks, to a duration. For an invalid field
+// it returns 0.
 func Ticks(field []byte) time.Duration {
 	n, _ := strconv.ParseInt(string(field), 10, 64)
 	return time.Duration(n) * Tick
 }
 
-// Stat returns the fields of the file stat in a process's directory, beginning with the state. It skips the
-// name of the process, which may contain spaces and parentheses. The result is nil if the process has ended.
+// Stat returns the fields of the file stat in dir, the directory of a process in /proc, beginning with the
+// state. It skips the name of the process, which may contain spaces and parentheses. If the process has
+// ended, it returns nil.
 func Stat(dir string) [][]byte {
 	stat, err := Read(dir + "/stat")
 	if err != nil {
@@ -59,8 +61,8 @@ func Stat(dir string) [][]byte {
 	return bytes.Fields(stat[i+1:])
 }
 
-// CPU returns the CPU time of a process and of its children that have ended, given its directory in /proc. It
-// is 0 if the process has ended.
+// CPU returns the CPU time of a process and of its children that have ended, where dir is the directory of
+// the process in /proc. If the process has ended, it returns 0.
 func CPU(dir string) time.Duration {
 	f := Stat(dir)
 	if len(f) < 15 {
@@ -73,7 +75,8 @@ func CPU(dir string) time.Duration {
 	return total
 }
 
-// Kilobytes returns the number after key in a status file, or 0 if it is missing. Sizes are in kilobytes.
+// Kilobytes returns the number after key in status, the content of a file such as /proc/PID/status, where
+// sizes are in kilobytes. If the key is missing, it returns 0.
 func Kilobytes(status []byte, key string) int64 {
 	_, rest, _ := bytes.Cut(status, []byte(key))
 	line, _, _ := bytes.Cut(rest, []byte("\n"))
@@ -81,7 +84,8 @@ func Kilobytes(status []byte, key string) int64 {
 	return n
 }
 
-// NumericEntries returns the entries of a directory that are numbers.
+// NumericEntries returns the names in a directory that are numbers, such as the process IDs in /proc. If the
+// directory cannot be read, there are none.
 func NumericEntries(dir string) (pids []int) {
 	fd, err := open(dir, syscall.O_DIRECTORY)
 	if err != nil {
@@ -106,7 +110,7 @@ func NumericEntries(dir string) (pids []int) {
 	}
 }
 
-// Children returns the child processes of all threads of a process.
+// Children returns the IDs of the child processes of all threads of a process.
 func Children(pid int) (pids []int) {
 	dir := "/proc/" + strconv.Itoa(pid) + "/task/"
 	for _, tid := range NumericEntries(dir) {
@@ -115,7 +119,8 @@ func Children(pid int) (pids []int) {
 	return pids
 }
 
-// ChildrenOf returns the child processes of a thread, given its directory in /proc.
+// ChildrenOf returns the IDs of the child processes of one thread, given the thread's directory in /proc. If
+// the thread has ended, there are none.
 func ChildrenOf(thread string) (pids []int) {
 	list, _ := Read(thread + "/children") // empty if the thread has ended
 	for _, f := range bytes.Fields(list) {
@@ -126,7 +131,7 @@ func ChildrenOf(thread string) (pids []int) {
 	return pids
 }
 
-// ProcessTree returns a process and all its descendants.
+// ProcessTree returns the IDs of a process and of all its descendants, the process itself first.
 func ProcessTree(pid int) []int {
 	pids := []int{pid}
 	for i := 0; i < len(pids); i++ {
@@ -135,8 +140,8 @@ func ProcessTree(pid int) []int {
 	return pids
 }
 
-// FindByEnv returns the processes, other than this one, that have an environment variable beginning with the
-// given text, such as "NAME=VALUE".
+// FindByEnv returns the IDs of the processes, except this one, that have an environment variable beginning
+// with the given text, such as "NAME=VALUE".
 func FindByEnv(variable string) (pids []int) {
 	want := []byte("\x00" + variable)
 	for _, pid := range NumericEntries("/proc") {

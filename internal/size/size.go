@@ -14,7 +14,7 @@ type Bytes int64
 
 var units = []string{"k", "m", "g"}
 
-// Parse parses a size of at least 1.
+// Parse parses a size such as 512m. A size below 1 is an error.
 func Parse(text string) (Bytes, error) {
 	digits, shift := strings.ToLower(text), 0
 	for i, unit := range units {

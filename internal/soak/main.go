@@ -15,7 +15,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit/source"
 )
 
-// Mark is the constant whose use makes a test do more in soak.
+// Mark is the full name of a constant. A test that uses it makes more cases when it is built with the tag
+// soak.
 const Mark = "github.com/timba-arena/timba/internal/kit.Soak"
 
 func main() {
@@ -31,7 +32,7 @@ func main() {
 	}
 }
 
-// part has the tests and benchmarks of one file.
+// part has the names of those tests and benchmarks in one file that need the tag soak.
 type part struct {
 	name, dir         string
 	tests, benchmarks []string
@@ -42,8 +43,9 @@ func (p part) String() string {
 	return strings.Join([]string{p.name, "./" + p.dir, pattern(p.tests), pattern(p.benchmarks)}, "\t")
 }
 
-// parts returns the parts of a package, named after its files. If the code that runs before all tests uses
-// kit.Soak, all remaining tests are one part, which is named after the directory.
+// parts returns the tests and benchmarks of a package that need the tag soak, in a part for each file. If
+// code that runs before all tests uses kit.Soak, all tests need the tag, and those in files without it are
+// one part, named after the directory.
 func parts(p *source.Package) []part {
 	more, every := p.Reaching(Mark), false
 	for d := range more {

@@ -59,7 +59,7 @@ func main() {
 	os.Exit(status)
 }
 
-// runs splits the arguments at each "+".
+// runs splits arguments of the command line at each "+" into those of the separate runs of go test.
 func runs(args []string) (all [][]string) {
 	for {
 		i := slices.Index(args, "+")
@@ -103,7 +103,7 @@ func (s *summary) run(args []string) (passed bool) {
 // outputLine is a line that a package printed, and the test that printed it, if any.
 type outputLine struct{ test, text string }
 
-// reader processes the events of one run.
+// reader processes the events of one run of go test.
 type reader struct {
 	*summary
 	output map[string][]outputLine // by package: the lines that may still be printed
@@ -142,7 +142,8 @@ func (r *reader) handle(e event) {
 	}
 }
 
-// printPackage prints the result line of a package, or all its output if it has failed.
+// printPackage prints the result line of a package whose tests have ended, or all its output if they have
+// failed.
 func (r *reader) printPackage(e event) {
 	r.packages = append(r.packages, duration{e.Package, e.Seconds})
 	for _, line := range r.output[e.Package] {

@@ -19,7 +19,8 @@ var (
 	noQuotes  = regexp.MustCompile(`^expected value but found (".*") instead$`)
 )
 
-// types has, for the types of the TOML package, what people write for them.
+// types has, by the name of a type in errors of the TOML package, the words that describe values of that
+// type to users.
 var types = map[string]phrase.Text{
 	"string": phrase.New("text in quotes"), "integer": phrase.New("a whole number without quotes"), "int64": phrase.New("a number without quotes"), "float": phrase.New("a number without quotes"),
 	"float64": phrase.New("a number with a point"), "boolean": phrase.New("true or false"), "bool": phrase.New("true or false"),
@@ -27,7 +28,8 @@ var types = map[string]phrase.Text{
 	"map[string]any": phrase.New("a table"), "[]map[string]any": phrase.New("a list of tables"), "time.Time": phrase.New("a date or a time"),
 }
 
-// Message returns a message for an error of the TOML package: the line, the key, and what belongs there.
+// Message returns a message for users about an error of the TOML package: the line and the key, if the error
+// has them, and what must be written there.
 func Message(err error) phrase.Text {
 	m := place.FindStringSubmatch(err.Error())
 	if m == nil {

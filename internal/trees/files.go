@@ -70,7 +70,8 @@ func ListSource(dir string) ([]File, error) {
 	})
 }
 
-// list calls look for everything below a directory and returns the results that are not nil.
+// list calls look for everything below a directory, in the order of filepath.WalkDir, and returns the
+// results that are not nil, with their paths set. If look returns fs.SkipDir, the directory is left out.
 func list(dir string, look func(path string, d fs.DirEntry) (*File, error)) (files []File, err error) {
 	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || path == dir {
@@ -88,7 +89,8 @@ func list(dir string, look func(path string, d fs.DirEntry) (*File, error)) (fil
 	return files, err
 }
 
-// fileOf returns a file with the given permissions. It is also executable if anybody may execute the file.
+// fileOf returns a File for a regular file, with the given permissions. If anybody may execute the file, it
+// adds the permission to execute for all.
 func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 	if info.Mode()&0o111 != 0 {
 		permissions |= 0o111
@@ -96,9 +98,9 @@ func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 	return &File{Mode: permissions, Size: info.Size()}
 }
 
-// HashSource returns the hash of a bot's source in hexadecimal: the SHA-256 of the path, the executable bit
-// and the content of each file of ListSource. Directories do not count. Replays record it as the hash of the
-// bot.
+// HashSource returns the hash of a bot's source in hexadecimal, which replays record as the hash of the bot.
+// It is the SHA-256 of the path, the executable bit, the size and the content of each file of ListSource.
+// Directories do not count.
 func HashSource(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error {
 		list, err := ListSource(dir)
@@ -135,7 +137,8 @@ func hashOf(write func(io.Writer) error) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// CopySource copies a bot's source to a new directory.
+// CopySource copies a bot's source, the files of ListSource, to a new directory. If it fails, it removes
+// that directory.
 func CopySource(to, from string) error {
 	list, err := ListSource(from)
 	if err != nil {
@@ -151,7 +154,7 @@ func CopySource(to, from string) error {
 	})
 }
 
-// copy adds a file of the directory dir.
+// copy adds f to the new tree, with the content that it has in the tree in dir.
 func (w *Writer) copy(f File, dir string) error {
 	if f.Mode.IsDir() {
 		return w.Add(f, nil)
@@ -164,7 +167,7 @@ func (w *Writer) copy(f File, dir string) error {
 	return w.Add(f, in)
 }
 
-// pathIn returns the path of f if the tree is in the directory dir.
+// pathIn returns the path of f in the file system, where dir is the directory of its tree.
 func (f File) pathIn(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
 
 // copyFile writes the content of a file to w.
@@ -177,11 +180,12 @@ func copyFile(w io.Writer, path string) (int64, error) {
 	return io.Copy(w, in)
 }
 
-// Writer writes a tree into a new directory. It never writes outside of it, even if a path is malicious.
+// Writer writes a tree of files into a new directory. It never writes outside of that directory, even if a
+// path is malicious.
 type Writer struct{ root *os.Root }
 
-// Write makes a directory, whose parent must exist, and calls add to fill it. If that fails, it removes the
-// directory.
+// Write creates a directory, whose parent must exist, and calls add to fill it. If add fails, Write removes
+// the directory.
 func Write(dir string, add func(*Writer) error) (err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
@@ -202,8 +206,8 @@ func Write(dir string, add func(*Writer) error) (err error) {
 	return add(&Writer{root})
 }
 
-// Add writes a file with its content, a directory or a symbolic link. Its parent directory must exist, and
-// the path itself must not.
+// Add adds f to the new tree: a file with the given content, a directory or a symbolic link. Its parent
+// directory must exist, and f.Path must not.
 func (w *Writer) Add(f File, content io.Reader) error {
 	name := filepath.FromSlash(f.Path)
 	switch f.Mode.Type() {
@@ -223,8 +227,8 @@ func (w *Writer) Add(f File, content io.Reader) error {
 	return errors.Join(err, out.Chmod(f.Mode.Perm()), out.Close())
 }
 
-// Size returns the bytes of all regular files at or below a path, and the number of entries below it. Files
-// that do not exist or disappear meanwhile do not count.
+// Size returns the total size of all regular files at or below a path, in bytes, and the number of files,
+// directories and others below it. Files that do not exist or disappear meanwhile do not count.
 func Size(path string) (bytes int64, files int, err error) {
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

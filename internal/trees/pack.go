@@ -19,8 +19,9 @@ func (e *ChangedError) Error() string {
 	return fmt.Sprintf("%q was changed while it was packed", e.Path)
 }
 
-// WriteTar writes files of a directory as a tar archive in the given format, in the order of the list. It
-// omits times and owners, so that the same files always give the same bytes.
+// WriteTar writes the listed files of the tree in dir as a tar archive in the given format, in the order of
+// the list. It omits times and owners, so that the same files always give the same bytes. If a file changes
+// its size, it returns a ChangedError.
 func WriteTar(w io.Writer, dir string, list []File, format tar.Format) error {
 	t := tar.NewWriter(w)
 	for _, f := range list {
@@ -49,13 +50,13 @@ func writeEntry(t *tar.Writer, dir string, f File, format tar.Format) error {
 	return err
 }
 
-// Hash returns the hash of a tree in hexadecimal: the SHA-256 of the tar archive, in the format PAX, of the
-// files of List.
+// Hash returns the hash of the tree in dir in hexadecimal: the SHA-256 of the tar archive, in the format
+// PAX, of the files of List.
 func Hash(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error { return writeTree(w, dir) })
 }
 
-// writeTree writes the tar archive whose hash is Hash.
+// writeTree writes the tar archive of the tree in dir whose SHA-256 is Hash.
 func writeTree(w io.Writer, dir string) error {
 	list, err := List(dir)
 	if err != nil {
@@ -64,7 +65,7 @@ func writeTree(w io.Writer, dir string) error {
 	return WriteTar(w, dir, list, tar.FormatPAX)
 }
 
-// Pack writes the tar archive whose hash is Hash, compressed by zstd.
+// Pack writes all files of the tree in dir as a tar archive, compressed by zstd. Unpack unpacks it.
 func Pack(w io.Writer, dir string) error {
 	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
 	if err != nil {
@@ -73,12 +74,13 @@ func Pack(w io.Writer, dir string) error {
 	return errors.Join(writeTree(z, dir), z.Close())
 }
 
-// newReader returns a reader for the output of Pack. It uses at most 32 MiB for the window.
+// newReader returns a reader of the tar archive in the output of Pack. It refuses input that needs more than
+// 32 MiB for the window of zstd.
 func newReader(packed io.Reader) (*zstd.Decoder, error) {
 	return zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(32<<20))
 }
 
-// HashPacked returns the Hash of the tree in a file that Pack wrote.
+// HashPacked returns the hash of the tree in a file that Pack wrote, as Hash would after unpacking it.
 func HashPacked(file string) (string, error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -127,7 +129,8 @@ func Unpack(packed io.Reader, dir string, maxFiles int, maxBytes int64) error {
 	})
 }
 
-// addEntry writes an entry of a tar archive. Files become read-only.
+// addEntry adds an entry of a tar archive with its content to the new tree. Files become read-only. An entry
+// that is no file, directory or symbolic link is an error.
 func (w *Writer) addEntry(h *tar.Header, content io.Reader) error {
 	f := File{Path: path.Clean(h.Name), Mode: fs.FileMode(h.Mode) & 0o555, Link: h.Linkname}
 	switch h.Typeflag {

@@ -37,7 +37,7 @@ type Store struct {
 	bytes        atomic.Int64
 }
 
-// Options configures a Store.
+// Options configures a Store. Each field may be zero.
 type Options struct {
 	Limits // applied by Add
 	// IsKey reports whether a name can be a key. Other files in the directory are ignored. If it is nil,
@@ -51,20 +51,20 @@ type Options struct {
 	Now func() time.Time // the clock; time.Now if nil
 }
 
-// Limits bounds the content of a Store.
+// Limits bounds the content of a Store. If an entry exceeds a limit, it is removed unless it is in use.
 type Limits struct {
 	Bytes int64         // size of all entries together; 0 means no limit
 	Age   time.Duration // time since the last use; 0 means no limit
 }
 
-// Entry describes an entry of a Store. Its size is measured once.
+// Entry describes an entry of a Store, a tree or a file.
 type Entry struct {
 	Key    string
 	Bytes  int64
 	UsedAt time.Time // time of the last use
 }
 
-// NewStore returns the store in a directory. The directory is made when it is needed.
+// NewStore returns the store in the directory dir, which is created when it is needed.
 func NewStore(dir string, o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -78,10 +78,11 @@ func NewStore(dir string, o Options) *Store {
 	return &Store{Options: o, dir: dir}
 }
 
-// ErrReadOnly is the error if this user may not change the directory of a store.
+// ErrReadOnly is wrapped by errors that say that this user may not change the directory of a store.
 var ErrReadOnly = errors.New("the directory is read-only")
 
-// wrap adds context to an error about the directory, and ErrReadOnly if that is the cause.
+// wrap adds context to an error about the directory of a store. If the reason is that the directory cannot
+// be written, the result also wraps ErrReadOnly.
 func wrap(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return fmt.Errorf("trees: %w: %w", ErrReadOnly, err)
@@ -89,25 +90,26 @@ func wrap(err error) error {
 	return fmt.Errorf("trees: %w", err)
 }
 
-// Path returns the path that an entry has or would have.
+// Path returns the path that the entry with a key has, or would have if it existed.
 func (s *Store) Path(key string) string { return filepath.Join(s.dir, key) }
 
-// useLockPath returns the path of the file that users of an entry lock.
+// useLockPath returns the path of the file on which each user of an entry holds a shared lock.
 func (s *Store) useLockPath(key string) string { return s.workPath(key + useSuffix) }
 
 const useSuffix = ".use"
 
-// workPath returns the path of a file in the directory for locks and unfinished entries.
+// workPath returns the path of the named file in the directory for locks and unfinished entries.
 func (s *Store) workPath(name string) string { return filepath.Join(s.dir, ".trees", name) }
 
-// isKey reports whether a name can be a key.
+// isKey reports whether name can be the key of an entry.
 func (s *Store) isKey(name string) bool {
 	return name != "" && name[0] != '.' && filepath.Base(name) == name && filepath.IsLocal(name) && s.IsKey(name)
 }
 
 func newLock(file string) *flock.Flock { return flock.New(file, flock.SetPermissions(0o644)) }
 
-// withLock calls do while it holds the lock of the directory.
+// withLock calls do while this goroutine, alone among all processes, holds the lock of the store's
+// directory.
 func (s *Store) withLock(do func() error) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -122,8 +124,8 @@ func (s *Store) withLock(do func() error) (err error) {
 	return do()
 }
 
-// isLocked reports whether anybody holds a lock on a file, or may hold one. The caller must hold the lock of
-// the directory.
+// isLocked reports whether anybody holds a lock on a file. If it cannot find out, it returns true. The
+// caller must hold the lock of the directory.
 func isLocked(file string) bool {
 	l := flock.New(file, flock.SetFlag(os.O_RDONLY))
 	defer l.Close()
@@ -131,7 +133,7 @@ func isLocked(file string) bool {
 	return !isFree && !errors.Is(err, fs.ErrNotExist)
 }
 
-// Hold protects an entry from being removed until Release or the end of the process.
+// Hold is one use of an entry of a Store. Until Release or the end of the process, the entry is not removed.
 type Hold struct {
 	Path    string // path of the entry
 	store   *Store
@@ -139,14 +141,15 @@ type Hold struct {
 	release sync.Once
 }
 
-// holds has all holds that were not released. Otherwise the garbage collector could close their locks.
+// holds has all holds that were not released, so that the garbage collector does not close their locks.
 var holds sync.Map
 
 func (s *Store) newHold(key string) *Hold {
 	return &Hold{Path: s.Path(key), store: s, lock: newLock(s.useLockPath(key))}
 }
 
-// hold locks an entry. The caller must hold the lock of the directory.
+// hold begins a use of an existing entry, which sets the time of its last use. The caller must hold the lock
+// of the directory.
 func (s *Store) hold(key string) (*Hold, error) {
 	h := s.newHold(key)
 	if ok, err := h.lock.TryRLock(); err != nil || !ok {
@@ -157,7 +160,7 @@ func (s *Store) hold(key string) (*Hold, error) {
 	return h, nil
 }
 
-// touch sets the time of the last use. It does nothing if the entry belongs to another user.
+// touch sets the time of the entry's last use to now. It does nothing if the entry belongs to another user.
 func (h *Hold) touch() {
 	now := h.store.Now()
 	os.Chtimes(h.Path, now, now)
@@ -172,8 +175,9 @@ func (h *Hold) Release() {
 	})
 }
 
-// Get returns an existing entry without checking its hash, or fs.ErrNotExist. If this user may not write in
-// the directory, the entry is not locked, and other users can remove it at any time.
+// Get begins a use of an existing entry, without checking its hash. If there is no such entry, it returns
+// fs.ErrNotExist. If this user may not write in the directory, the entry is not locked, and other users can
+// remove it at any time.
 func (s *Store) Get(key string) (h *Hold, err error) {
 	if !s.isKey(key) {
 		return nil, fmt.Errorf("trees: %q cannot be a key", key)
@@ -195,10 +199,10 @@ func (s *Store) Get(key string) (h *Hold, err error) {
 	return h, nil
 }
 
-// Add returns an entry. If the entry does not exist or is damaged, build must make it at the given path,
-// which does not exist; a hash that differs from the key is an error. If several calls want the same entry,
-// one of them makes it and the others wait. After making an entry, Add removes other entries until the limits
-// hold, except those in use.
+// Add begins a use of the entry with a key. If the entry does not exist or is damaged, Add calls build,
+// which must create it at the given path, where nothing exists; an entry whose hash is not the key is an
+// error. If several calls want the same entry, one of them creates it and the others wait. Then Add removes
+// other entries until the limits hold, except those in use.
 func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Context, path string) error) (*Hold, error) {
 	turn, _ := s.turns.LoadOrStore(key, make(chan struct{}, 1))
 	select {
@@ -222,8 +226,8 @@ func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Cont
 	return h, nil
 }
 
-// getChecked returns an existing entry whose hash is right. It checks the hash once in this process, and
-// again after Recheck. It removes a damaged entry and returns fs.ErrNotExist.
+// getChecked is like Get, but checks the hash of the entry, once in this process and again after Recheck. It
+// removes a damaged entry and returns fs.ErrNotExist.
 func (s *Store) getChecked(key string) (*Hold, error) {
 	h, err := s.Get(key)
 	if _, checked := s.verifiedKeys.Load(key); err != nil || checked {
@@ -260,7 +264,8 @@ func (s *Store) checkHash(key, path string) error {
 // Recheck makes Add check the hash of an entry again.
 func (s *Store) Recheck(key string) { s.verifiedKeys.Delete(key) }
 
-// addNew makes an entry and returns it.
+// addNew creates the entry with a key by calling build, and begins a use of it. If another process has
+// created the entry meanwhile, it uses that one.
 func (s *Store) addNew(ctx context.Context, key string, build func(context.Context, string) error) (h *Hold, err error) {
 	var dir string
 	var lock *flock.Flock
@@ -297,18 +302,19 @@ func (s *Store) addNew(ctx context.Context, key string, build func(context.Conte
 	return h, err
 }
 
-// dirLockPath returns the path of the file that is locked while an entry is being made in the directory dir.
+// dirLockPath returns the path of the file that a process locks while it creates an entry in the directory
+// dir.
 func dirLockPath(dir string) string { return filepath.Join(dir, "lock") }
 
-// warn logs that something cannot be removed.
+// warn logs err, which says why an entry cannot be removed. If err is nil, it does nothing.
 func (s *Store) warn(err error) {
 	if err != nil {
 		s.Log.Warn("an entry cannot be removed", "err", err)
 	}
 }
 
-// discard moves an entry out of the directory; Evict removes its files later. The caller must hold the lock
-// of the directory.
+// discard removes an entry from the store. It only moves the files to the directory for locks and unfinished
+// entries, from which Evict deletes them later. The caller must hold the lock of the directory.
 func (s *Store) discard(key string) error {
 	dir, err := os.MkdirTemp(s.workPath(""), "old-")
 	if err == nil {
@@ -321,7 +327,7 @@ func (s *Store) discard(key string) error {
 	return nil
 }
 
-// Entries returns all entries, the least recently used first. It does not change the directory.
+// Entries returns all entries, the least recently used first. It does not change the store.
 func (s *Store) Entries() ([]Entry, error) {
 	names, err := os.ReadDir(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -364,8 +370,9 @@ func (s *Store) size(key string) (int64, error) {
 	return bytes, err
 }
 
-// Surplus returns the entries that exceed the limits. The list must be in the order of Entries. Entries for
-// which needed returns true are never among them; needed may be nil.
+// Surplus returns the entries of list that would have to be removed at the time now so that the limits hold.
+// The list must be in the order of Store.Entries. Entries for which needed returns true are left out; if
+// needed is nil, none are.
 func (l Limits) Surplus(list []Entry, now time.Time, needed func(key string) bool) (surplus []Entry) {
 	total := sum(list)
 	for _, e := range list {
@@ -392,9 +399,10 @@ type Eviction struct {
 	RemainingBytes int64 // bytes of the entries that remain
 }
 
-// Evict removes the least recently used entries until the limits hold. Entries that are in use or needed
-// stay, even if the limits then do not hold; needed may be nil. Evict also removes unfinished entries of
-// processes that have ended. The error joins those of everything that could not be removed.
+// Evict removes the least recently used entries until the limits hold. Entries that are in use, or for which
+// needed returns true, stay even if the limits then do not hold; needed may be nil. Evict also removes
+// unfinished entries of processes that have ended. The error joins those of everything that could not be
+// removed.
 func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, err error) {
 	var unused []string
 	err = s.withLock(func() error {
@@ -423,8 +431,9 @@ func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, er
 	return done, err
 }
 
-// findAbandoned returns the directories of unfinished entries that nobody is making any more. It also removes
-// the locks of entries that do not exist. The caller must hold the lock of the directory.
+// findAbandoned deletes the lock files of entries that do not exist. It returns the directories of
+// unfinished and removed entries that no process works on, which the caller must delete. The caller must
+// hold the lock of the store's directory.
 func (s *Store) findAbandoned() (dirs []string) {
 	names, _ := os.ReadDir(s.workPath(""))
 	for _, n := range names {
@@ -440,5 +449,5 @@ func (s *Store) findAbandoned() (dirs []string) {
 	return dirs
 }
 
-// Bytes returns the size of all entries, as the last Evict or Add measured it.
+// Bytes returns the total size of all entries in bytes, as the last call of Evict or Add has measured it.
 func (s *Store) Bytes() int64 { return s.bytes.Load() }

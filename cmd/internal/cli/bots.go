@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// NewBot returns the command bot, which runs a house bot. A match starts each of its house bots as the
-// command bot of its own program.
+// NewBot returns the command named bot, which runs a house bot. A match starts each house bot as a process
+// of its own program with this command.
 func NewBot() *cobra.Command {
 	var help strings.Builder
 	for _, b := range house.Bots() {
@@ -44,12 +44,13 @@ func houseBots(prefix string) (names []string) {
 	return names
 }
 
-// Resolver returns a resolver for BOT arguments. It runs builds of bots at a sandbox level.
+// Resolver returns a resolver for BOT arguments of a command. If bots have to be built, it builds them in a
+// sandbox of the given level, and logs to the command's stderr.
 func Resolver(cmd *cobra.Command, level sandbox.Level) program.Resolver {
 	return program.Resolver{Log: cmd.ErrOrStderr(), Level: level}
 }
 
-// CompleteGame completes the first argument as the name of a game.
+// CompleteGame completes words in a shell for a command whose first argument is the name of a game.
 func CompleteGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveDefault
@@ -61,7 +62,8 @@ func CompleteGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-// CompleteBots completes the first argument as the name of a game, and later ones as house bots or files.
+// CompleteBots completes words in a shell for a command whose first argument is the name of a game, and
+// whose later ones are bots, which are house bots or files.
 func CompleteBots(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
 		return CompleteGame(cmd, args, word)

@@ -33,8 +33,7 @@ const (
 	ExitNoVerdict = startbot.ExitNoVerdict
 )
 
-// Statuses has the meaning of each exit status. docs/matches.md and the help of the programs use the same
-// words.
+// Statuses has the meaning of each exit status, for docs/matches.md and the help of the programs.
 var Statuses = []string{
 	ExitGood:      "success; with `--sprt`: H1 is accepted, also if a bot had a fault",
 	ExitFault:     "a bot had a fault, a check failed or differences were found; with `--sprt`: H0 is accepted",
@@ -42,7 +41,7 @@ var Statuses = []string{
 	ExitNoVerdict: "interrupted; with `--sprt`: no verdict",
 }
 
-// StatusHelp returns the exit statuses for the help of a command.
+// StatusHelp returns a section for the help of a command that lists the exit statuses.
 func StatusHelp() string {
 	var b strings.Builder
 	b.WriteString("Exit status:")
@@ -60,12 +59,14 @@ var (
 	ErrReported  = errors.New("an error that stderr has already")
 )
 
-// Main is the main function of a program.
+// Main runs the command line of this process, with the top command that newRoot returns, and exits with its
+// status.
 func Main(newRoot func() *cobra.Command) {
 	os.Exit(Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
-// Run runs a command line until it ends or a signal arrives, and returns the exit status.
+// Run runs the command line args until it ends, and returns the exit status. A signal to end cancels the
+// context of the command; a second one ends the process at once.
 func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), startbot.EndSignals()...)
 	defer stop()
@@ -73,7 +74,7 @@ func Run(root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.
 	return RunUntil(ctx, root, args, stdin, stdout, stderr)
 }
 
-// RunUntil runs a command line until it or ctx ends, and returns the exit status.
+// RunUntil runs the command line args with the context ctx, prints its error, and returns the exit status.
 func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	out := &output{Writer: stdout}
 	if screen.Terminal(stdout) == nil {
@@ -106,7 +107,8 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 	}
 }
 
-// Root completes the top command of a program, which has subcommands.
+// Root completes cmd as the top command of a program with the given subcommands: it adds help, the version,
+// and the checks and messages of timba for wrong usage.
 func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	Group(cmd, subcommands...)
 	cmd.Version = Version()
@@ -119,7 +121,7 @@ func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Group completes a command that only has subcommands. Without a subcommand it prints its help.
+// Group completes cmd as a command that only has subcommands. Without a subcommand it prints its help.
 func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	cmd.Args = UnknownCommand
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return cmd.Help() }
@@ -127,8 +129,8 @@ func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// UnknownCommand is the Args of a command with subcommands and no arguments. Its error suggests similar
-// subcommands.
+// UnknownCommand checks the arguments of a command that only has subcommands: it returns an error if there
+// are any. The error suggests subcommands with similar names.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -141,7 +143,7 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("command %q does not exist: %s --help lists the commands", path+" "+args[0], path)
 }
 
-// Version returns the versions of timba and of Go.
+// Version returns the versions of timba and of Go, separated by a space.
 func Version() string {
 	return referee.Version() + " " + runtime.Version()
 }
@@ -154,7 +156,7 @@ func Self() string {
 	return text.Quote(os.Args[0])
 }
 
-// CommandLine returns the shell command that runs this program with some arguments.
+// CommandLine returns a shell command that runs this program with the given arguments, which it quotes.
 func CommandLine(words ...string) string {
 	line := []string{Self()}
 	for _, word := range words {

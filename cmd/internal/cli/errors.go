@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Message returns an error in words for people. It omits the names of system calls, escapes characters that
-// would control the terminal, and shortens very long words.
+// Message returns the text of an error for users. It omits the names of system calls, escapes characters
+// that would control the terminal, and shortens very long words.
 func Message(err error) string {
 	text := wire.ErrorText(err)
 	eachError(err, func(err error) {
@@ -45,7 +45,7 @@ func eachError(err error, do func(error)) {
 
 const missing = "does not exist"
 
-// fileErrors are the file system errors for which timba has its own words.
+// fileErrors are the errors of the file system that messages describe in words of timba.
 var fileErrors = []struct {
 	err    error
 	reason string
@@ -62,7 +62,8 @@ var fileErrors = []struct {
 	{syscall.EINVAL, "cannot be the name of a file"},
 }
 
-// pathError returns the path of a file system error and a reason in words. For other errors the reason is "".
+// pathError returns the path of an error of the file system, and what is wrong with that path, in words of
+// timba. For any other error, why is "".
 func pathError(err error) (path, why string) {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -82,7 +83,7 @@ func pathError(err error) (path, why string) {
 
 var escaped = regexp.MustCompile(`\\x[0-9a-f]{2}|\\u[0-9a-f]{4}`)
 
-// longWord is the length in bytes above which a word of a message is shortened.
+// longWord is the length in bytes above which a word of an error message is shortened.
 const longWord = 400
 
 var words = regexp.MustCompile(`[^ \n]+`)

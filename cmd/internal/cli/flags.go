@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// checkUsage makes a command and its subcommands report wrong flags and arguments in timba's words. It also
-// rejects empty flags and arguments, which Cobra accepts. A command without Args takes no arguments.
+// checkUsage makes cmd and its subcommands describe wrong flags and arguments in words of timba. They also
+// reject empty flags and arguments, which Cobra accepts. A command without Args then takes no arguments.
 func checkUsage(cmd *cobra.Command) {
 	arguments := cmd.Args
 	switch {
@@ -42,7 +42,8 @@ func checkUsage(cmd *cobra.Command) {
 	}
 }
 
-// cobraMessages are Cobra's messages about usage, each with timba's words for it.
+// cobraMessages has patterns for the messages of Cobra about wrong usage, each with its replacement in words
+// of timba.
 var cobraMessages = []struct {
 	cobra *regexp.Regexp
 	words string
@@ -55,7 +56,8 @@ var cobraMessages = []struct {
 	{regexp.MustCompile(`^if any flags in the group \[(.*)\] are set they must all be set; missing \[([^] ]+).*$`), "--$2 is missing: the flags $1 go together"},
 }
 
-// usageError returns an error of Cobra in timba's words. It returns other errors unchanged.
+// usageError returns an error that says in words of timba what err, an error of Cobra about the usage of
+// cmd, says. It returns other errors unchanged.
 func usageError(cmd *cobra.Command, err error) error {
 	for _, m := range cobraMessages {
 		if m.cobra.MatchString(err.Error()) {
@@ -65,7 +67,7 @@ func usageError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// checkEmpty returns an error if an argument or a flag is given with an empty value.
+// checkEmpty returns an error if an argument or a flag of cmd is given with an empty value.
 func checkEmpty(cmd *cobra.Command, args []string) (err error) {
 	if i := slices.Index(args, ""); i >= 0 {
 		return fmt.Errorf("%s: argument %d is empty: %s", commandName(cmd), i+1, tryUsage(cmd))
@@ -114,8 +116,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// similarFlags returns the flags of a command with names similar to a mistyped one, as Cobra does for
-// commands.
+// similarFlags returns the flags of cmd whose names are similar to name, which the user has mistyped.
 func similarFlags(cmd *cobra.Command, name string) []string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -124,7 +125,7 @@ func similarFlags(cmd *cobra.Command, name string) []string {
 	return flags.SuggestionsFor(name)
 }
 
-// tryValue suggests values for a flag.
+// tryValue returns advice on which values the flag accepts, for an error message.
 func tryValue(f *pflag.Flag) string {
 	if n, ok := f.Value.(interface{ AllowedText() string }); ok && n.AllowedText() != "" {
 		return "try " + n.AllowedText()
@@ -148,20 +149,21 @@ func tryValue(f *pflag.Flag) string {
 	return fmt.Sprintf("try --%s %s, %s", f.Name, name, usage)
 }
 
-// number is the value of a flag for a number or a time in a range.
+// number is the value of a flag that accepts a number or a duration from min to max.
 type number[T int | int64 | float64 | time.Duration] struct {
 	target   *T
 	min, max T
 }
 
-// NumberFlag adds a flag for a number or a time from least to most. The default value may be outside of that
-// range. If it is below least, it means "not set", and help does not show it.
+// NumberFlag adds a flag to cmd that accepts a number or a duration from least to most and stores it in
+// target. The default, value, may be outside of these bounds. If it is below least, it means "not set", and
+// help does not show it.
 func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, target *T, name string, value, least, most T, usage string) {
 	*target = value
 	addNumber(cmd, &number[T]{target, least, most}, name, value < least, usage)
 }
 
-// addNumber adds a flag. If unset is true, help shows no default.
+// addNumber adds a flag to cmd with value v. If unset is true, help shows no default.
 func addNumber(cmd *cobra.Command, v pflag.Value, name string, unset bool, usage string) {
 	cmd.Flags().Var(v, name, usage)
 	if unset {
@@ -169,19 +171,21 @@ func addNumber(cmd *cobra.Command, v pflag.Value, name string, unset bool, usage
 	}
 }
 
-// CountFlag adds a flag for a whole number of at least 1. If the default value is 0, help does not show it.
+// CountFlag adds a flag to cmd that accepts a whole number of at least 1 and stores it in target. If the
+// default, value, is 0, it means "not set", and help does not show it.
 func CountFlag[T int | int64](cmd *cobra.Command, target *T, name string, value T, usage string) {
 	NumberFlag(cmd, target, name, value, 1, T(math.MaxInt), usage)
 }
 
-// MsFlag adds a flag for milliseconds, at most those of a day, which is the longest clock.
+// MsFlag adds a flag to cmd that accepts a number of milliseconds, from least to those of a day, and stores
+// the duration in target. The default is value milliseconds; below least it means "not set".
 func MsFlag(cmd *cobra.Command, target *time.Duration, name string, value, least int, usage string) {
 	*target = time.Duration(value) * time.Millisecond
 	n := number[int]{&value, least, int((24 * time.Hour).Milliseconds())}
 	addNumber(cmd, &milliseconds{n, target}, name, value < least, usage)
 }
 
-// milliseconds is the value of a flag for a number of milliseconds. It sets a time.
+// milliseconds is the value of a flag that accepts a number of milliseconds and stores a duration in time.
 type milliseconds struct {
 	number[int]
 	time *time.Duration
@@ -193,7 +197,8 @@ func (m *milliseconds) Set(s string) error {
 	return err
 }
 
-// SizeFlag adds a flag for a size of memory or files. A default value of 0 means "not set".
+// SizeFlag adds a flag to cmd that accepts a size of memory or files, such as 512m, and stores it in target.
+// If the default, value, is 0, it means "not set".
 func SizeFlag(cmd *cobra.Command, target *size.Bytes, name string, value size.Bytes, usage string) {
 	*target = value
 	cmd.Flags().Var(sizeValue{target}, name, usage)

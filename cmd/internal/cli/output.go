@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Result makes a command that prints the result of get: as JSON with the flag --json, and otherwise as text
-// with show. It also prints a result that comes with ErrFault or ErrNoVerdict.
+// Result completes cmd so that it prints the result of get: as JSON with the flag --json, which Result adds,
+// and otherwise as text by show. If get returns ErrFault or ErrNoVerdict, it also prints the result.
 func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []string) (T, error), show func(w io.Writer, result T)) *cobra.Command {
 	var asJSON bool
 	JSONFlag(cmd, &asJSON)
@@ -40,8 +40,8 @@ func Result[T any](cmd *cobra.Command, get func(cmd *cobra.Command, args []strin
 	return cmd
 }
 
-// output is a stdout that is not a terminal. It remembers the first error of a write, as most commands ignore
-// it. A closed pipe is not an error.
+// output is a stdout that is not a terminal. It stores the first error of a write, because most commands
+// ignore it. The error of a closed pipe is not stored.
 type output struct {
 	io.Writer
 
@@ -64,8 +64,8 @@ func (o *output) writeError() error {
 	return o.err
 }
 
-// SecretFlag adds the flag --out to a command that prints a secret. It names a new file, which only its owner
-// can read.
+// SecretFlag adds the flag --out to cmd, which prints a secret, and returns cmd. The flag names a new file
+// for the secret, which only its owner can read.
 func SecretFlag(cmd *cobra.Command) *cobra.Command {
 	var out string
 	cmd.Flags().StringVar(&out, "out", "", "write it to this new `FILE`, which only you can read, instead of stdout")
@@ -87,12 +87,12 @@ func SecretFlag(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// JSONFlag adds the flag --json to a command.
+// JSONFlag adds the flag --json to cmd. It is stored in target.
 func JSONFlag(cmd *cobra.Command, target *bool) {
 	cmd.Flags().BoolVar(target, "json", false, "write the result as JSON")
 }
 
-// WriteJSON writes a value in the format of --json.
+// WriteJSON writes v as indented JSON, in the form of the output of commands with --json.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
@@ -103,11 +103,11 @@ func WriteJSON(w io.Writer, v any) error {
 // OrDash returns text, or a dash if it is empty.
 func OrDash(text string) string { return cmp.Or(text, "-") }
 
-// IsStdout reports whether the path of an output means standard output.
+// IsStdout reports whether the path of an output file means standard output, which "" and "-" do.
 func IsStdout(path string) bool { return path == "" || path == "-" }
 
-// WriteFile writes a file, or standard output if path is "" or "-". It writes a regular file completely or
-// not at all.
+// WriteFile writes what write writes to the file at path, or to the stdout of cmd if path is "" or "-". It
+// replaces a regular file completely or, if write fails, not at all, and then prints a line on stderr.
 func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {
 	if IsStdout(path) {
 		return buffered(cmd.OutOrStdout(), write)
@@ -142,7 +142,8 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	return nil
 }
 
-// WriteNew writes a file that must not exist yet.
+// WriteNew creates a file with the given permissions and the content that write writes. It returns an error
+// if the file exists. If write fails, it removes the file.
 func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
@@ -174,8 +175,8 @@ func buffered(target io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// TempBeside makes a temporary file in the directory of a file that will be written, with the mode of a new
-// file.
+// TempBeside creates a temporary file in the directory of path, a file that will be written. It has the
+// permissions of a new file. The caller must close it, and rename or remove it.
 func TempBeside(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("out: %q is a directory: name a file with --out", path)
@@ -191,7 +192,8 @@ func TempBeside(path string) (*os.File, error) {
 	return f, nil
 }
 
-// cannotWrite returns an error about the file at path, without the name of its temporary file.
+// cannotWrite returns an error for the file at path with the reason in err, which may be about a temporary
+// file.
 func cannotWrite(path string, err error) error {
 	var file *fs.PathError
 	var two *os.LinkError
@@ -230,8 +232,8 @@ func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err
 	}
 }
 
-// ReadInput returns up to limit bytes of a file, or of stdin if path is "-". It fails when the command is
-// interrupted.
+// ReadInput returns up to limit bytes of the file at path, or of the stdin of cmd if path is "-". If the
+// command is interrupted, it returns the error of the context.
 func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 	in := cmd.InOrStdin()
 	if path != "-" {

@@ -13,15 +13,15 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// Example is a command line in the documentation.
+// Example is a command line in the documentation or in the help of a program.
 type Example struct {
-	Source, Line string // Source is a page or a command
-	Output       string // first line below the command in a "console" block, "" elsewhere
+	Source, Line string // Source is the path of a page, or the command with this help
+	Output       string // first line below the command in a "console" block; "" elsewhere
 }
 
-// Lines returns the command lines in the pages of documentation and in the examples of a program's --help. In
-// a "sh" block each line is one; in a "console" block those after "$ "; and in an indented block those that
-// begin with the name of a program.
+// Lines returns the command lines in the Markdown pages of the module and in the examples of a program's
+// --help, where newRoot returns the top command of the program. In an "sh" block each line is one; in a
+// "console" block those after "$ "; and in an indented block those that begin with the name of a program.
 func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Example) {
 	t.Helper()
 	root := root(t)
@@ -103,8 +103,9 @@ var Shorter = []Rule{
 	{regexp.MustCompile(`(experiment thesis-[\w-]+)( --scale \S+)?( --train-scale \S+)?`), "$1 --scale 0.02 --train-scale 0.0002"},
 }
 
-// CheckUsage requires that every call of a program in the pages and in --help is valid: the command, its
-// flags and the number of its arguments. It fails if there are fewer than least calls.
+// CheckUsage fails the test unless every call of a program in the Markdown pages and in --help is valid: the
+// command, its flags and the number of its arguments. The top command of the program is that of newRoot. It
+// also fails if there are fewer than least calls.
 func CheckUsage(t *testing.T, newRoot func() *cobra.Command, least int) {
 	parsed := 0
 	for _, d := range Lines(t, newRoot) {
@@ -130,7 +131,7 @@ func CheckUsage(t *testing.T, newRoot func() *cobra.Command, least int) {
 // commandWord matches a shell word, or an operator that ends a command.
 var commandWord = regexp.MustCompile(`(?:"[^"]*"|'[^']*'|[^\s"'|&;<>])+|[|&;<>]`)
 
-// Words returns the arguments of each call of a program in a command line.
+// Words returns the arguments of each call of the named program in a shell command line.
 func Words(program, line string) (commands [][]string) {
 	var words []string
 	add := func() {
@@ -153,8 +154,9 @@ func Words(program, line string) (commands [][]string) {
 	return commands
 }
 
-// CheckText requires that every command of a program in the running text of the pages exists, with its flags.
-// It fails if there are fewer than least commands.
+// CheckText fails the test unless every command of a program that the text of the Markdown pages mentions
+// exists, with its flags. The top command of the program is that of newRoot. It also fails if there are
+// fewer than least commands.
 func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 	inline := regexp.MustCompile("`(?:\\./)?" + newRoot().Name() + " ([a-z][^`]*)`")
 	found := 0

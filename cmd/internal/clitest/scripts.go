@@ -21,8 +21,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Scripts runs the test scripts of a directory, each in a directory of its own. The scripts have the commands
-// exits, same and json, and those in others. The directories in programs are added to their PATH.
+// Scripts runs the test scripts (see package testscript) in dir, each in its own directory. The scripts can
+// use the commands exits, same and json, and those in others, by name. The directories in programs are added
+// to their PATH.
 func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestScript, bool, []string), programs ...string) {
 	kit.Slow(t)
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": Exits, "same": same, "json": Members}
@@ -49,8 +50,8 @@ func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestSc
 	})
 }
 
-// Exits implements the command exits STATUS COMMAND ARG..., which runs a command and requires its exit
-// status.
+// Exits implements the command exits STATUS COMMAND ARG... of test scripts. It runs a command and fails
+// unless the exit status is STATUS.
 func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND ARG...")
@@ -75,14 +76,14 @@ var (
 	credits = regexp.MustCompile(`(?m),\s*"credit(_ms)?": ?[0-9.e+-]+|^credit, .*\n`)
 )
 
-// Timeless returns a document without what may differ when a match is played again: times, and credit for
-// times at which the machine was busy.
+// Timeless returns a JSON document or text without the parts that may differ when the same match is played
+// again: durations are 0, and credit for times at which the machine was busy is removed.
 func Timeless(document []byte) string {
 	return times.ReplaceAllString(credits.ReplaceAllString(string(document), ""), `"$1":0`)
 }
 
-// same implements the command same DIR DIR, which requires that two directories of games are equal except for
-// times.
+// same implements the command same DIR DIR of test scripts. It fails unless both directories have the same
+// files, without the parts that Timeless removes.
 func same(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: same DIR DIR")
@@ -96,7 +97,8 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Contents returns the files of a directory by path, without what Timeless removes.
+// Contents returns the contents of all files below dir, by path relative to it, without the parts that
+// Timeless removes.
 func Contents(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
@@ -110,8 +112,8 @@ func Contents(dir string) (map[string]string, error) {
 	return files, err
 }
 
-// Members implements the command json FILE MEMBER..., which requires that a file is one JSON object with
-// exactly these members.
+// Members implements the command json FILE MEMBER... of test scripts. It fails unless the file is one JSON
+// object with exactly these keys.
 func Members(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: json FILE MEMBER...")

@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// badValues are values that almost no flag or argument accepts.
+// badValues are values of flags and arguments that almost no command accepts.
 var badValues = []string{
 	"", "0", "-1", "7.5", "nonsense", "a=b", "--", "9223372036854775807", "-9223372036854775809", "100000000000000000000000",
 	strings.Repeat("9", 1_000_000), "\xff\xfe", "a\xffb", "red\x1b[31m", "line\nbreak", "\u202eright", "/dev/null/x", ".",
@@ -31,7 +31,8 @@ var badValues = []string{
 // unknownFlags are not flags of any command.
 var unknownFlags = []string{"--no-such-flag", "--no-such-flag=1", "-Z", "--=", "---x", "--\xff", "-\xff", "--" + strings.Repeat("x", 1_000_000)}
 
-// forbidden are patterns that messages must not match, as they are words of libraries and not of timba.
+// forbidden has patterns that no message to a user may match, because they come from libraries. The key says
+// what a pattern finds.
 var forbidden = map[string]*regexp.Regexp{
 	"Go's name of a type or function":     regexp.MustCompile(`\b[a-z]\w*\.[A-Z][a-z]\w*`),
 	"Go's text of a value":                regexp.MustCompile(`%!|<nil>|&\{|map\[|\[\]string|\b0x[0-9a-f]{6,}|\bNaN\b`),
@@ -75,7 +76,8 @@ type Walk struct {
 	next        int             // index of the next bad value
 }
 
-// Run runs each command in a directory of its own, which has copies of the files in made.
+// Run runs each command with good and bad values in a new directory, into which it copies the files of the
+// directory made.
 func (w *Walk) Run(t *testing.T, made string) {
 	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
@@ -101,7 +103,8 @@ func (w *Walk) Run(t *testing.T, made string) {
 	}
 }
 
-// Make runs command lines in a directory, to make files.
+// Make runs command lines of a program in dir, so that they create files there. The test fails unless all
+// succeed.
 func Make(t *testing.T, newRoot func() *cobra.Command, dir string, lines ...string) {
 	t.Helper()
 	t.Chdir(dir)
@@ -113,7 +116,7 @@ func Make(t *testing.T, newRoot func() *cobra.Command, dir string, lines ...stri
 	}
 }
 
-// Commands returns a command and all its subcommands.
+// Commands returns c and all its direct and indirect subcommands.
 func Commands(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, sub := range c.Commands() {
@@ -173,8 +176,9 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns bad values for a parser: the number first if the parser has had none before, and the number
-// later otherwise.
+// bad returns some of the values, each time the next ones. If the parser, a name of the code that reads the
+// value, has had no bad values before, it returns as many as first says, otherwise as many as later says. If
+// w.All is set, it returns as many as there are.
 func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
 	n := later
 	if w.All {
@@ -201,8 +205,9 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.Output.Write(p)
 }
 
-// run runs a command line and checks the outcome. The context has ended before the command starts, or, if
-// start is true, ends at the first output.
+// run runs a command line and checks its exit status and messages. If start is true, the context of the
+// command ends at its first output; otherwise it has ended before the command starts, so that only the usage
+// is checked.
 func (w *Walk) run(args []string, start bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -226,7 +231,7 @@ func (w *Walk) run(args []string, start bool) {
 	w.checkOutcome(args, status, stdout.String(), stderr.String())
 }
 
-// text returns a command line that people can read, without long words.
+// text returns a command line for messages, with long words shortened.
 func (w *Walk) text(args []string) string {
 	return fmt.Sprintf("%s %.60q", w.New().Name(), args)
 }

@@ -73,15 +73,15 @@ type testRunner interface{ Run() int }
 
 type cleaning struct{ testRunner }
 
-// Clean wraps the tests of a package so that the programs that Program has built are removed after them. Each
-// package that calls Program needs a TestMain that calls Clean. It also makes sure that programs that tests
-// start do not ignore SIGHUP, as they would in a run under nohup.
+// Clean wraps the tests of a package so that the programs that Program has built are removed after them. A
+// package whose tests call Program must call Clean in TestMain. Clean also ensures that programs that tests
+// start do not ignore SIGHUP, as they would under nohup.
 func Clean(m testRunner) testRunner {
 	cleaned = true
 	return cleaning{m}
 }
 
-// Run runs the tests.
+// Run runs the tests and then removes the programs that they have built.
 func (c cleaning) Run() int {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // a child does not ignore a signal that is caught here
 	defer func() {
@@ -110,9 +110,9 @@ func Dependencies(t testing.TB) map[string][]string {
 	return all
 }
 
-// statSources reads the attributes of the sources of a package and of those in this module that it imports. The go
-// command records which files a test looks at, and runs the test again if one of them has changed. It does
-// not see what a go command in the test reads.
+// statSources reads the attributes of the sources of a package, and of the packages of this module that it
+// imports, so that the go command records them. It runs a test again if a file that the test looks at has
+// changed, but does not see what another go command in the test reads.
 func statSources(pkg string) error {
 	const format = `{{with .Module}}{{if .Main}}{{$.Dir}}{{range $.GoFiles}}|{{.}}{{end}}{{range $.EmbedFiles}}|{{.}}{{end}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-deps", "-f", format, pkg)
@@ -136,7 +136,8 @@ func statSources(pkg string) error {
 	return nil
 }
 
-// findOrBuild finds or builds a program and returns its path.
+// findOrBuild returns the path of a program: in the directory $TIMBA_BIN if that is set, and otherwise where
+// it builds it.
 func findOrBuild(name string) (string, error) {
 	if dir := os.Getenv(EnvBin); dir != "" {
 		path := filepath.Join(dir, name)

@@ -15,8 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Run runs a test, with its cleanup functions, in a bubble. After those, all goroutines must end within a
-// minute by the clock of the bubble.
+// Run runs the test f, with its cleanup functions, in a bubble of package synctest. Within a minute by the
+// clock of the bubble after that, all goroutines must end.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,11 +25,11 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// Settle waits until all other goroutines of the bubble wait for each other or for a time.
+// Settle waits until every other goroutine of the bubble is blocked: it waits for another one or for a time.
 func Settle() { synctest.Wait() }
 
-// Until waits until holds returns true, and fails the test after an hour of the bubble's clock. The failure
-// message contains what.
+// Until waits until holds returns true. After an hour by the clock of the bubble it fails the test, with a
+// message that names what.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {
@@ -39,7 +39,7 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Listener accepts connections in memory.
+// Listener is a net.Listener whose connections are in memory.
 type Listener struct {
 	conns     chan net.Conn
 	done      chan struct{}
@@ -53,7 +53,8 @@ func Listen(t testing.TB) *Listener {
 	return l
 }
 
-// Serve runs a server until the end of the test and returns its listener.
+// Serve runs an HTTP server until the end of the test and returns the listener at which it accepts
+// connections.
 func Serve(t testing.TB, s *http.Server) *Listener {
 	l := Listen(t)
 	ended := make(chan struct{})
@@ -68,7 +69,7 @@ func Serve(t testing.TB, s *http.Server) *Listener {
 	return l
 }
 
-// URL is the address of every listener, for its own clients.
+// URL is the address of every server in a bubble. Only the clients of its listener reach it.
 const URL = "http://timba.example"
 
 // Accept implements net.Listener.
@@ -90,7 +91,8 @@ func (l *Listener) Close() error {
 // Addr implements net.Listener.
 func (l *Listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// Dial connects to the listener and ignores the address. A write blocks until the other end reads.
+// Dial opens a connection to the listener; network and address are ignored. A write to it blocks until the
+// other end reads.
 func (l *Listener) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {

@@ -46,7 +46,7 @@ type Decl struct {
 // Line returns the line number of a node.
 func (f *File) Line(n ast.Node) int { return f.set.Position(n.Pos()).Line }
 
-// Load parses all packages below a directory, except for testdata and hidden directories.
+// Load parses all Go packages below root, except for those in directories named testdata and in hidden ones.
 func Load(root string) (all []*Package, err error) {
 	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && path != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata") {
@@ -75,7 +75,7 @@ func Load(root string) (all []*Package, err error) {
 	return join(all), err
 }
 
-// join merges the files of packages that a walk has visited both before and after their subdirectories.
+// join merges elements of all with the same directory into one.
 func join(all []*Package) (joined []*Package) {
 	by := map[string]*Package{}
 	for _, p := range all {
@@ -89,7 +89,7 @@ func join(all []*Package) (joined []*Package) {
 	return joined
 }
 
-// Parse parses a test file from a text.
+// Parse parses text as a test file with the given path.
 func Parse(path, text string) (*File, error) {
 	f := &File{Path: path, Test: true, set: token.NewFileSet()}
 	var err error
@@ -100,7 +100,7 @@ func Parse(path, text string) (*File, error) {
 	return f, nil
 }
 
-// analyze sets the imports, the declarations and the build constraint of a file.
+// analyze sets Imports, Decls, Soak and Quick of a parsed file.
 func (f *File) analyze() {
 	f.Imports = map[string]string{}
 	for _, i := range f.File.Imports {
@@ -177,8 +177,8 @@ func (f *File) declare(name, receiver string, n ast.Node) {
 	f.Decls = append(f.Decls, d)
 }
 
-// QualifiedName returns the import path and the name that an expression of the form package.Name stands for,
-// such as "os/exec.Command". It returns "" for other expressions.
+// QualifiedName returns the import path and the name of an expression of the form package.Name, such as
+// "os/exec.Command". For any other expression it returns "".
 func (f *File) QualifiedName(e ast.Expr) string {
 	s, ok := e.(*ast.SelectorExpr)
 	if !ok {
@@ -191,8 +191,8 @@ func (f *File) QualifiedName(e ast.Expr) string {
 	return f.Imports[id.Name] + "." + s.Sel.Name
 }
 
-// Reaching returns the declarations in test files that mention one of the names, directly or by way of other
-// declarations in test files.
+// Reaching returns the declarations in test files that mention one of the names, in the form of
+// Decl.Mentions, directly or through other declarations in test files.
 func (p *Package) Reaching(names ...string) map[*Decl]bool {
 	reach, want := map[*Decl]bool{}, map[string]bool{}
 	for _, n := range names {
