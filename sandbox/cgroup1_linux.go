@@ -14,14 +14,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// groupMakerV1 creates cgroups of version 1, which needs root. It maps each controller to the directory of
-// this process's cgroup, because every controller has its own hierarchy.
+// groupMakerV1 creates cgroups of version 1, which only root can do. It maps the name of each controller to the
+// directory of this process's cgroup, because in version 1 every controller has a hierarchy of its own.
 type groupMakerV1 map[string]string
 
 // controllersV1 are the controllers of version 1 that are used. The first two are required.
 var controllersV1 = []string{"memory", "pids", "freezer", "cpuacct"}
 
-// memoryV1 are the files with memory limits. The second includes swap and may not exist.
+// memoryV1 are the files that limit the memory of a cgroup. The second limits memory and swap together and may
+// not exist.
 var memoryV1 = []string{"memory.limit_in_bytes", "memory.memsw.limit_in_bytes"}
 
 func openV1(own map[string]string) (groupMaker, error) {
@@ -60,13 +61,14 @@ func (g groupMakerV1) create(l Limit) (group, error) {
 	return c, nil
 }
 
-// groupV1 is a directory in each controller's hierarchy. Threads of one process may be in different cgroups.
-// Each thread enters by itself, because it takes the kernel about 5 ms to move a whole process.
+// groupV1 is the cgroup of one sandbox in version 1: a directory in the hierarchy of each controller. In version
+// 1 threads of one process may be in different cgroups. Each thread enters by itself, because moving a whole
+// process takes about 5 ms.
 type groupV1 struct {
 	dirs    map[string]string
 	tasks   []*os.File
 	pidsMax *os.File // file with the process limit
-	freezer *os.File // file that controls the freezer; nil without a freezer
+	freezer *os.File // file that controls the freezer; nil if there is no controller "freezer"
 }
 
 func (c *groupV1) file(controller, name string) string {
@@ -103,8 +105,8 @@ func (c *groupV1) limit(l Limit) error {
 	return err
 }
 
-// join makes the thread that starts the program enter each directory. Init itself stays outside. If there is
-// a freezer, init gets a file to thaw the program, because a frozen process of version 1 does not even react
+// join implements group. The thread of init that starts the program will enter the cgroup; init itself stays
+// outside. If there is a freezer, init gets its file to thaw the program, because a frozen process does not react
 // to SIGKILL.
 func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
@@ -128,7 +130,7 @@ func (c *groupV1) freeze(on bool) error {
 	return err
 }
 
-// kill thaws the group, so that SIGKILL can reach its processes.
+// kill only thaws the processes, so that SIGKILL can reach them. The caller must send SIGKILL.
 func (c *groupV1) kill() {
 	if c.freezer != nil {
 		c.freeze(false)

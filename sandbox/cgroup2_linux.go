@@ -17,23 +17,24 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// groupMakerV2 creates cgroups of version 2 below base. The directory base has no processes, because the
-// kernel requires that of a cgroup which enables controllers for its children.
+// groupMakerV2 creates cgroups of version 2 as directories below base. base itself has no processes, because the
+// kernel requires that of a cgroup that enables controllers for its children.
 type groupMakerV2 struct{ base string }
 
 func (g groupMakerV2) baseDirs() []string { return []string{g.base} }
 
-// groupV2 is a directory with the limits and two leaves: "bot" for the program, which can be frozen, and
-// "init" for init, which must not be frozen.
+// groupV2 is the cgroup of one sandbox in version 2: a directory with the limits and two cgroups below it. "bot"
+// is for the program and can be frozen; "init" is for the sandbox's init process, which must never be frozen.
 type groupV2 struct {
 	dir       string
-	bot       *os.File // the leaf "bot"
-	initProcs *os.File // list of processes of the leaf "init"
-	pidsMax   *os.File // file with the process limit of the leaf "bot"
+	bot       *os.File // directory of the cgroup "bot"
+	initProcs *os.File // file that lists the processes of the cgroup "init"
+	pidsMax   *os.File // file with the process limit of the cgroup "bot"
 	freezer   *os.File // file that controls the freezer
 }
 
-// initMemory is the memory that init needs in addition to the program's, in bytes.
+// initMemory is how much memory, in bytes, the sandbox's init process may use in addition to the limit of the
+// program.
 const initMemory = 8 << 20
 
 func (g groupMakerV2) create(l Limit) (group, error) {
@@ -72,7 +73,8 @@ func (c *groupV2) make(l Limit) error {
 	return errors.Join(errs[:]...)
 }
 
-// join starts init in the leaf "bot", so that its memory counts there, and makes it move to the leaf "init".
+// join implements group. The init process will start in the cgroup "bot", so that its memory counts, and then
+// move to the cgroup "init".
 func (c *groupV2) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Sys.UseCgroupFD, init.Sys.CgroupFD = true, int(c.bot.Fd())
 	init.Files = append(init.Files, c.initProcs, c.pidsMax)
@@ -122,11 +124,12 @@ var (
 	optionalV2 = []string{"cpu"}
 )
 
-// leafV2 is the name of the cgroup that the processes of a divided cgroup move to. In the kernel, a cgroup
-// can either have processes or enable controllers for its children.
+// leafV2 is the name of the child cgroup to which divide moves the processes of a cgroup. It is needed because a
+// cgroup cannot both have processes and enable controllers for its children.
 const leafV2 = "timba"
 
-// openV2 returns a groupMaker. own is the cgroup of this process.
+// openV2 returns a groupMaker for cgroups of version 2. own is the directory of the cgroup of this process. If no
+// part of the tree is delegated to this process, openV2 asks systemd for one.
 func openV2(own string) (groupMaker, error) {
 	if base := baseV2(own, isDelegated); base != "" {
 		return divide(base)
@@ -141,7 +144,8 @@ func openV2(own string) (groupMaker, error) {
 	return divide(own)
 }
 
-// baseV2 returns the directory that is already delegated to this process, or "" if there is none.
+// baseV2 returns the directory of a cgroup, own or its parent, that this process may already divide, or "" if
+// there is none.
 func baseV2(own string, isDelegated func(dir string) bool) string {
 	above := filepath.Dir(own)
 	switch {
@@ -161,8 +165,8 @@ func isWritable(dir string) bool {
 	return unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
 }
 
-// isDelegated reports whether systemd has marked a cgroup as delegated. Only root can read the mark of
-// systemd before version 251.
+// isDelegated reports whether systemd has marked the cgroup with the directory dir as delegated. The mark that
+// systemd sets before version 251 is readable only for root.
 func isDelegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		var value [8]byte
@@ -173,7 +177,7 @@ func isDelegated(dir string) bool {
 	return false
 }
 
-// hasSystemd reports whether systemd runs this machine.
+// hasSystemd reports whether systemd is the init system of this machine.
 func hasSystemd() bool {
 	info, err := os.Lstat("/run/systemd/system")
 	return err == nil && info.IsDir()
@@ -185,8 +189,8 @@ const (
 	enabledFile   = "cgroup.subtree_control"
 )
 
-// missingController returns the first of the controllers that a list of a cgroup does not have, or "" if it
-// has all.
+// missingController returns the first of controllers that the file list in the cgroup directory dir does not
+// contain, or "" if it contains all.
 func missingController(dir, list string, controllers []string) string {
 	data, _ := os.ReadFile(filepath.Join(dir, list)) // a missing file has no controllers
 	have := " " + strings.TrimSpace(string(data)) + " "
@@ -198,14 +202,15 @@ func missingController(dir, list string, controllers []string) string {
 	return ""
 }
 
-// controllerError is the error for a cgroup without a required controller.
+// controllerError is the error that the cgroup with the directory dir does not have the required controller name.
 type controllerError struct{ dir, name string }
 
 func (e *controllerError) Error() string {
 	return fmt.Sprintf("%s does not have the controller %q", e.dir, e.name)
 }
 
-// divide returns a groupMaker for dir. It moves the processes of dir to a leaf if that is necessary.
+// divide prepares the cgroup with the directory dir, so that sandboxes can have cgroups below it, and returns the
+// groupMaker. If necessary, it moves the processes of the cgroup, which may include this one, to a child cgroup.
 func divide(dir string) (groupMaker, error) {
 	if missing := missingController(dir, availableFile, requiredV2); missing != "" {
 		return nil, &controllerError{dir, missing}
@@ -219,8 +224,8 @@ func divide(dir string) (groupMaker, error) {
 	return groupMakerV2{dir}, nil
 }
 
-// enable enables controllers for the children of a cgroup. If the kernel requires it, it first moves the
-// cgroup's processes, which may include this one, to a leaf.
+// enable enables controllers for the children of the cgroup with the directory dir. If the kernel requires it, it
+// first moves the cgroup's processes, which may include this one, to a child cgroup.
 func enable(dir string, controllers []string) error {
 	if missingController(dir, enabledFile, controllers) == "" {
 		return nil
@@ -237,7 +242,8 @@ func enable(dir string, controllers []string) error {
 	return fmt.Errorf("%s: its processes start others faster than they can be moved out", dir)
 }
 
-// moveToLeaf moves every process of a cgroup to its leaf.
+// moveToLeaf moves all processes of the cgroup with the directory dir to its child cgroup leafV2, which it
+// creates.
 func moveToLeaf(dir string) error {
 	leaf := filepath.Join(dir, leafV2)
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
@@ -255,8 +261,8 @@ func moveToLeaf(dir string) error {
 	return nil
 }
 
-// requestDelegation asks systemd to move this process to a new scope whose cgroup is delegated, and returns
-// the cgroup's directory.
+// requestDelegation asks systemd to move this process to a new scope whose cgroup is delegated to it. It returns
+// the directory of the cgroup, and an error after five seconds.
 func requestDelegation() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

@@ -16,24 +16,25 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// group is the cgroup of one sandbox. It counts and limits all processes of the sandbox together.
+// group is the cgroup of one sandbox, which counts and limits all its processes together.
 type group interface {
-	// join makes init start the program in the group while init itself is neither frozen nor counted as a
-	// process. It sets attributes of init, and files in the configuration that init writes to.
+	// join makes the sandbox's init process start the program in the cgroup. Init itself is then neither frozen
+	// nor counted as a process. join changes the attributes with which init will be started, and its
+	// configuration.
 	join(c *initproc.Config, init *os.ProcAttr)
 	freeze(on bool) error
-	kill() // kills the processes, or does nothing if the cgroup cannot
-	// outOfMemory reports whether the kernel killed a process at the memory limit.
+	kill() // kills the processes if the kernel can do that for a cgroup; otherwise only thaws them
+	// outOfMemory reports whether the kernel killed a process because the memory limit was reached.
 	outOfMemory() bool
-	killsAll() bool       // whether the kernel then kills all processes of the sandbox
-	refusedProcess() bool // whether the kernel refused to start a process at the process limit
+	killsAll() bool       // whether the kernel kills all processes of the sandbox at the memory limit
+	refusedProcess() bool // whether the kernel refused to start a process because of the process limit
 	cpu() time.Duration   // CPU time of all processes, including those that have ended; 0 if unknown
 	memory() int64        // bytes in use by all processes; 0 if unknown
 	threadsFile() string  // path of the file that lists the running threads
 	close() error
 }
 
-// groupMaker creates groups. Each group is a directory below each of the base directories.
+// groupMaker creates the cgroups of sandboxes. Each has a directory below each of the base directories.
 type groupMaker interface {
 	create(Limit) (group, error)
 	baseDirs() []string
@@ -44,8 +45,8 @@ const groupPrefix = "timba-"
 
 var groupCount atomic.Int64
 
-// groupName returns a unique directory name with the PID and start time of this process, so that
-// removeAbandoned can tell whether its owner still runs.
+// groupName returns a unique name for the directory of a cgroup. It contains the PID and start time of this
+// process, by which removeAbandoned finds out whether that process still runs.
 func groupName() string {
 	pid := os.Getpid()
 	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startTicks(pid), groupCount.Add(1))
@@ -61,7 +62,8 @@ func startTicks(pid int) string {
 	return string(f[19])
 }
 
-// removeAbandoned removes the cgroups below base whose owners have ended. The bots in them ended with their owner.
+// removeAbandoned removes the cgroups of sandboxes below the directory base that were created by processes that
+// have ended.
 func removeAbandoned(base string) {
 	entries, err := os.ReadDir(base)
 	if err != nil {
@@ -87,8 +89,8 @@ func isAbandoned(name string) bool {
 	return err == nil && startTicks(pid) != parts[1]
 }
 
-// removeGroup removes a cgroup and those below it. It retries while the cgroup is busy, because the last
-// process may need a moment to disappear.
+// removeGroup removes the cgroup with the directory dir and those below it. It tries again for about two seconds
+// while the cgroup is busy, because its last process may need a moment to disappear.
 func removeGroup(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -131,7 +133,8 @@ func readNumber(path string) int64 {
 	return n
 }
 
-// readCounter returns the value of a name in a file with lines of the form "NAME NUMBER", or 0 if it is missing.
+// readCounter returns the number after name in a file with lines of the form "NAME NUMBER", or 0 if there is
+// none.
 func readCounter(path, name string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -146,8 +149,8 @@ func readCounter(path, name string) int64 {
 	return 0
 }
 
-// openGroupMaker returns a groupMaker for the cgroups that this process may use. It removes abandoned cgroups
-// and tests that a group can be created.
+// openGroupMaker returns a groupMaker for the version of cgroups on this machine. It removes cgroups that earlier
+// processes left, and tests that a cgroup can be created.
 func openGroupMaker() (groupMaker, error) {
 	v1, unified, err := ownGroups()
 	if err != nil {
@@ -176,7 +179,8 @@ func openGroupMaker() (groupMaker, error) {
 	return all, probe.close()
 }
 
-// ownGroups returns the directories of the cgroups of this process, in the form of parseGroups.
+// ownGroups returns the directories of the cgroups of this process. v1 maps controllers of version 1 to
+// directories; unified is the directory for version 2. Both may be empty.
 func ownGroups() (v1 map[string]string, unified string, err error) {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -190,9 +194,9 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	return v1, unified, nil
 }
 
-// parseGroups returns the directories of the cgroups of this process: for version 1 a directory for each
-// controller, for version 2 a single one. own and mounts are the contents of /proc/self/cgroup and
-// /proc/self/mountinfo.
+// parseGroups returns the directories of the cgroups of a process. own and mounts are the contents of its files
+// cgroup and mountinfo in /proc. v1 maps controllers of version 1 to directories; unified is the directory for
+// version 2.
 func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	v1 = map[string]string{}
 	paths := map[string]string{} // path by controller, or by "" for version 2
@@ -228,7 +232,8 @@ func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	return v1, unified
 }
 
-// mountedPath returns the directory of a path in a cgroup hierarchy whose subtree at root is mounted at point.
+// mountedPath returns the directory of the cgroup path. point is where its hierarchy is mounted, and root the
+// cgroup that is visible there.
 func mountedPath(point, root, path string) string {
 	if rel, err := filepath.Rel(root, path); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 		return filepath.Join(point, rel)

@@ -25,43 +25,46 @@ import (
 // SIGKILL. It receives a message for everything that it has to remove, and outlives the program for a short
 // time. If the cleaner is killed as well, the next start of timba removes the cgroups.
 
-// cleanerName is the name under which this program starts as a cleaner.
+// cleanerName is the value of os.Args[0] with which this program starts itself as a cleaner, a process that
+// removes things after this program has ended.
 const cleanerName = "timba-sandbox-cleaner"
 
-// The kinds of things to clean up. A message consists of a kind, a name and a zero byte. If it begins with
-// forgetKind, the message that follows is canceled.
+// The kinds of messages to the cleaner. A message consists of a kind, the name of what to remove, and a zero
+// byte. If it begins with forgetKind, the message that follows that byte no longer applies.
 const (
-	kindDir    = '+' // a temporary directory, by its path
-	kindMark   = 'm' // processes with an environment variable that begins with the name
-	kindGroups = 'g' // cgroups whose paths begin with the name
-	forgetKind = '-' // cancels the message that follows
+	kindDir    = '+' // remove the directory with this path
+	kindMark   = 'm' // kill the processes with an environment variable that begins with the name
+	kindGroups = 'g' // kill the processes in cgroups whose paths begin with the name, and remove the cgroups
+	forgetKind = '-' // the message that follows no longer applies
 )
 
-// cleanerConn is this program's connection to its cleaner.
+// cleanerConn is this program's connection to its cleaner, a process that removes things after this program has
+// ended.
 type cleanerConn struct {
 	mu       sync.Mutex
 	pipe     *os.File // nil if no cleaner runs
 	pid      int
-	messages map[string]bool // messages in force, without the zero byte
+	messages map[string]bool // the messages that apply, without the zero byte
 }
 
 var cleaner = cleanerConn{messages: map[string]bool{}}
 
-// RemoveAtEnd makes the cleaner remove a temporary directory if this program ends before CancelRemoveAtEnd is
-// called, even by SIGKILL.
+// RemoveAtEnd arranges that the directory dir is removed when this program ends, even if it is killed by SIGKILL.
+// CancelRemoveAtEnd cancels that. A separate process, the cleaner, removes the directory.
 func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
-// CancelRemoveAtEnd cancels RemoveAtEnd. It is called for a directory that was removed or will be kept.
+// CancelRemoveAtEnd cancels RemoveAtEnd for a directory that was removed already or is no longer temporary.
 func CancelRemoveAtEnd(dir string) { cleaner.forget(string(kindDir) + dir) }
 
-// addGroups makes the cleaner remove the cgroups that this program makes below a directory.
+// addGroups arranges that the cgroups that this program creates below the directory base are removed when it
+// ends.
 func (c *cleanerConn) addGroups(base string) {
 	pid := os.Getpid()
 	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startTicks(pid)))
 }
 
-// runMark returns the prefix of all marks of this program. When the program ends, the cleaner ends the
-// processes with a mark in their environment.
+// runMark returns the beginning of an environment variable that this program gives to the programs that it starts
+// without a sandbox. When this program ends, the cleaner kills the processes that have such a variable.
 var runMark = sync.OnceValue(func() string {
 	m := fmt.Sprintf("TIMBA_RUN=%d-%s-", os.Getpid(), rand.Text()[:8])
 	cleaner.add(string(kindMark) + m)
@@ -70,8 +73,8 @@ var runMark = sync.OnceValue(func() string {
 
 var markCount atomic.Int64
 
-// newMark returns an environment variable that marks the processes of one program without a sandbox. No mark
-// is a prefix of another.
+// newMark returns an environment variable by which the processes of one program without a sandbox can be found.
+// No such variable is a prefix of another.
 func newMark() string { return fmt.Sprintf("%s%d-", runMark(), markCount.Add(1)) }
 
 func (c *cleanerConn) add(message string) {
@@ -93,11 +96,11 @@ func (c *cleanerConn) forget(message string) {
 	}
 }
 
-// cleanerTime is how long the cleaner's pipe may stay full before another cleaner is started.
+// cleanerTime is how long the pipe to the cleaner may stay full before another cleaner is started.
 var cleanerTime = 10 * time.Second
 
-// send sends a message. If no cleaner runs, or it has ended or does not read, send starts one and sends it
-// all messages.
+// send sends a message to the cleaner. If no cleaner runs, or it does not read, send starts a new one and sends
+// it all messages that apply. The caller must hold c.mu.
 func (c *cleanerConn) send(message string) {
 	if c.pipe != nil && c.write(message) == nil {
 		return
@@ -149,7 +152,8 @@ func (c *cleanerConn) start() error {
 	return nil
 }
 
-// cleanerMain reads messages until the program has ended, and then cleans up.
+// cleanerMain is the main function of the cleaner process. It reads messages until the program that started it
+// has ended, and then removes what they name.
 func cleanerMain() {
 	// Signals must not end the cleaner. For why this is not signal.Ignore, see ignoreSignals in package initproc.
 	signal.Notify(make(chan os.Signal, 1))
@@ -181,7 +185,8 @@ func cleanerMain() {
 	unix.Exit(0)
 }
 
-// cleanUp removes the thing of the given kind and name. It reports whether nothing was left to remove.
+// cleanUp removes what a message with the given kind and name refers to. done is true if nothing was left to
+// remove.
 func cleanUp(kind byte, name string) (done bool) {
 	switch kind {
 	case kindDir:
@@ -196,7 +201,8 @@ func cleanUp(kind byte, name string) (done bool) {
 	return true
 }
 
-// killMarked kills the processes with a mark and reports whether it killed any.
+// killMarked kills all processes with an environment variable that begins with mark. It reports whether it killed
+// any.
 func killMarked(mark string) (found bool) {
 	for _, pid := range proc.FindByEnv(mark) {
 		found = unix.Kill(pid, unix.SIGKILL) == nil || found
@@ -204,8 +210,8 @@ func killMarked(mark string) (found bool) {
 	return found
 }
 
-// clearGroups kills the processes in the cgroups whose paths begin with prefix and removes the cgroups. It
-// reports whether there were any.
+// clearGroups kills the processes in the cgroups whose paths begin with prefix, and tries to remove the cgroups.
+// It reports whether there were any such cgroups.
 func clearGroups(prefix string) (found bool) {
 	dirs, err := filepath.Glob(strings.NewReplacer(`*`, `\*`, `?`, `\?`, `[`, `\[`, `\`, `\\`).Replace(prefix) + "*")
 	if err != nil {

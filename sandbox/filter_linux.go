@@ -7,18 +7,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filterRule gives a verdict on system calls. It applies to a call if all its conditions hold. The first rule
-// that applies decides; if no rule applies, the call is allowed.
+// filterRule decides about system calls. It applies to the listed calls if all conditions hold. The first rule
+// that applies decides; if none applies, the call is allowed.
 type filterRule struct {
 	calls   []uint32 // numbers of system calls
 	when    []condition
 	verdict bpf.RetConstant
 }
 
-// condition compares the low 32 bits of an argument, after applying mask, with values. It holds if they are
-// one of the values or, if negated, none of them.
+// condition tests the low 32 bits of an argument of a system call, combined with mask by AND. It holds if the
+// result is one of the values or, if negated is set, none of them.
 type condition struct {
-	argument uint32 // index of the argument
+	argument uint32 // index of the argument, counted from 0
 	mask     uint32
 	values   []uint32
 	negated  bool
@@ -28,15 +28,16 @@ func calls(numbers ...uint32) []uint32 { return numbers }
 
 func all(conditions ...condition) []condition { return conditions }
 
-// argument returns the condition that argument i is one of the values.
+// argument returns the condition that argument i of a system call, counted from 0, is one of the values.
 func argument(i uint32, values ...uint32) condition { return maskedArgument(i, ^uint32(0), values...) }
 
-// maskedArgument returns the condition that argument i, after applying mask, is one of the values.
+// maskedArgument returns the condition that argument i of a system call, combined with mask by AND, is one of the
+// values.
 func maskedArgument(i, mask uint32, values ...uint32) condition {
 	return condition{argument: i, mask: mask, values: values}
 }
 
-// not returns the opposite of a condition.
+// not returns the condition that holds exactly if c does not.
 func not(c condition) condition {
 	c.negated = !c.negated
 	return c
@@ -47,27 +48,28 @@ var (
 	retAllow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 )
 
-// retErrno returns the verdict that a call fails with errno.
+// retErrno returns the instruction by which a filter makes a system call fail with errno.
 func retErrno(errno unix.Errno) bpf.RetConstant {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
 
-// A filter reads a call as a struct seccomp_data; see seccomp(2).
+// loadNumber and loadArchitecture are instructions that load parts of a struct seccomp_data, by which a filter
+// sees a system call; see seccomp(2).
 var (
 	loadNumber       = bpf.LoadAbsolute{Off: 0, Size: 4}
 	loadArchitecture = bpf.LoadAbsolute{Off: 4, Size: 4}
 )
 
-// loadArgument returns the instruction that reads the low 32 bits of argument i. All supported architectures
-// are little-endian.
+// loadArgument returns the instruction that loads the low 32 bits of argument i. It is correct on little-endian
+// architectures, and no others are supported.
 func loadArgument(i uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: 16 + 8*i, Size: 4} }
 
-// x32Bit is set in the call numbers of the x32 ABI.
+// x32Bit is the bit that is set in all system call numbers of the x32 ABI.
 const x32Bit = 0x40000000
 
-// assembleFilter returns the code of a filter. The code first kills a process that makes a call of another
-// architecture (int 0x80) or of x32, because its number means another call, and makes calls with numbers
-// above lastCall fail with ENOSYS. Then it applies the rules.
+// assembleFilter returns the code of a seccomp filter with these rules. Before it applies them, the code kills a
+// process that makes a call of another architecture (int 0x80) or of x32, whose numbers mean other calls, and
+// makes calls with numbers above lastCall fail with ENOSYS.
 func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	var a assembler
 	known, native, listed := a.newLabel(), a.newLabel(), a.newLabel()
@@ -91,7 +93,8 @@ func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	return a.assemble()
 }
 
-// addRule adds the code of a rule for one call. The accumulator holds the number of the call before and after it.
+// addRule adds the code of a rule for one system call. The accumulator contains the number of the call before the
+// code and after it.
 func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConstant) {
 	otherCall, failed := a.newLabel(), a.newLabel()
 	a.jumpIf(bpf.JumpNotEqual, call, otherCall)
@@ -128,7 +131,8 @@ type assembler struct {
 	labels []int // position of each label in code
 }
 
-// label is a position in the code. It is placed after the jumps to it are added.
+// label stands for a position in the code. It is an index into assembler.labels, and can be used before it is
+// placed.
 type label int
 
 // labelledJump is a jump to a label.
@@ -142,24 +146,25 @@ func (a *assembler) newLabel() label {
 	return label(len(a.labels) - 1)
 }
 
-// place puts a label before the next instruction.
+// place sets a label to the position of the next instruction.
 func (a *assembler) place(l label) { a.labels[l] = len(a.code) }
 
 func (a *assembler) add(code ...bpf.Instruction) { a.code = append(a.code, code...) }
 
-// jump adds a jump to a label.
+// jump adds an unconditional jump to a label.
 func (a *assembler) jump(target label) {
 	a.jumps = append(a.jumps, labelledJump{position: len(a.code), target: target})
 	a.add(bpf.Jump{})
 }
 
-// jumpIf adds a jump to a label that is taken if the accumulator passes a test.
+// jumpIf adds a jump to target that is taken if the accumulator passes the test with value.
 func (a *assembler) jumpIf(test bpf.JumpTest, value uint32, target label) {
 	a.jumps = append(a.jumps, labelledJump{position: len(a.code), target: target})
 	a.add(bpf.JumpIf{Cond: test, Val: value})
 }
 
-// assemble sets the distances of all jumps and returns the code.
+// assemble sets the distances of all jumps and returns the code. It returns an error if a conditional jump is too
+// long.
 func (a *assembler) assemble() ([]bpf.Instruction, error) {
 	for _, j := range a.jumps {
 		distance := a.labels[j.target] - j.position - 1

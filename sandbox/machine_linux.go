@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// MachineMemory returns how much memory this process and its children may use, in bytes: that of the machine,
-// or less if a cgroup of this process has a lower limit. It returns 0 if that is unknown.
+// MachineMemory returns how many bytes of memory this process and its children may use: the memory of the
+// machine, or the limit of a cgroup of this process if that is lower. It returns 0 if that is unknown.
 func MachineMemory() int64 {
 	info, _ := os.ReadFile("/proc/meminfo")
 	memory := proc.Kilobytes(info, "MemTotal:") << 10
@@ -24,8 +24,9 @@ func MachineMemory() int64 {
 	return limitByGroups(memory, unified, "memory.max")
 }
 
-// limitByGroups returns the minimum of memory and the limits of a cgroup and its ancestors. dir is the cgroup's
-// directory and file the name of the file with the limit. A missing file or one without a number sets no limit.
+// limitByGroups returns the least of memory and the limits of a cgroup and its ancestors; a memory of 0 means no
+// limit. dir is the directory of the cgroup, and file the name of the file with the limit. A file without a
+// number sets no limit.
 func limitByGroups(memory int64, dir, file string) int64 {
 	for dir = filepath.Clean(dir); strings.HasPrefix(dir, "/"); dir = filepath.Dir(dir) {
 		if limit := readNumber(filepath.Join(dir, file)); limit > 0 && (memory == 0 || limit < memory) {
@@ -38,8 +39,8 @@ func limitByGroups(memory int64, dir, file string) int64 {
 	return memory
 }
 
-// quotaFiles returns the cpu.stat files of those cgroups of this process, its own and its ancestors, that
-// limit its CPU time.
+// quotaFiles returns the paths of the files cpu.stat of those cgroups, this process's own and their ancestors,
+// that limit the CPU time.
 var quotaFiles = sync.OnceValue(func() (files []string) {
 	v1, unified, err := ownGroups()
 	if err != nil {
@@ -56,8 +57,8 @@ var quotaFiles = sync.OnceValue(func() (files []string) {
 	return files
 })
 
-// ThrottledTime returns how long CPU quotas of cgroups have held back this process and its children. It is
-// the sum over the cgroups with a quota.
+// ThrottledTime returns for how long, since they were created, CPU quotas of this process's cgroups have stopped
+// their processes. It is the sum over the cgroups with a quota.
 func ThrottledTime() (sum time.Duration) {
 	for _, file := range quotaFiles() {
 		if us := readCounter(file, "throttled_usec"); us > 0 {

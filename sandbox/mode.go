@@ -2,16 +2,16 @@ package sandbox
 
 import "fmt"
 
-// Auto and Off are modes that a user can choose instead of the name of a level. Auto is the best level that
-// this machine supports. Off runs programs without a sandbox.
+// Auto and Off are modes that a user can choose instead of the name of a level. Auto means the best level that
+// this machine supports, and Off that programs run without a sandbox.
 const (
 	Auto = "auto"
 	Off  = "off"
 )
 
 // ChooseLevel returns the level for a mode: Auto, Off, or the name of the lowest level that the user accepts.
-// Unless the mode is Off, this is the best level of this machine. The notice tells the user about the level;
-// it may be empty. Choose returns an error if the machine does not support the lowest level.
+// Unless the mode is Off, this is the best level that the machine supports, and notice a line about it for the
+// user. It returns an error if the machine does not support the lowest level.
 func ChooseLevel(mode string) (level Level, notice string, err error) {
 	lowest, err := minLevel(mode)
 	if err != nil || mode == Off {
@@ -53,7 +53,7 @@ func (r MachineReport) notice() string {
 	return fmt.Sprintf("sandbox: %s: docs/sandbox.md explains what this level does not block, and timba doctor shows what would help", r.Level)
 }
 
-// levelError returns an error that says why this machine does not support a level.
+// levelError returns an error that says why this machine does not support the level want.
 func (r MachineReport) levelError(want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Probe reports that there is no sandbox on systems other than Linux.
+// Probe reports that this machine supports no sandbox, since only Linux does.
 func Probe() MachineReport {
 	return MachineReport{Level: LevelNone, Layers: []Layer{{Name: "linux", Error: "the sandbox needs Linux", Fix: "run timba on Linux, in a container or a virtual machine"}}}
 }
@@ -45,7 +45,7 @@ func (p *Process) Kill() {
 	p.cmd.Process.Kill() // an error means that it has ended
 }
 
-// Wait waits until the program ends and returns how it ended. Further calls return the same.
+// Wait waits until the program ends and returns how it ended. It may be called again and then returns the same.
 func (p *Process) Wait() Status {
 	p.waitOnce.Do(func() {
 		p.cmd.Wait() // ProcessState has the error, too
@@ -54,7 +54,7 @@ func (p *Process) Wait() Status {
 	return p.status
 }
 
-// RemoveAtEnd does nothing. Only Linux has a cleaner.
+// RemoveAtEnd does nothing. Only on Linux is a directory removed when this program is killed.
 func RemoveAtEnd(string) {}
 
 // CancelRemoveAtEnd does nothing.

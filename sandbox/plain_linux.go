@@ -26,8 +26,8 @@ func startPlain(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// killPlain ends the process group, and the program itself in case it has changed its group. The program must
-// not have been waited for yet, so that no other process can have its PID.
+// killPlain kills the process group of a program without a sandbox, and the program itself, which may have left
+// the group. The program must not have been waited for, since its PID could then be that of another process.
 func (p *Process) killPlain() {
 	unix.Kill(-p.firstProcess.Pid, unix.SIGKILL)
 	unix.Kill(p.firstProcess.Pid, unix.SIGKILL)
@@ -56,8 +56,8 @@ func (p *Process) waitPlain() {
 	}
 }
 
-// MarkedProcesses returns the PIDs of the running processes of a program without a sandbox: those with its
-// mark in their environment. Processes that hide are missing. At other levels it returns nil.
+// MarkedProcesses returns the PIDs of the running processes of a program without a sandbox. It finds them by an
+// environment variable, which a process can remove to hide. For a program in a sandbox it returns nil.
 func (p *Process) MarkedProcesses() []int {
 	if p.level != LevelNone {
 		return nil // no process has a mark

@@ -17,14 +17,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/systemd"
 )
 
-// cgroups returns the groupMaker of this process, and cachedReport the result of probe. Both are computed once.
+// cgroups returns the groupMaker of this process, and cachedReport the result of probe. Both are computed at the
+// first call.
 var (
 	cgroups      = sync.OnceValues(openGroupMaker)
 	cachedReport = sync.OnceValue(probe)
 )
 
-// Probe returns what this machine supports. It does not look at the version of the kernel or at the user,
-// but runs a sandbox of each level and tests it from inside. The result is cached.
+// Probe returns which level of sandbox this machine supports. To find out, it runs sandboxes and tests them from
+// inside, whatever the version of the kernel and the user. The result is computed once.
 func Probe() MachineReport { return cachedReport() }
 
 func probe() MachineReport {
@@ -79,7 +80,8 @@ func seccompError() error {
 	return nil
 }
 
-// landlockABI returns the version of Landlock's interface, or an error if the kernel has no Landlock.
+// landlockABI returns the version of the kernel's Landlock interface, or an error if the kernel does not support
+// Landlock.
 func landlockABI() (int, error) {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
@@ -124,7 +126,7 @@ func cgroupFix(err error) string {
 	return "run timba in a session of systemd with cgroup v2 (loginctl enable-linger " + userName() + "), or as root"
 }
 
-// userName returns the name of the user of this process, or the user ID if it has no name. It ignores the
+// userName returns the name of the user of this process, or the user ID if there is no name. It does not use the
 // environment, which may be wrong after su.
 func userName() string {
 	if u, err := user.Current(); err == nil {
@@ -133,7 +135,8 @@ func userName() string {
 	return strconv.Itoa(os.Getuid())
 }
 
-// tryLevel runs this program in a sandbox of the given level, where it tests the sandbox.
+// tryLevel starts a sandbox of the given level, in which this program runs and tests it. It returns an error if
+// the sandbox does not work.
 func tryLevel(level Level) error {
 	p, out, err := startProbe(level, DefaultLimit, "")
 	if err != nil {
@@ -150,18 +153,19 @@ func tryLevel(level Level) error {
 	return nil
 }
 
-// probeName is the name under which this program starts to test a sandbox from inside.
+// probeName is the value of os.Args[0] with which this program starts itself to test a sandbox from inside.
 const probeName = "timba-sandbox-probe"
 
-// Indexes of the probe's arguments in os.Args.
+// Indexes in os.Args of the arguments with which this program starts itself to test a sandbox.
 const (
 	probeLevel  = 1 + iota // level of the sandbox
-	probeAttack            // name of the attack to make; "" to test the sandbox
+	probeAttack            // name of the attack to make; "" means to test the sandbox
 	probeParent            // PID of the process that started the sandbox
-	probeHome              // home directory of its user
+	probeHome              // home directory of the user who started the sandbox
 )
 
-// startProbe runs this program as a probe. It returns the process and a pipe with what it writes.
+// startProbe starts this program in a sandbox, where it tests the sandbox or, unless attack is "", makes an
+// attack. It returns the process and a pipe with its output.
 func startProbe(level Level, limit Limit, attack string) (*Process, *os.File, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -181,8 +185,8 @@ func startProbe(level Level, limit Limit, attack string) (*Process, *os.File, er
 	return p, r, nil
 }
 
-// probeMain tests the sandbox in which this process runs, or makes an attack. It exits with status 0 if the
-// sandbox works.
+// probeMain is the main function of this program in a sandbox. It tests the sandbox or makes an attack, and exits
+// with status 0 if the sandbox works.
 func probeMain() {
 	level, err := ParseLevel(os.Args[probeLevel])
 	if name := os.Args[probeAttack]; name != "" {
@@ -198,7 +202,8 @@ func probeMain() {
 	unix.Exit(0)
 }
 
-// checkStatus checks what /proc reports about the rights of this process.
+// checkStatus returns an error if this process, inside a sandbox, has more rights than it should have, by
+// /proc/self/status.
 func checkStatus(level Level) error {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -217,7 +222,8 @@ func checkStatus(level Level) error {
 	return nil
 }
 
-// checkFiles checks that forbidden directories cannot be written to and that hidden ones are not visible.
+// checkFiles returns an error if this process, inside a sandbox, can write to directories or see files that it
+// should not.
 func checkFiles(level Level) error {
 	for _, dir := range []string{"/", "/usr", "/etc", "/var/tmp", "/home"} {
 		f, err := os.OpenFile(dir+"/timba-sandbox-probe", os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// init runs the cleaner or the probe if this program was started under that name. Package initproc does the
-// same for the first process of a sandbox.
+// init runs the cleaner or the test of a sandbox, and never returns, if this program was started under the name
+// for that. Package initproc does the same for the first process of a sandbox.
 func init() {
 	if len(os.Args) == 0 {
 		return
@@ -32,28 +32,28 @@ func init() {
 
 // Process is a running program, in a sandbox or at LevelNone without one.
 type Process struct {
-	firstProcess *os.Process // init of the sandbox; at LevelNone the program itself
-	mark         string      // environment variable that marks its processes; only at LevelNone
+	firstProcess *os.Process // the sandbox's init process; at LevelNone the program itself
+	mark         string      // environment variable by which its processes are found; only at LevelNone
 	pidfd        int
-	lifeline     *os.File // this process's end of the socket to init; init ends everything when it closes
+	lifeline     *os.File // this end of a socket to the init process, which kills all processes when the socket closes
 	group        group
 	level        Level
 	uid          int
 	limit        Limit
 	isKilled     atomic.Bool
-	cause        atomic.Uint32 // EndReason of a kill by monitor, plus 1; 0 if there was none
+	cause        atomic.Uint32 // EndReason plus 1 if monitor has killed the processes; otherwise 0
 	isFrozen     atomic.Bool
-	mu           sync.Mutex // guards isReaped; no signal may be sent once that is set
-	isReaped     bool       // firstProcess was waited for, so that its PID may be another process's
-	initLeft     bool       // init is known to have left the cgroup that freezes
+	mu           sync.Mutex // guards isReaped; after that is set no signal may be sent
+	isReaped     bool       // firstProcess was waited for, so that another process may have its PID
+	initLeft     bool       // the init process is known to have left the cgroup that is frozen
 	waitOnce     sync.Once
-	monitorStop  chan struct{} // closed to stop monitor
+	monitorStop  chan struct{} // closed to stop the goroutine of monitor
 	status       Status
 }
 
-// Start runs a program. The program of a sandbox may start only after Start has returned; Wait reports if
-// that failed. At LevelNone the program ends with the calling thread, so that the caller must call
-// runtime.LockOSThread before.
+// Start starts a program, in a sandbox unless s.Level is LevelNone. In a sandbox the program may start only after
+// Start has returned; if it cannot be started, Wait reports that. At LevelNone the program ends with the thread
+// that started it, so the caller must call runtime.LockOSThread first.
 func Start(s Spec) (*Process, error) {
 	if s.Level == LevelNone {
 		return startPlain(s)
@@ -64,7 +64,7 @@ func Start(s Spec) (*Process, error) {
 	return start(s)
 }
 
-// start runs a program in a sandbox, even at a level that this machine may not support.
+// start starts a program in a sandbox. Unlike Start, it does not check whether this machine supports the level.
 func start(s Spec) (*Process, error) {
 	c, err := s.prepare()
 	if err != nil {
@@ -136,8 +136,9 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// initEnv keeps the process init small. It has one running thread, and GOMEMLIMIT allows garbage collection
-// only for the memory that polling the limits allocates.
+// initEnv is the environment of the sandbox's init process, whose settings of the Go runtime keep it small.
+// GOMEMLIMIT makes the runtime collect garbage, which GOGC=off turns off, once the process has used that much
+// memory.
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=24MiB", "GOTRACEBACK=none"}
 
 func (p *Process) sendConfig(c *initproc.Config) error {
@@ -151,14 +152,15 @@ func (p *Process) sendConfig(c *initproc.Config) error {
 	return wrapStep("lifeline", err)
 }
 
-// Level returns the level of the sandbox.
+// Level returns the level of the sandbox in which the program runs, or LevelNone.
 func (p *Process) Level() Level { return p.level }
 
-// PidFD returns a pidfd that becomes readable when the first process ends. It is valid until Wait. It is -1
-// on a kernel without pidfds, which supports only LevelNone.
+// PidFD returns a pidfd that becomes readable when the first process of the program or sandbox ends. It is valid
+// until Wait. On a kernel without pidfds, which supports only LevelNone, it is -1.
 func (p *Process) PidFD() int { return p.pidfd }
 
-// Pid returns the process ID of the first process, or 0 if it has ended.
+// Pid returns the process ID of the sandbox's init process, at LevelNone that of the program. It returns 0 after
+// Wait.
 func (p *Process) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,7 +170,8 @@ func (p *Process) Pid() int {
 	return p.firstProcess.Pid
 }
 
-// ThreadsFile returns the path of the file that lists the threads of all processes. Without a cgroup it returns "".
+// ThreadsFile returns the path of a file that lists the IDs of all threads of the program. It returns "" below
+// LevelFull.
 func (p *Process) ThreadsFile() string {
 	if p.group == nil {
 		return ""
@@ -176,8 +179,8 @@ func (p *Process) ThreadsFile() string {
 	return p.group.threadsFile()
 }
 
-// CPU returns the CPU time of all processes, including those that have ended. Without a cgroup it is only
-// known after Wait, and 0 before.
+// CPU returns the CPU time of all processes of the program, including those that have ended. Below LevelFull,
+// where there is no cgroup, it returns 0 until Wait has returned.
 func (p *Process) CPU() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -187,7 +190,8 @@ func (p *Process) CPU() time.Duration {
 	return p.group.cpu()
 }
 
-// Memory returns the memory in use by all processes, in bytes. Without a cgroup and after the end it returns 0.
+// Memory returns how many bytes of memory all processes of the program use. It returns 0 below LevelFull, where
+// there is no cgroup, and after Wait.
 func (p *Process) Memory() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,7 +201,7 @@ func (p *Process) Memory() int64 {
 	return p.group.memory()
 }
 
-// Kill ends all processes. They have ended when Wait returns.
+// Kill kills all processes of the program. It does not wait; all have ended when Wait returns.
 func (p *Process) Kill() {
 	p.isKilled.Store(true)
 	p.kill()
@@ -227,13 +231,14 @@ func (p *Process) kill() {
 	}
 }
 
-// killFor ends all processes because they reached a limit. Only the first reason is recorded.
+// killFor kills all processes because they exceeded a limit. Only the reason of the first call is recorded.
 func (p *Process) killFor(r EndReason) {
 	p.cause.CompareAndSwap(0, uint32(r)+1)
 	p.kill()
 }
 
-// Freeze stops all processes if on is true, and resumes them otherwise. Without a cgroup it returns an error.
+// Freeze stops all processes of the program if on is true, and resumes them if it is false. Below LevelFull,
+// where there is no cgroup, it returns an error.
 func (p *Process) Freeze(on bool) error {
 	if p.group == nil {
 		return wrapStep("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
@@ -257,7 +262,8 @@ func (p *Process) Freeze(on bool) error {
 	return nil
 }
 
-// awaitInitLeft waits until init has left the cgroup that freezes, or has ended.
+// awaitInitLeft waits until the init process has left the cgroup that is frozen, or has ended. It returns an
+// error after a minute.
 func (p *Process) awaitInitLeft() error {
 	fds := []unix.PollFd{{Fd: int32(p.lifeline.Fd()), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(time.Minute); ; { // it may take long on a busy machine
@@ -274,8 +280,8 @@ func (p *Process) awaitInitLeft() error {
 	}
 }
 
-// Wait waits until the program ends, ends its remaining processes, releases all resources and returns how the
-// program ended. Further calls return the same.
+// Wait waits until the program ends, kills its remaining processes, releases all resources, and returns how the
+// program ended. It may be called again and then returns the same.
 func (p *Process) Wait() Status {
 	p.waitOnce.Do(p.wait)
 	return p.status
@@ -313,13 +319,15 @@ func (p *Process) wait() {
 	}
 }
 
-// awaitEnd waits until a child has ended, but does not reap it, so that its PID stays reserved.
+// awaitEnd waits until a child process has ended. It does not reap the process, so that its PID is not used
+// again.
 func awaitEnd(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 
-// lastReport returns init's report. It returns nil if init was ended before it sent one.
+// lastReport returns the report of the sandbox's init process on how the program ended, or nil if it was killed
+// before.
 func (p *Process) lastReport() *initproc.Report {
 	data, _ := io.ReadAll(p.lifeline) // an error means that init ended early, or that there is no lifeline
 	var r initproc.Report
@@ -329,14 +337,15 @@ func (p *Process) lastReport() *initproc.Report {
 	return &r
 }
 
-// reasonOf maps the ends that init reports to reasons.
+// reasonOf maps the ends that the init process reports to the reasons in a Status.
 var reasonOf = map[initproc.End]EndReason{
 	initproc.Exited: Exited, initproc.MemoryLimit: MemoryLimit, initproc.ProcessLimit: ProcessLimit,
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
 
-// statusOf returns the status for init's report, which is nil if there is none. A limit ends a program by a
-// signal or makes it fail, so the limits are checked here to find the actual reason.
+// statusOf returns the status of the sandbox, from the report r of its init process or nil. A program that
+// exceeds a limit may seem to end by a signal or an error of its own, so statusOf also looks whether a limit was
+// reached.
 func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	s.Reason = Killed
 	if r != nil {
@@ -379,7 +388,7 @@ func reportError(r *initproc.Report) error {
 	return &remoteError{r.Text, syscall.Errno(r.Errno)}
 }
 
-// remoteError is an error that init reported.
+// remoteError is an error that the sandbox's init process has reported, with its error number.
 type remoteError struct {
 	text  string
 	errno syscall.Errno
@@ -390,13 +399,13 @@ func (e *remoteError) Error() string { return e.text }
 // Unwrap returns the error number.
 func (e *remoteError) Unwrap() error { return e.errno }
 
-// needsMonitor reports whether this process must enforce a limit because the kernel does not. That is the
-// limit of CPU time and, with cgroup v1, that of the total memory.
+// needsMonitor reports whether monitor must enforce a limit that the kernel does not enforce: that of CPU time
+// or, with cgroups of version 1, that of memory.
 func (p *Process) needsMonitor() bool {
 	return p.group != nil && (p.limit.CPU > 0 || !p.group.killsAll())
 }
 
-// monitor checks these limits regularly until Wait is called.
+// monitor checks the limits that the kernel does not enforce, until Wait is called.
 func (p *Process) monitor() {
 	tick := time.NewTicker(initproc.PollEvery)
 	defer tick.Stop()
@@ -410,7 +419,8 @@ func (p *Process) monitor() {
 	}
 }
 
-// checkLimits ends the program if it has reached a limit. It does nothing while the program is frozen.
+// checkLimits kills all processes if they have exceeded a limit of CPU time or memory. It does nothing while they
+// are frozen.
 func (p *Process) checkLimits() {
 	switch {
 	case p.isFrozen.Load():

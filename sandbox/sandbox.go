@@ -18,13 +18,13 @@ import (
 type Level uint8
 
 const (
-	// LevelNone runs the program without a sandbox, with all rights of the user who started timba.
+	// LevelNone means no sandbox: the program has all rights of the user who started timba.
 	LevelNone Level = iota
 	// LevelWeak uses Landlock and seccomp but no namespaces. The program cannot write files, use the network,
 	// or read files that it does not need.
 	LevelWeak
-	// LevelReduced adds namespaces. It has no cgroup, so that the total memory of all processes is only
-	// checked 20 times a second.
+	// LevelReduced adds namespaces, which hide files and processes. Because there is no cgroup, the total memory
+	// of all processes is only checked 20 times a second.
 	LevelReduced
 	// LevelFull uses namespaces, Landlock, seccomp and a cgroup.
 	LevelFull
@@ -40,7 +40,7 @@ func (l Level) String() string {
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
 
-// ParseLevel returns the level with the given name. Upper and lower case are the same.
+// ParseLevel returns the level with the given name, in upper or lower case.
 func ParseLevel(s string) (Level, error) {
 	for l, name := range levelNames {
 		if strings.EqualFold(s, name) {
@@ -50,19 +50,19 @@ func ParseLevel(s string) (Level, error) {
 	return LevelNone, fmt.Errorf("sandbox: %q is not a level: try none, weak, reduced or full", s)
 }
 
-// Limit holds the resource limits of a sandbox. They apply to all its processes together, except for Output
-// and OpenFiles.
+// Limit holds the limits of a sandbox. They apply to the sum over all its processes, except for Output and
+// OpenFiles.
 type Limit struct {
 	Memory    int64         // in bytes
 	Processes int           // processes and threads
 	CPU       time.Duration // 0 means no limit
-	Disk      int64         // size of the scratch file system in bytes; its files are in memory
+	Disk      int64         // size in bytes of the scratch file system, the writable directory; it is in memory
 	Inodes    int64         // files and directories in the scratch file system
-	Output    int64         // size of one file in bytes
-	OpenFiles int           // per process
+	Output    int64         // largest size of a file in bytes
+	OpenFiles int           // open files of each process
 }
 
-// DefaultLimit is the limit for a bot.
+// DefaultLimit is the usual limit for the sandbox of a bot.
 var DefaultLimit = Limit{
 	Memory:    512 << 20,
 	Processes: 64,
@@ -72,7 +72,7 @@ var DefaultLimit = Limit{
 	OpenFiles: 256,
 }
 
-// BuildLimit is the limit for the build of a bot.
+// BuildLimit is the limit for the sandbox in which a bot is built.
 var BuildLimit = Limit{
 	Memory:    2 << 30,
 	Processes: 256,
@@ -83,8 +83,8 @@ var BuildLimit = Limit{
 	OpenFiles: 1024,
 }
 
-// MaxMemory returns the most memory that a program can use, in bytes. Below LevelFull, files in the scratch
-// file system do not count towards Limit.Memory and are added.
+// MaxMemory returns the largest number of bytes of memory that a program with this limit can use. Below LevelFull
+// the files in its writable directory, which are in memory, do not count in l.Memory and are added.
 func (l Limit) MaxMemory(level Level) int64 {
 	if level == LevelFull {
 		return l.Memory
@@ -92,8 +92,8 @@ func (l Limit) MaxMemory(level Level) int64 {
 	return l.Memory + l.Disk
 }
 
-// Check returns l with DefaultLimit's values in place of zeros, except for CPU. It returns an error if a
-// limit is too small to run any program.
+// Check returns l with the values of DefaultLimit in place of zeros; a CPU of 0 stays and means no limit. It
+// returns an error if a limit is too small to run any program.
 func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
 	processes, openFiles := int64(l.Processes), int64(l.OpenFiles)
@@ -123,18 +123,18 @@ func (l Limit) Check() (Limit, error) {
 	return l, nil
 }
 
-// EndReason says why a sandbox ended.
+// EndReason says why a program ended or could not be started.
 type EndReason uint8
 
 const (
 	Exited       EndReason = iota // the program exited with the status in Status.Code
 	Signalled                     // the program was ended by Status.Signal
 	MemoryLimit                   // the processes used more memory than allowed
-	ProcessLimit                  // the program ended after it could not start a process
+	ProcessLimit                  // the program failed after it could not start another process
 	CPULimit                      // the processes used more CPU time than allowed
-	Forbidden                     // the program made a system call that only attackers make
-	Killed                        // Process.Kill or Process.Wait ended the program
-	NotStarted                    // the program was not started; see Status.Step and Status.Err
+	Forbidden                     // the program made a system call that only an attack needs
+	Killed                        // Process.Kill ended the program, or it is unknown how it ended
+	NotStarted                    // the program could not be started; see Status.Step and Status.Err
 )
 
 var reasonNames = [...]string{"exited", "signalled", "memory", "processes", "cpu", "forbidden", "killed", "not started"}
@@ -147,17 +147,17 @@ func (r EndReason) String() string {
 	return fmt.Sprintf("Reason(%d)", uint8(r))
 }
 
-// Status describes how a sandbox ended.
+// Status describes how a program, in a sandbox or without one, ended.
 type Status struct {
 	Reason EndReason
 	Code   int            // exit status, if Reason is Exited
 	Signal syscall.Signal // set if Reason is Signalled
-	Step   string         // the step of the start that failed, if Reason is NotStarted
+	Step   string         // the step of starting the sandbox that failed, if Reason is NotStarted
 	Err    error          // the cause, if Reason is NotStarted
 	CPU    time.Duration  // CPU time of all processes together
 }
 
-// String returns a predicate for the program, such as "exited with status 1".
+// String describes the end without a subject, such as "exited with status 1".
 func (s Status) String() string {
 	switch s.Reason {
 	case Exited:
@@ -178,46 +178,48 @@ func (s Status) String() string {
 	return "was ended"
 }
 
-// Spec describes a program to run, what it may see, and what it may use.
+// Spec describes a program to start, with its files, environment, limits and level of sandbox.
 type Spec struct {
-	Path string   // absolute path of the file to start, see interpreter.Find; at LevelNone also a name that PATH leads to
-	Args []string // the command line; Args[0] is the name that the program is started under
-	// Dir is the program's working directory, which is read-only and keeps its path. If it is "", the program
-	// has no directory of its own. If Build is set, the program works on a copy of Dir, and if it exits with
-	// status 0, files of the copy replace those of Dir. At LevelNone the program always works on Dir itself.
+	Path string   // absolute path of the program, see interpreter.Find; at LevelNone also a name that is searched in PATH
+	Args []string // the command line; Args[0] is the name under which the program is started
+	// Dir is the program's working directory, which has the same path in a sandbox and is read-only there. If it
+	// is "", the program starts in its writable directory. If Build is set, the program works on a copy of Dir,
+	// and if it exits with status 0, files of the copy replace those of Dir. At LevelNone the program always
+	// works on Dir itself.
 	Dir          string
 	Build        bool
-	VisiblePaths []string // further paths that the program may read
-	// Env is added to the small environment of a sandbox. At LevelNone it is added to the environment of this
-	// process.
+	VisiblePaths []string // further files and directories that the program may read
+	// Env contains variables that are added to the small environment of a sandbox or, at LevelNone, to the
+	// environment of this process.
 	Env                   []string
-	Stdin, Stdout, Stderr *os.File // nil stands for /dev/null
-	Limit                 Limit    // zero fields stand for DefaultLimit's; ignored at LevelNone
+	Stdin, Stdout, Stderr *os.File // nil means /dev/null
+	Limit                 Limit    // a zero field means that of DefaultLimit; ignored at LevelNone
 	Level                 Level
 }
 
-// Layer is one mechanism of a sandbox, such as seccomp, and says whether it works on this machine.
+// Layer describes one mechanism of sandboxes, such as seccomp, and whether it works on this machine.
 type Layer struct {
 	Name  string `json:"name"`
 	OK    bool   `json:"ok"`
 	Error string `json:"error,omitempty"` // why it does not work
-	Fix   string `json:"fix,omitempty"`   // what would help, as text or as a command
+	Fix   string `json:"fix,omitempty"`   // what the user can do about it, as text or as a command
 }
 
-// Trial is the result of one attack of SelfTest.
+// Trial is the result of one attack that SelfTest has made in a sandbox.
 type Trial struct {
 	Name    string `json:"name"`
 	Blocked bool   `json:"blocked"`
 	Text    string `json:"text"`
 }
 
-// MachineReport says which level of sandbox this machine supports, and which layers work.
+// MachineReport says which level of sandbox this machine supports, and which mechanisms work.
 type MachineReport struct {
 	Level  Level
 	Layers []Layer
 }
 
-// StepError is the error of a step that was necessary to create a sandbox. The program is not at fault.
+// StepError is the error of a step in creating a sandbox. The program is not to blame unless the step is
+// "program".
 type StepError struct {
 	Step string
 	Err  error
@@ -225,7 +227,7 @@ type StepError struct {
 
 func (e *StepError) Error() string { return "sandbox: " + e.Step + ": " + e.Err.Error() }
 
-// Unwrap returns the cause.
+// Unwrap returns Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
 func wrapStep(name string, err error) error {

@@ -14,7 +14,8 @@ import (
 // The filter is a list of denied system calls. Runtimes make too many other calls to list the allowed ones, and
 // namespaces restrict most of what those can do. All bots of a level have the same filter, and so have all builds.
 
-// attackCalls are the calls that only a program makes which tries to escape. The kernel kills it.
+// attackCalls are system calls that no program needs except to escape from a sandbox. The filter kills a program
+// that makes one.
 var attackCalls = []uint32{
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_OPEN_TREE, unix.SYS_MOVE_MOUNT,
 	unix.SYS_OPEN_TREE_ATTR, unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR,
@@ -24,7 +25,7 @@ var attackCalls = []uint32{
 	unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME,
 }
 
-// refusedCalls are calls that runtimes may try but do not need. They fail with EPERM.
+// refusedCalls are system calls that language runtimes may try but do not need. They fail with EPERM.
 var refusedCalls = []uint32{
 	unix.SYS_UNSHARE, unix.SYS_CHROOT, unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
 	unix.SYS_PROCESS_MADVISE, unix.SYS_PERF_EVENT_OPEN, unix.SYS_SYSLOG, unix.SYS_USERFAULTFD, unix.SYS_KEYCTL,
@@ -36,7 +37,7 @@ var refusedCalls = []uint32{
 	unix.SYS_SCHED_SETATTR,
 }
 
-// absentCalls fail with ENOSYS, as on a kernel that does not have them.
+// absentCalls are system calls that fail with ENOSYS, as on a kernel that does not have them.
 var absentCalls = []uint32{
 	unix.SYS_CLONE3,                                                              // its flags are in memory, which a filter cannot read; libraries fall back to clone
 	unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, // io_uring bypasses filters
@@ -44,14 +45,15 @@ var absentCalls = []uint32{
 	unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MEMFD_SECRET,
 }
 
-// covertCalls would allow two programs that see the same files to communicate: they reveal who locks or opens
-// a file.
+// covertCalls are system calls by which two programs that see the same files could communicate, because they
+// reveal who locks or opens a file. They are refused except in builds.
 var covertCalls = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
-// covertFcntl are the commands of fcntl that lock a file or report changes of it.
+// covertFcntl are the commands of fcntl that lock a file or report its changes. They are refused like
+// covertCalls.
 var covertFcntl = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
-// weakRefusedCalls are calls that Landlock does not restrict. They are denied at LevelWeak, where only
+// weakRefusedCalls are system calls that Landlock does not restrict. They are refused at LevelWeak, where only
 // Landlock protects files. Some of them could also affect other processes of the user.
 var weakRefusedCalls = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
@@ -59,18 +61,19 @@ var weakRefusedCalls = []uint32{
 	unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_IOPRIO_SET,
 }
 
-// signalCalls are the calls that send a signal, or open a process to send it one. Their first argument is the
-// process.
+// signalCalls are system calls that send a signal to a process, or open a process for that. Their first argument
+// is the ID of the process.
 var signalCalls = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
 
-// lastCall is the highest system call number that the lists take into account. Calls with higher numbers fail
-// with ENOSYS, as on a kernel that does not have them. CONTRIBUTING.md says how to raise it.
+// lastCall is the highest system call number that was considered for the lists in this package. Calls with higher
+// numbers fail with ENOSYS, as on an older kernel. CONTRIBUTING.md says how to raise it.
 const lastCall = 469
 
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// addFilter adds the filter to the configuration. Init must have started, because the filter may contain its PID.
+// addFilter adds the code of the system call filter to the configuration. The init process must have been
+// started, because the filter may contain its PID.
 func (p *Process) addFilter(c *initproc.Config) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")
@@ -93,7 +96,8 @@ func (p *Process) addFilter(c *initproc.Config) error {
 	return nil
 }
 
-// filterRules returns the rules for a configuration. pid is the process ID of init as the program sees it.
+// filterRules returns the rules for a sandbox with the configuration c. pid is the process ID of its init process
+// as the program sees it.
 func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	rules := []filterRule{
 		{calls: attackCalls, verdict: retKill},
@@ -138,14 +142,14 @@ func filterRules(c *initproc.Config, pid uint32) []filterRule {
 		filterRule{calls: calls(unix.SYS_PERSONALITY), when: all(not(argument(0, 0, readPersonality, fixedAddresses))), verdict: retErrno(unix.EPERM)})
 }
 
-// The arguments of personality that are allowed besides 0.
+// The arguments of the system call personality that are allowed in addition to 0.
 const (
 	readPersonality = 0xffffffff // returns the current personality
 	fixedAddresses  = 0x0040000  // ADDR_NO_RANDOMIZE
 )
 
-// kernelMemoryRules limit the memory that the kernel uses for the program to what initproc.PerFile assumes.
-// They deny enlarging the buffers of sockets and pipes, moving mapped pages into a pipe, threads with
+// kernelMemoryRules limit how much memory the kernel uses for a program without a cgroup, as initproc.PerFile
+// assumes. They refuse enlarging the buffers of sockets and pipes, moving mapped pages into a pipe, threads with
 // separate open files, and Landlock rules, whose number has no limit.
 var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_VMSPLICE, unix.SYS_LANDLOCK_CREATE_RULESET), verdict: retErrno(unix.ENOSYS)},
@@ -155,8 +159,8 @@ var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_CLONE), when: all(maskedArgument(0, unix.CLONE_THREAD|unix.CLONE_FILES, unix.CLONE_THREAD)), verdict: retErrno(unix.EPERM)},
 }
 
-// socketRules allow only connected pairs of stream or packet sockets. A datagram socket (a raw one is the
-// same) of a pair could send to any other socket, even to one in a read-only directory.
+// socketRules refuse all sockets except connected pairs of stream or packet sockets. A datagram socket of a pair
+// could send to any other socket, even to one in a read-only directory; a raw one is the same.
 var socketRules = []filterRule{
 	{calls: calls(unix.SYS_SOCKET), verdict: retErrno(unix.EAFNOSUPPORT)},
 	{calls: calls(unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN), verdict: retErrno(unix.EPERM)},
@@ -164,10 +168,11 @@ var socketRules = []filterRule{
 	{calls: calls(unix.SYS_SOCKETPAIR), when: all(not(maskedArgument(1, socketTypes, unix.SOCK_STREAM, unix.SOCK_SEQPACKET))), verdict: retErrno(unix.EAFNOSUPPORT)},
 }
 
-// socketTypes masks the bits of a socket's type that are not flags.
+// socketTypes is the mask of the type in the second argument of socketpair; the other bits are flags.
 const socketTypes = 0xf
 
-// weakRules returns the rules for a program without namespaces. landlock is the version of Landlock.
+// weakRules returns additional rules for a program at LevelWeak, without namespaces. landlock is the version of
+// Landlock.
 func weakRules(landlock int) []filterRule {
 	rules := []filterRule{
 		{calls: weakRefusedCalls, verdict: retErrno(unix.EPERM)},

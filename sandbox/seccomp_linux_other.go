@@ -2,8 +2,8 @@
 
 package sandbox
 
-// auditArch is 0 on architectures whose system calls were not reviewed. No filter can be made there, so that
-// no sandbox is started.
+// auditArch is 0 on architectures whose system calls were not reviewed. Without it no filter is made and no
+// sandbox started.
 const auditArch uint32 = 0
 
 var oldAttacks, oldRefused, oldCovert, oldWeakRefused []uint32

@@ -18,11 +18,11 @@ import (
 // trialLimit is the limit of the sandboxes in SelfTest. It is small, so that a successful attack does little harm.
 var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, Disk: 8 << 20, Inodes: 256, Output: 8 << 20, OpenFiles: 64}
 
-// trialTime is how long an attack may run.
+// trialTime is how long an attack of SelfTest may run.
 const trialTime = time.Minute
 
-// trial is an attack. run returns a text that says how the attack was refused, or an error that says what it
-// achieved.
+// trial is an attack of SelfTest. run makes it inside a sandbox. It returns how the attack was refused, or an
+// error that says what the attack achieved.
 type trial struct {
 	name string
 	run  func(level Level) (refused string, err error)
@@ -42,8 +42,8 @@ var trials = []trial{
 	{"leaves a process behind", leaveProcess},
 }
 
-// SelfTest runs real attacks in sandboxes with small limits and returns the results. This machine must
-// support the level.
+// SelfTest makes real attacks in sandboxes of the given level, with small limits, and returns whether each was
+// blocked. This machine must support the level.
 func SelfTest(level Level) []Trial {
 	results := make([]Trial, 0, len(trials))
 	for _, t := range trials {
@@ -72,11 +72,12 @@ func (t trial) execute(level Level) Trial {
 	return result
 }
 
-// exitSucceeded is the exit status of a successful attack.
+// exitSucceeded is the exit status of this program after an attack that succeeded.
 const exitSucceeded = 3
 
-// runTrial runs an attack in a sandbox. It returns the first line that the attack printed and how it ended,
-// and an error if one of its processes still runs.
+// runTrial makes the attack called name in a sandbox. It returns the first line that the attack printed, and how
+// its process ended. The error says that the sandbox could not be started, or that a process of the attack still
+// runs.
 func runTrial(name string, level Level) (string, Status, error) {
 	p, out, err := startProbe(level, trialLimit, name)
 	if err != nil {
@@ -137,7 +138,7 @@ func startMany(Level) (string, error) {
 	return "", errors.New("it started 200 processes")
 }
 
-// useCPU uses CPU time until it has had three times as much as allowed. That takes a while on a busy machine.
+// useCPU tries to use three times as much CPU time as its sandbox allows, for at most trialTime.
 func useCPU(Level) (string, error) {
 	var used unix.Rusage
 	for began := time.Now(); time.Since(began) < trialTime; {

@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// prepare returns the configuration for init. It does not set the user.
+// prepare checks s and returns the configuration for the sandbox's init process, except for the user ID and the
+// filter.
 func (s Spec) prepare() (*initproc.Config, error) {
 	limit, err := s.Limit.Check()
 	if err != nil {
@@ -52,9 +53,9 @@ func (s Spec) prepare() (*initproc.Config, error) {
 	return c, nil
 }
 
-// homeDir returns the path of the writable directory: /tmp, or /scratch if a visible path is below /tmp. A
-// Landlock rule also applies to the mounts below its directory: if /tmp were writable, the program could
-// write to a named pipe in a directory that is visible below it.
+// homeDir returns the path of the program's writable directory: /tmp, or /scratch if a visible path is below
+// /tmp. That is because a Landlock rule also applies to mounts below its directory: if /tmp were writable, the
+// program could write to a named pipe in a visible directory below it.
 func homeDir(c *initproc.Config) string {
 	for _, b := range append(c.Binds, c.OwnDir) {
 		if plan.IsWithin(b.Target, "/tmp") {
@@ -64,7 +65,8 @@ func homeDir(c *initproc.Config) string {
 	return "/tmp"
 }
 
-// bindDir returns the bind of a program's directory, from its path without symbolic links to the path given.
+// bindDir returns the bind mount that makes a program's directory visible at the same path. It returns an error
+// if dir is not a directory, or is one that no program may have, such as / or /proc.
 func bindDir(dir string) (b initproc.Bind, err error) {
 	if b, err = bind(dir); err != nil {
 		return b, err
@@ -84,7 +86,7 @@ func bindDir(dir string) (b initproc.Bind, err error) {
 	return b, nil
 }
 
-// bind returns a Bind that shows a file or directory at the same path as outside.
+// bind returns the bind mount that makes a file or directory visible in the sandbox at the same path as outside.
 func bind(path string) (b initproc.Bind, err error) {
 	if b.Target, err = filepath.Abs(path); err == nil {
 		b.Source, err = filepath.EvalSymlinks(b.Target)
@@ -92,8 +94,8 @@ func bind(path string) (b initproc.Bind, err error) {
 	return b, err
 }
 
-// showAll adds the binds of paths to c, outer directories first. In a sandbox with namespaces it leaves out
-// paths that are visible already.
+// showAll adds bind mounts of paths to c, outer directories first. With namespaces it leaves out paths, and the
+// program's own directory, that other mounts make visible already.
 func showAll(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
 		b, err := bind(path)
@@ -119,8 +121,9 @@ func showAll(c *initproc.Config, paths []string) error {
 	return nil
 }
 
-// environment returns the environment of a program. It has the sizes of heaps that runtimes would otherwise
-// derive from the memory of the machine. more are further variables, which replace those of the same name.
+// environment returns the environment of a program in a sandbox. It contains heap sizes that fit the memory
+// limit, which runtimes would otherwise derive from the memory of the machine. home is the writable directory, or
+// "". more contains further variables, which replace those with the same name.
 func environment(l Limit, home string, more []string) []string {
 	const mb = 1 << 20
 	env := []string{
@@ -146,15 +149,15 @@ func environment(l Limit, home string, more []string) []string {
 	return env
 }
 
-// systemPaths are the programs, libraries and configuration files that every sandbox shows, if they exist.
-// Symbolic links are copied as links.
+// systemPaths are the programs, libraries and configuration files that are visible in every sandbox, if they
+// exist. Symbolic links are copied as links.
 var systemPaths = append(slices.Clone(plan.ProgramDirs),
 	"/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
 	"/etc/ssl/openssl.cnf", // without it Node exits
 	"/etc/localtime", "/etc/magic", "/etc/mime.types", "/etc/perl", "/etc/php",
 )
 
-// systemPatterns are glob patterns for further system paths.
+// systemPatterns are glob patterns for further paths that are visible in every sandbox.
 var systemPatterns = []string{"/etc/java*", "/etc/python*"}
 
 // allSystemPaths returns systemPaths and the matches of systemPatterns.
@@ -167,7 +170,7 @@ func allSystemPaths() []string {
 	return paths
 }
 
-// perFile returns how much memory the kernel of this machine may use for each kind of open file.
+// perFile returns how many bytes of memory the kernel of this machine may use for an open file, by its kind.
 func perFile(l Limit) initproc.PerFile {
 	buffer := readNumber("/proc/sys/net/core/wmem_default")
 	if buffer == 0 {

@@ -20,7 +20,7 @@ const (
 	blocks    = 256
 )
 
-// uidBlock is the block of user IDs that this process has reserved.
+// uidBlock is the block of user IDs that this process has reserved for its sandboxes, if it runs as root.
 type uidBlock struct {
 	mu        sync.Mutex
 	first     int // first ID of the block; 0 if none is reserved yet
@@ -30,7 +30,8 @@ type uidBlock struct {
 
 var uids uidBlock
 
-// acquire returns an ID that is not in use. The first call reserves a block.
+// acquire returns a user ID that no sandbox uses. The first call reserves a block. The caller must release the
+// ID.
 func (u *uidBlock) acquire() (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -86,8 +87,8 @@ func (u *uidBlock) reserveBlock() error {
 	return fmt.Errorf("other programs have taken all %d blocks of users", n)
 }
 
-// uidRange returns the first ID of all blocks and their number. In a container that does not have these high
-// IDs, it returns the upper part of the IDs that exist.
+// uidRange returns the first user ID of all blocks and the number of blocks. In a container that does not have
+// IDs as high as firstUID, it returns the highest IDs that exist.
 func uidRange() (first, n int, err error) {
 	ranges, err := os.ReadFile("/proc/self/uid_map")
 	if err != nil {
@@ -112,7 +113,8 @@ func uidRange() (first, n int, err error) {
 	return largest + size - 16*blockSize, 8, nil
 }
 
-// knownUser returns the name of a user in /etc/passwd whose ID is in the block, or "" if there is none.
+// knownUser returns the name of a user in /etc/passwd whose ID is in the block that begins at first, or "" if
+// there is none.
 func knownUser(first int) string {
 	users, _ := os.ReadFile("/etc/passwd") // a missing file has no users
 	for line := range strings.Lines(string(users)) {
