@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkShape returns an error unless a state can be copied by copying its value: it must be a pointer to a
-// struct without pointers.
+// checkShape returns an error unless the states of v are pointers to structs without pointers, so that `copy
+// := *state` is an independent copy.
 func checkShape(v *rules.Variant) error {
 	p := reflect.ValueOf(deal(v, 0))
 	if p.Kind() != reflect.Pointer || p.Elem().Kind() != reflect.Struct {
@@ -36,14 +36,15 @@ func checkFlat(t reflect.Type, path string) error {
 	return nil
 }
 
-// valueOf returns a copy of the state's value, which can be compared by ==.
+// valueOf returns a copy of the struct that s points to, as a value that == can compare.
 func valueOf(s rules.State) any { return reflect.ValueOf(s).Elem().Interface() }
 
-// copyState sets dst to a copy of src. Both have the same type.
+// copyState copies the struct that src points to into the one that dst points to. Both must have the same
+// type.
 func copyState(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf(src).Elem()) }
 
-// checkDeal deals from several seeds. The same seed must give the same position, and different seeds must
-// give different positions exactly if the variant has chance.
+// checkDeal returns an error unless the same seed always gives the same first position, and different seeds
+// give different ones exactly if v.HasChance is set.
 func checkDeal(v *rules.Variant) error {
 	const seeds = 16
 	positions := map[any]bool{}
@@ -65,7 +66,7 @@ func checkDeal(v *rules.Variant) error {
 	return nil
 }
 
-// checkAllocs returns an error if playing a game allocates memory.
+// checkAllocs returns an error if playing a random game allocates memory. number seeds the game.
 func checkAllocs(v *rules.Variant, number uint64) error {
 	from := deal(v, number)
 	s := from.Clone()

@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkDisplay checks the Display of a game against the view of the first position.
+// checkDisplay returns an error unless the first position of v has a view with the keys that the game's
+// Display names.
 func checkDisplay(v *rules.Variant) error {
 	d := v.Game.Display
 	view := protocol.Pairs(deal(v, 0).View(nil, 0))

@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkFromView makes a position from the view of a seat. The seat must see the same in it, the game must be
-// playable to its end from there, and wrong views must be refused.
+// checkFromViews calls checkFromView for the seat to move and for a random seat.
 func (w *walk) checkFromViews() error {
 	seat := w.r.Below(w.v.Players)
 	if turn := w.s.Turn(); turn >= 0 && turn != seat {
@@ -22,8 +21,9 @@ func (w *walk) checkFromViews() error {
 	return w.checkFromView(seat)
 }
 
-// checkFromView makes a position from what a seat sees, and wants the seat to see the
-// same in it, the game to go on from it to its end, and wrong views to be refused.
+// checkFromView makes a position from what seat may know of the current one. It returns an error unless the
+// seat knows exactly the same about the new position and a game can be played to its end from there. From
+// time to time it also checks that FromView refuses invalid views.
 func (w *walk) checkFromView(seat int) error {
 	o := rules.Observe(w.s, seat)
 	if len(o.View) > protocol.MaxLine {
@@ -70,7 +70,8 @@ func (w *walk) checkFromView(seat int) error {
 	return nil
 }
 
-// sameObservation returns an error unless two observations agree.
+// sameObservation returns an error unless got has the same view, turn and ply as want, and the same legal
+// moves if want has any.
 func sameObservation(want, got rules.Observation) error {
 	switch {
 	case !bytes.Equal(got.View, want.View):
@@ -83,8 +84,8 @@ func sameObservation(want, got rules.Observation) error {
 	return nil
 }
 
-// checkWrongView returns an error unless FromView refuses the view with a good error, or returns a position
-// with exactly that view.
+// checkWrongViews removes each key of the view in o and replaces its value by invalid ones, and checks
+// FromView with each result. A missing key must give an error that names it.
 func (w *walk) checkWrongViews(o rules.Observation) error {
 	for key, value := range o.View.All() {
 		pair := string(key) + "=" + string(value)
@@ -105,8 +106,8 @@ func (w *walk) checkWrongViews(o rules.Observation) error {
 	return nil
 }
 
-// checkWrongView wants a view, whatever it is, to be refused with a good error or to be
-// that of the position made.
+// checkWrongView returns an error unless FromView refuses the view in o with an error that names the game and
+// quotes the fault, or returns a position that has exactly this view.
 func (w *walk) checkWrongView(o rules.Observation) error {
 	made, err := w.v.FromView(o, w.r)
 	if err == nil {
@@ -125,15 +126,16 @@ func (w *walk) checkWrongView(o rules.Observation) error {
 }
 
 const (
-	// fewHands is the maximum number of arrangements of the hidden cards that are compared. manyDraws is the
-	// number of random draws, enough to see each of so few arrangements.
+	// fewHands is the maximum number of possible deals of the hidden cards for which checkArrangements
+	// compares them all. manyDraws is the number of random deals that it draws, enough to see each of so
+	// few.
 	fewHands  = 16
 	manyDraws = 40 * fewHands
 )
 
-// checkArrangements checks that FromView can return every arrangement of the hands that Redeal can, and the
-// real one, if there are few. For a seat that is not to move it may return more, because Redeal may leave the
-// seat to move its choice.
+// checkArrangements checks, if few deals of the hidden cards are possible, that FromView can return the
+// actual one and every one that Redeal can. For a seat that is not to move it may return more, because Redeal
+// may not change the choice of moves that the seat to move has.
 func (w *walk) checkArrangements(o rules.Observation) error {
 	dealt, many := w.arrangements(func() (rules.State, error) { return redealCopy(w.s, o.Seat, w.r), nil })
 	if many {
@@ -157,8 +159,8 @@ func (w *walk) checkArrangements(o rules.Observation) error {
 	return nil
 }
 
-// arrangements returns the views of all seats in the positions that draw returns. many is true if there are
-// more than fewHands of them.
+// arrangements calls draw for random positions and returns the set of their views, each the joined views of
+// all seats. many is true if there are more than fewHands; the set is then incomplete.
 func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]bool, many bool) {
 	seen = map[string]bool{}
 	for range manyDraws {
@@ -172,7 +174,7 @@ func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]b
 	return seen, false
 }
 
-// views returns the views of all seats.
+// views returns the views that all seats have of s, one a line.
 func (w *walk) views(s rules.State) string {
 	var all []byte
 	for seat := range w.v.Players {

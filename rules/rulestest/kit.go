@@ -11,32 +11,33 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Options tells Run what it cannot find out about a game by itself.
+// Options has what Run needs to know to check a game beyond its Variants.
 type Options struct {
-	// CheckTotal checks the sum of the points of a finished game. If it is nil, nothing is checked.
+	// CheckTotal returns an error if the points of s, a finished game, have an impossible sum. If it is
+	// nil, the sum is not checked.
 	CheckTotal func(v *rules.Variant, s rules.State) error
-	// CheckState checks the invariants of a state, such as that every card is in one place. Redealt states
-	// must satisfy them too. If it is nil, nothing is checked.
+	// CheckState returns an error if s violates an invariant of the game, such as that every card is in one
+	// place. It is also called for positions whose hidden cards were dealt again. If it is nil, nothing is
+	// checked.
 	CheckState func(v *rules.Variant, s rules.State) error
-	// Variants lists the options to test. If it is nil, Run tests combinations of all words and of a few
-	// values of each number, or a sample of them if there are many.
+	// Variants has the values of options, by name, for each variant to test. If it is nil, Run tests
+	// combinations of all words and of a few values of each number, or a sample of them if there are many.
 	Variants []map[string]string
-	// Games is the number of random games to play, over all variants. Each variant has at least one. 0 means
-	// 150.
+	// Games is the number of random games to play over all variants, at least one for each. 0 means 150.
 	Games int
 }
 
-// maxVariants is the maximum number of combinations of options in the sample.
+// maxVariants is the maximum number of combinations of options that Run tests if Options.Variants is nil.
 const maxVariants = 64
 
-// Run checks a game and fails the test at the first fault. It measures allocations, so the test must not run
-// in parallel with others.
+// Run checks everything that package rules promises of a game, and fails the test at the first violation. It
+// measures allocations, so the test must not run in parallel with others.
 func Run(t *testing.T, g *rules.Game, o Options) {
 	t.Helper()
 	kit.Must(t, check(g, o))
 }
 
-// check returns the first fault of a game.
+// check returns an error for the first violation of the promises of package rules that it finds in g.
 func check(g *rules.Game, o Options) error {
 	if err := checkOptions(g); err != nil {
 		return err
@@ -53,12 +54,13 @@ func check(g *rules.Game, o Options) error {
 	return nil
 }
 
-// games returns the number of games for each of n variants.
+// games returns how many games are played for each variant if there are n variants.
 func games(o Options, n int) int {
 	return max(1, cmp.Or(o.Games, 150)/n)
 }
 
-// checkVariant makes all checks of one variant. The number of the variant seeds its games.
+// checkVariant makes all checks of one variant and plays the given number of random games. number, the index
+// of the variant, seeds the games.
 func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 	if err := checkSettings(v); err != nil {
 		return err
@@ -93,11 +95,11 @@ func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 	return checkAllocs(v, number)
 }
 
-// seedOf returns a game seed for a number.
+// seedOf returns a seed that differs for each n.
 func seedOf(n uint64) rules.Seed { return rules.Seed{}.Derive(fmt.Sprint("rulestest ", n)) }
 
-// deal returns the first position for a number. Even numbers use the SHA-256 stream and odd numbers the fast
-// stream, so that both are tested.
+// deal returns the first position of a game that n seeds. It uses the SHA-256 stream for even n and the fast
+// stream for odd n, so that both are tested.
 func deal(v *rules.Variant, n uint64) rules.State {
 	stream := rules.NewStream(seedOf(n))
 	if n%2 == 1 {

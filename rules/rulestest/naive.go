@@ -15,19 +15,20 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Naive is a second implementation of a game, written from the text of its rules with strings, slices and
-// maps. The methods correspond to those of rules.State.
+// Naive is a second, simple implementation of a game, written from the text of its rules. Its methods
+// correspond to those of rules.State.
 type Naive interface {
 	Turn() int
 	Ply() int
 	Legal() []string
 	Play(move string)
 	View(seat int) string
-	NewEvents(seat int) []string // events since the last call
+	NewEvents(seat int) []string // events that the seat may see, since the last call
 	Points() []float64
 }
 
-// Pair is one game played in the engine and in the naive implementation at the same time.
+// Pair is one game that is played at the same time by the real implementation, the engine, and by a naive
+// one.
 type Pair[N Naive] struct {
 	State   rules.State
 	Naive   N
@@ -36,21 +37,22 @@ type Pair[N Naive] struct {
 	log     rules.Log
 }
 
-// NewPair returns a pair and compares its first positions. deal, such as the seed, identifies the deal in
-// errors.
+// NewPair returns a Pair of s and n, and an error if they are not the same first position. deal, such as the
+// seed, identifies the game in errors.
 func NewPair[N Naive](v *rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
 	p := &Pair[N]{State: s, Naive: n, variant: v, deal: deal}
 	p.State.LogStart(&p.log)
 	return p, p.compare()
 }
 
-// FirstPosition returns the first position for a seed.
+// FirstPosition returns the first position of a game of v for a seed.
 func FirstPosition(v *rules.Variant, seed rules.Seed) rules.State {
 	stream := rules.NewStream(seed)
 	return v.Deal(&stream)
 }
 
-// compare returns an error if the positions, or the events since the last call, differ.
+// compare returns an error if the positions of the two implementations, or their events since the last call,
+// differ.
 func (p *Pair[N]) compare() error {
 	type position struct {
 		Turn, Ply     int
@@ -81,7 +83,8 @@ func (p *Pair[N]) compare() error {
 	return p.errorf("(-naive +fast)\n%s", cmp.Diff(slow, fast))
 }
 
-// rank returns the rank of a seat: 1 plus the number of sides with more points.
+// rank returns the rank of a seat, given the points of all seats: 1 plus the number of sides with more
+// points.
 func (p *Pair[N]) rank(seat int, points []float64) int {
 	sums := map[int]float64{}
 	for other, n := range points {
@@ -100,8 +103,8 @@ func (p *Pair[N]) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings, p.deal, p.Naive.Ply()}, args...)...)
 }
 
-// Try makes a move, given by its text, in both implementations and compares them. If the naive one finds it
-// illegal, the engine must refuse it and stay unchanged.
+// Try makes the move with the given text in both implementations, and returns an error if they differ
+// afterwards. If the move is illegal in the naive one, the engine must refuse it and stay unchanged.
 func (p *Pair[N]) Try(text string) error {
 	legal := slices.Contains(p.Naive.Legal(), text)
 	before := valueOf(p.State)
@@ -122,8 +125,8 @@ func (p *Pair[N]) Try(text string) error {
 	return p.compare()
 }
 
-// PlayOn makes moves to the end of the game, or up to ply last. pick returns the index of the move among n
-// legal moves.
+// PlayOn makes moves until the game ends or has last plies, and compares the implementations after each. pick
+// returns the index of the next move among the n legal ones.
 func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 	for p.Naive.Turn() >= 0 && p.Naive.Ply() < last {
 		legal := p.Naive.Legal()
@@ -134,9 +137,9 @@ func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 	return nil
 }
 
-// FuzzNaive fuzzes a comparison of the engine and naive rules. The first four bytes of the input are passed
-// to deal. Each following byte below 192 makes a legal move. Any other byte, together with the byte after it,
-// gives the number of a move that may be illegal.
+// FuzzNaive is a fuzz test that compares the engine with naive rules. It passes the first four bytes of the
+// input to deal, which creates the game. Each following byte below 192 selects a legal move. Any other byte,
+// together with the byte after it, is the number of a move that may be illegal.
 func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pair[N]) {
 	f.Add([]byte{})
 	f.Add([]byte("\x01\x00\x01\x02playing whatever these words happen to say"))
@@ -161,8 +164,8 @@ func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pai
 	})
 }
 
-// NaiveStream implements the stream of SPEC.md, "Seeds and deals", a second time. The result returns random
-// numbers below its argument.
+// NaiveStream is a second implementation of the random stream of SPEC.md, "Seeds and deals". It returns a
+// function that returns a random number from 0 to its argument minus 1.
 func NaiveStream(seed [32]byte) func(uint64) int {
 	var block uint64
 	var ready []uint32

@@ -10,9 +10,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkOpening checks the openings of a game that has the option. The moves in the events of the opening,
-// made from the position without an opening, must lead to the first position. The game must not be over
-// there, and the seat to move must not be able to win at once.
+// checkOpening checks the random moves before the first turn, if the game has an option for them. Making the
+// logged moves from the position without an opening must lead to the first position. The game must not be
+// over there, and the seat to move must not be able to win at once.
 func checkOpening(v *rules.Variant) error {
 	name := rules.OpeningOption.Name
 	plies := v.Settings.Int(name)
@@ -58,8 +58,8 @@ func checkOpening(v *rules.Variant) error {
 	return nil
 }
 
-// withoutOpening returns the variant without an opening, and without a limit, which does not count the plies
-// of openings.
+// withoutOpening returns v without an opening and without a limit. The limit would be wrong, because it does
+// not count the moves of openings.
 func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	given := map[string]string{}
 	for _, s := range v.Settings {
@@ -71,8 +71,8 @@ func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	return v.Game.Resolve(given)
 }
 
-// makeOpening makes the plies that the events describe, and checks that making them logs the same events. It
-// returns the number of plies.
+// makeOpening makes in s the moves that the events in told describe, and returns their number. It returns an
+// error unless making them logs the same events.
 func makeOpening(s rules.State, told []string) (plies int, err error) {
 	var log rules.Log
 	for _, text := range told[1:] {
@@ -110,8 +110,8 @@ func winsAtOnce(s rules.State) bool {
 	})
 }
 
-// CheckWithoutOpening tests a game for which no good opening was found, from its first position. It plays
-// random moves and checks that FromView returns every position from the view of each seat.
+// CheckWithoutOpening tests a game that begins at s because all random openings were rejected. It plays
+// random moves and checks that FromView can return every position from the view of each seat.
 func CheckWithoutOpening(t *testing.T, v *rules.Variant, s rules.State) {
 	t.Helper()
 	var log rules.Log

@@ -59,7 +59,7 @@ func checkOption(o rules.Option) error {
 	return nil
 }
 
-// checkRefusals tries values that the option does not allow.
+// checkRefusals returns an error unless the game refuses values that option o does not allow.
 func checkRefusals(g *rules.Game, o rules.Option) error {
 	bad := []string{"", "nonesuch", "1e3", " " + o.DefaultText()}
 	if o.Values == nil {
@@ -74,7 +74,7 @@ func checkRefusals(g *rules.Game, o rules.Option) error {
 	return nil
 }
 
-// checkDefaults checks that a game without given options has all defaults.
+// checkDefaults returns an error unless all options have their defaults when none is given.
 func checkDefaults(g *rules.Game) error {
 	v, err := g.Resolve(nil)
 	if err != nil {
@@ -88,7 +88,8 @@ func checkDefaults(g *rules.Game) error {
 	return nil
 }
 
-// variantsOf returns the variants for the given options, or a sample of Variants if given is nil.
+// variantsOf returns a variant for each element of given, which has values of options by name. If given is
+// nil, it returns a sample of Variants.
 func variantsOf(g *rules.Game, given []map[string]string) (variants []*rules.Variant, err error) {
 	for _, options := range given {
 		v, err := g.Resolve(options)
@@ -112,8 +113,8 @@ func variantsOf(g *rules.Game, given []map[string]string) (variants []*rules.Var
 }
 
 // Variants returns a variant for every combination of the words and of a few values of each number, the
-// defaults first. It omits combinations that the game refuses, and returns an error if the game refuses one
-// without a helpful error.
+// defaults first. It omits combinations that the game refuses. It returns an error if a refusal does not say
+// which option is wrong.
 func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
 	for _, options := range combinations(g.Options) {
 		v, err := g.Resolve(options)
@@ -133,7 +134,8 @@ func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
 	return variants, nil
 }
 
-// combinations returns the product of the values of all options. The first has every default.
+// combinations returns all combinations of the words and of a few values of each number, as values by name.
+// The first has every default.
 func combinations(options []rules.Option) []map[string]string {
 	all := []map[string]string{{}}
 	for _, o := range options {
@@ -160,7 +162,8 @@ func combinations(options []rules.Option) []map[string]string {
 	return all
 }
 
-// checkCombinationError returns an error unless err names the game, an option and its value.
+// checkCombinationError returns an error unless err, the refusal of the given options, names the game, an
+// option and its value.
 func checkCombinationError(g *rules.Game, options map[string]string, err error) error {
 	text := err.Error()
 	if strings.HasPrefix(text, g.Name+": ") {
@@ -173,8 +176,8 @@ func checkCombinationError(g *rules.Game, options map[string]string, err error) 
 	return fmt.Errorf("options: %v are refused with %q: name the game first, an option and its value", options, text)
 }
 
-// checkSettings checks that the settings resolve to themselves, and that the numbers of seats and sides are
-// valid.
+// checkSettings returns an error unless v.Settings resolve to the same variant, and the numbers of seats and
+// sides are valid.
 func checkSettings(v *rules.Variant) error {
 	given := map[string]string{}
 	options := v.Game.Options

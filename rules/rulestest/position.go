@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkPosition checks what must hold in every position. legal has the legal moves of s.
+// checkPosition checks everything that must hold in every position s. legal has its legal moves.
 func checkPosition(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	if turn := s.Turn(); turn != rules.Over && (turn < 0 || turn >= v.Players) {
 		return fmt.Errorf("turn: %d is not a seat", turn)
@@ -32,7 +32,8 @@ func checkPosition(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	return checkPoints(v, s)
 }
 
-// checkLegal checks the list of legal moves.
+// checkLegal returns an error unless legal, the legal moves of s, is in order and empty only at the end of
+// the game, and Check accepts each move.
 func checkLegal(s rules.State, legal []rules.Move) error {
 	if over := s.Turn() == rules.Over; over != (len(legal) == 0) {
 		return fmt.Errorf("legal: %d moves, and over is %v", len(legal), over)
@@ -55,7 +56,8 @@ func checkLegal(s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// checkRefused checks that an illegal move is refused with a good error and leaves the state unchanged.
+// checkRefused returns an error unless s refuses the illegal move m with a good error and still has the value
+// before afterwards.
 func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) error {
 	var log rules.Log
 	err := rules.Play(s, m, &log)
@@ -84,8 +86,8 @@ func checkError(v *rules.Variant, err error, text string) error {
 	return nil
 }
 
-// checkTexts checks that every legal move has a unique text that ParseMove parses. Texts that are almost a
-// move must be refused, or be another move.
+// checkTexts returns an error unless every legal move has a unique text that ParseMove parses. Texts that are
+// almost a move must be refused or be another move.
 func checkTexts(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	seen := map[string]bool{}
 	junk := []string{"", " ", "-", ":", "nonesuch", "\x00", "ñ", "99999999999999999999", "-1", "+1", strings.Repeat("1", 300)}
@@ -111,7 +113,8 @@ func checkTexts(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// checkParse parses any text. It must be the only text of a move, or be refused with a good error.
+// checkParse parses an arbitrary text. It returns an error unless the text is exactly that of a move, or is
+// refused with a good error.
 func checkParse(v *rules.Variant, s rules.State, text string) error {
 	m, err := s.ParseMove(text)
 	if err != nil {
@@ -123,7 +126,7 @@ func checkParse(v *rules.Variant, s rules.State, text string) error {
 	return nil
 }
 
-// checkPoints checks the number of points.
+// checkPoints returns an error unless s has points for each seat.
 func checkPoints(v *rules.Variant, s rules.State) error {
 	if points := s.Points(); len(points) != v.Players {
 		return fmt.Errorf("points: %v for %d players", points, v.Players)

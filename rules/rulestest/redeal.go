@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// redealCopy returns a copy of the position in which everything that is hidden from a seat is dealt anew. If
-// nothing is hidden in the game, it is the same position.
+// redealCopy returns a copy of s in which everything that is hidden from seat is dealt anew. If nothing is
+// hidden in the game, the copy is equal to s.
 func redealCopy(s rules.State, seat int, r *rules.Rand) rules.State {
 	c := s.Clone()
 	if c, ok := c.(rules.Redealer); ok {
@@ -17,7 +17,8 @@ func redealCopy(s rules.State, seat int, r *rules.Rand) rules.State {
 	return c
 }
 
-// checkRedeal checks that a seat cannot notice a redeal, and that the resulting position is valid.
+// checkRedeal deals everything anew that is hidden from a seat. It returns an error unless the seat has the
+// same view and moves afterwards, and the position is valid.
 func (w *walk) checkRedeal(seat int) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil
@@ -50,8 +51,9 @@ func (w *walk) checkRedeal(seat int) error {
 	return nil
 }
 
-// compareEvents makes a move in the position and in a redealt copy of it. If a seat has the same view of both
-// afterwards, it must also have got the same events.
+// compareEvents makes m in a copy of the current position and in a second copy whose cards that are hidden
+// from a seat were dealt anew. If the seat has the same view of both afterwards, it must also have seen the
+// same events.
 func (w *walk) compareEvents(m rules.Move) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil

@@ -9,23 +9,23 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// walk plays one random game and checks every position and every move.
+// walk is one random game. Playing it checks every position and every move.
 type walk struct {
 	v     *rules.Variant
 	o     Options
 	seed  uint64
 	r     *rules.Rand
 	s     rules.State
-	legal []rules.Move // in position s
+	legal []rules.Move // legal moves of s
 	moves []rules.Move // all moves made so far
 
-	redealing bool // sometimes the game continues from a redealt position
+	redealing bool // hidden cards are dealt again from time to time during the game
 	scan      bool // all move numbers are tried in the first position
 	hidden    int  // number of redeals that changed the view of another seat
 }
 
-// densePlies is the ply after which only some positions are checked, so that a game without a limit does not
-// take too long.
+// densePlies is the number of plies after which only one in 64 positions is checked, so that games without a
+// limit do not take too long.
 const densePlies = 200
 
 func newWalk(v *rules.Variant, o Options, seed uint64) *walk {
@@ -62,7 +62,8 @@ func (w *walk) run() error {
 	return w.checkReplay()
 }
 
-// checkStart checks the events before the first move.
+// checkStart checks the events before the first move: their form, and that they do not depend on what is
+// hidden from the seat that sees them.
 func (w *walk) checkStart() error {
 	before := valueOf(w.s)
 	var log rules.Log
@@ -108,7 +109,7 @@ func (w *walk) checkReached() error {
 	return nil
 }
 
-// checkPosition checks a position, also by Options.CheckState.
+// checkPosition checks s, whose legal moves are legal, also by Options.CheckState.
 func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	if err := checkPosition(w.v, s, legal); err != nil {
 		return err
@@ -121,7 +122,7 @@ func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// tryIllegal checks that numbers that are not legal moves are refused.
+// tryIllegal returns an error unless the current position refuses numbers that are not legal moves.
 func (w *walk) tryIllegal() error {
 	before := valueOf(w.s)
 	try := func(m rules.Move) error {
@@ -175,7 +176,7 @@ func (w *walk) checkCopies() error {
 	return nil
 }
 
-// playOn makes random legal moves to the end of a game, and checks the end.
+// playOn makes random legal moves from s to the end of the game, and checks the final points.
 func (w *walk) playOn(s rules.State) error {
 	if playOn(s, w.r); s.Turn() != rules.Over {
 		return fmt.Errorf("legal: 0 moves at ply %d, and over is false", s.Ply())
@@ -191,7 +192,7 @@ func playOn(s rules.State, r *rules.Rand) {
 	}
 }
 
-// step makes a move and checks its events.
+// step makes a move in the current position and checks its events.
 func (w *walk) step(m rules.Move) error {
 	quiet := w.s.Clone()
 	quiet.Apply(m, nil)
@@ -220,7 +221,7 @@ func (w *walk) step(m rules.Move) error {
 	return nil
 }
 
-// checkEnd checks a game that has ended.
+// checkEnd checks the final position of the game.
 func (w *walk) checkEnd() error {
 	if w.s.Turn() != rules.Over {
 		return errors.New("legal: is empty before the end")
@@ -246,7 +247,8 @@ func (w *walk) checkTotal(s rules.State) error {
 	return nil
 }
 
-// checkReplay makes the same moves from the same seed and compares the results.
+// checkReplay makes all moves of the game again from the same seed, and returns an error if the result
+// differs.
 func (w *walk) checkReplay() error {
 	s := deal(w.v, w.seed)
 	var text []string

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Agent plays by a model. It must not be used by several goroutines at once.
+// Agent plays Brisca or Tute by a trained model. It must not be used by several goroutines at once.
 type Agent struct {
 	Header   model.Header
 	Mode     cards.Mode
@@ -24,7 +24,7 @@ type Agent struct {
 	choose func(p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, Note)
 }
 
-// Note is a named number that describes a move of an agent, for an info line.
+// Note is a named number that describes a move of an agent. A bot reports it with the move.
 type Note struct {
 	Name  string // ScoreNote or KnownNote; "" if there is no note
 	Value float64
@@ -32,12 +32,13 @@ type Note struct {
 
 // Names of notes.
 const (
-	ScoreNote = "score" // value of the move
-	KnownNote = "known" // 1 if the model knows the state, otherwise 0
+	ScoreNote = "score" // Value is the value of the move in the unit of the model
+	KnownNote = "known" // Value is 1 if the model has learned the state, otherwise 0
 )
 
-// Read reads a model, which must be of the given kind, and returns its agent. byMean is for models of the kind sl:
-// if it is set, the agent compares moves by the mean of their labels, otherwise by their most probable label.
+// Read reads a model file, which must be of the given kind, and returns its agent. For the kind sl, byMean
+// makes the agent compare moves by the mean of all labels instead of the most probable label. Other kinds
+// ignore it.
 func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	h, body, err := model.Read(r)
 	if err != nil {
@@ -85,8 +86,9 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	return a, err
 }
 
-// Choose returns one of the legal moves of s and a note about it. The mode of s must be a.Mode. The agent need not
-// have seen the earlier positions of the game. If the model has policy.IndexDefect, the move may be illegal.
+// Choose returns one of the legal moves of s and a note about it. The mode of s, its game with certain
+// options, must be a.Mode. Positions may be given in any order. If the model has policy.IndexDefect, the move
+// may be illegal.
 func (a *Agent) Choose(s rules.State, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
 	if !a.position.SetState(s) {
 		return legal[0], Note{} // this is neither Brisca nor Tute

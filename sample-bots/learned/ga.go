@@ -11,10 +11,12 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// GA plays by a net: it makes the legal move with the highest output. It allocates nothing while it plays.
+// GA plays by a neural net that a genetic algorithm has found: it makes the legal move with the highest
+// output. It allocates nothing while it plays.
 //
-// The inputs are bits, so that the sums of the first layer are sums of columns of weights. Those of the played
-// cards are only computed once in a game. In the last layer, only the outputs of legal moves are computed.
+// The inputs are bits, so that the sums of the first layer are sums of columns of weights. The columns of
+// played cards are added only once in a game. In the last layer, only the outputs of legal moves are
+// computed.
 type GA struct {
 	encoder     features.Encoder
 	net         *net.Net
@@ -24,7 +26,7 @@ type GA struct {
 	playedCount uint8     // number of played cards that playedSums includes
 }
 
-// NewGA returns a player of the net n for a mode.
+// NewGA returns a player for the mode m, which plays by the net n.
 func NewGA(m cards.Mode, n *net.Net) *GA {
 	p := &GA{encoder: GAEncoder(m), work: n.NewWorkspace()}
 	p.playedSums = make([]float32, len(p.work.FirstSums))
@@ -32,20 +34,20 @@ func NewGA(m cards.Mode, n *net.Net) *GA {
 	return p
 }
 
-// SetNet replaces the net by one with the same sizes and starts a game.
+// SetNet replaces the net by n, which must have the same sizes, and starts a new game.
 func (p *GA) SetNet(n *net.Net) {
 	p.net = n
 	p.StartGame()
 }
 
-// StartGame starts a game. It must be called before the first move of every game.
+// StartGame must be called before the first move of every game. It forgets the played cards.
 func (p *GA) StartGame() {
 	p.net.StartSums(p.work)
 	copy(p.playedSums, p.work.FirstSums)
 	p.playedCount = 0
 }
 
-// GAEncoder returns the encoder for the inputs of these nets.
+// GAEncoder returns the encoder of positions for the nets of GA.
 func GAEncoder(m cards.Mode) features.Encoder {
 	e, err := features.NewEncoder(m, features.Genetic)
 	if err != nil {
@@ -54,7 +56,8 @@ func GAEncoder(m cards.Mode) features.Encoder {
 	return e
 }
 
-// Choose returns the legal move with the highest output. Of equal ones it returns the first.
+// Choose returns the legal move with the highest output, the first one if several are equal. s must be a
+// later position of the game for which StartGame was called.
 func (p *GA) Choose(s *cards.Position, legal []rules.Move) (best rules.Move) {
 	if len(legal) == 1 {
 		return legal[0]
@@ -70,7 +73,7 @@ func (p *GA) Choose(s *cards.Position, legal []rules.Move) (best rules.Move) {
 	return best
 }
 
-// setFirstSums computes the sums of the first layer for the seat to move.
+// setFirstSums computes the sums of the net's first layer for the seat to move in s.
 func (p *GA) setFirstSums(s *cards.Position) {
 	t, first := s.Board(), p.work.FirstSums
 	copy(first, p.playedSums)
@@ -90,8 +93,8 @@ func (p *GA) setFirstSums(s *cards.Position) {
 	}
 }
 
-// ReadGA reads a model of the kind ga to the end of its body. It returns a net or, if agents play by a
-// policy, a policy; the other result is nil.
+// ReadGA reads the model of the kind ga whose header is h from b. It returns a net, or a policy if the
+// genetic algorithm has bred policies; the other result is nil.
 func ReadGA(h model.Header, b *model.Body) (*net.Net, *policy.Model, error) {
 	mode, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	switch {

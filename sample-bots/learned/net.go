@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NetAgent plays by a net of the kind net: it makes the legal move with the highest output. It allocates
-// nothing while it plays, and must not be used by several goroutines at once.
+// NetAgent plays by a neural net with one output for each action: it makes the legal move with the highest
+// output. It allocates nothing while it plays, and must not be used by several goroutines at once.
 type NetAgent struct {
 	Mode    cards.Mode
 	encoder features.CompleteEncoder
@@ -20,12 +20,12 @@ type NetAgent struct {
 	ones    []uint16
 }
 
-// NewNet returns a player of the net n for a mode.
+// NewNet returns a player for the mode m, which plays by the net n.
 func NewNet(m cards.Mode, n *net.Net) *NetAgent {
 	return &NetAgent{Mode: m, encoder: features.NewCompleteEncoder(m), net: n, work: n.NewWorkspace()}
 }
 
-// ReadNet reads a model of the kind net to the end of its body and returns its player.
+// ReadNet reads the model of the kind net whose header is h from b, and returns a player that uses it.
 func ReadNet(h model.Header, b *model.Body) (*NetAgent, error) {
 	switch {
 	case h.Kind != model.Net:
@@ -47,7 +47,8 @@ func ReadNet(h model.Header, b *model.Body) (*NetAgent, error) {
 // Weights returns the net. The caller must not change it.
 func (a *NetAgent) Weights() *net.Net { return a.net }
 
-// Choose returns the legal move with the highest output, and the output. Of equal ones it returns the first.
+// Choose returns the legal move with the highest output of the net, the first one if several are equal. value
+// is that output.
 func (a *NetAgent) Choose(p *cards.Position, legal []rules.Move) (best rules.Move, value float32) {
 	var places features.Places
 	a.ones, places = a.encoder.Append(a.ones[:0], p)

@@ -11,22 +11,23 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NoSongsDefect is a defect of R. Arjonilla's program: instead of choosing among several songs of 20, it
-// sings the first.
+// NoSongsDefect is the name of a defect of R. Arjonilla's program that a model can reproduce: of several
+// pairs of 12 and 11 that may be declared in Tute, it always declares the first.
 const NoSongsDefect = "no-songs"
 
-// SL plays by a net that values actions. It must not be used by several goroutines at once.
+// SL plays by a neural net that values one action in a position. It must not be used by several goroutines at
+// once.
 type SL struct {
 	Header  model.Header
 	net     *net.Net
 	encoder features.Encoder
 	work    *net.Workspace
 	sample  net.Inputs
-	sums    []float32 // sums of the first layer for the state without an action
+	sums    []float32 // sums of the first layer without the input for the action
 	noSongs bool
 }
 
-// ReadSL reads a model of the kind sl to the end of its body and returns its agent.
+// ReadSL reads the model of the kind sl whose header is h from b, and returns its agent.
 func ReadSL(h model.Header, b *model.Body) (*SL, error) {
 	m, _ := cards.ParseMode(h.Mode) // model.Read has checked it
 	e, err := features.NewEncoder(m, h.Encoding)
@@ -44,7 +45,7 @@ func ReadSL(h model.Header, b *model.Body) (*SL, error) {
 	return NewSL(h, e, n), nil
 }
 
-// NewSL returns the agent of the net n, whose header is h and whose inputs e encodes.
+// NewSL returns an agent that plays by the net n. h is the header of the model, and e encodes the inputs.
 func NewSL(h model.Header, e features.Encoder, n *net.Net) *SL {
 	return &SL{
 		Header: h, net: n, encoder: e, work: n.NewWorkspace(), sums: make([]float32, n.Sizes[1]),
@@ -52,9 +53,9 @@ func NewSL(h model.Header, e features.Encoder, n *net.Net) *SL {
 	}
 }
 
-// Choose returns the best legal move of the seat to move, and its value. If the net has labels, moves are
-// compared by the mean of the labels if mean is set, otherwise by the most probable label. A net without
-// labels gives the chance to win.
+// Choose returns the best legal move of the seat to move, and its value. If the net gives probabilities of
+// labels, which are classes of results, value is the mean label if mean is set, otherwise the most probable
+// one. For a net without labels it is the probability to win.
 func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rules.Move, value float64) {
 	if a.noSongs && cards.Action(legal[0]) >= cards.SingAction {
 		return legal[0], 0
@@ -77,14 +78,16 @@ func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rule
 	return best, top.value
 }
 
-// rank orders actions: by order, then by chance. value is the value that Choose returns.
+// rank orders actions: an action is better if its order is higher or, for equal orders, its chance. value is
+// the value that Choose returns.
 type rank struct{ order, chance, value float64 }
 
 func (r rank) isAbove(o rank) bool {
 	return r.order > o.order || r.order == o.order && r.chance > o.chance
 }
 
-// rank returns the rank of an action from the net's outputs for it.
+// rank returns the rank of an action for which the net has the outputs out. mean selects the mean of the
+// labels instead of the most probable one.
 func (a *SL) rank(out []float32, mean bool) rank {
 	if len(a.Header.Labels) == 0 {
 		return rank{order: float64(out[0]), value: float64(out[0])}

@@ -18,13 +18,14 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// magic is the beginning of the first line of a file. After it comes the checksum of the header's line.
+// magic is the beginning of the first line of a model file. The checksum of the second line, the header,
+// follows it.
 const magic = "timba-model 1"
 
 // Limits for a file.
 const (
-	MaxHeader = 1 << 20 // bytes of the header's line
-	MaxBody   = 4 << 30 // bytes of the body after decompression
+	MaxHeader = 1 << 20 // in bytes, of the line with the header
+	MaxBody   = 4 << 30 // in bytes, of the decompressed part after the header
 )
 
 // Kinds of models.
@@ -37,23 +38,23 @@ const (
 
 var kinds = []string{SL, RL, GA, Net}
 
-// Header describes a model.
+// Header describes a trained model. It is a line of JSON at the beginning of the model's file.
 type Header struct {
 	Kind     string   `json:"kind"`               // SL, RL, GA or Net
 	Mode     string   `json:"mode"`               // name of a cards.Mode
-	Variant  string   `json:"variant,omitempty"`  // depends on the kind: ph, ms or xn, for example
-	Encoding string   `json:"encoding,omitempty"` // encoding of the inputs
-	Layers   []int    `json:"layers,omitempty"`   // sizes of a net: inputs, then the units of each layer
-	Output   string   `json:"output,omitempty"`   // net.Output of a net
-	Labels   []int    `json:"labels,omitempty"`   // labels of a net's classes, the best last
+	Variant  string   `json:"variant,omitempty"`  // variant of the learning method, such as ms; its meaning depends on the kind
+	Encoding string   `json:"encoding,omitempty"` // name of the form in which positions are given to the model
+	Layers   []int    `json:"layers,omitempty"`   // number of inputs of a net, then of the units of each layer
+	Output   string   `json:"output,omitempty"`   // net.Output, the function of a net's last layer
+	Labels   []int    `json:"labels,omitempty"`   // label of each class of results that a net predicts, the best last
 	Entries  int      `json:"entries,omitempty"`  // number of entries of a table
 	Seed     uint64   `json:"seed"`               // seed of the training
-	Defects  []string `json:"defects,omitempty"`  // defects of R. Arjonilla's program that the training has reproduced
+	Defects  []string `json:"defects,omitempty"`  // names of defects of R. Arjonilla's program that the training has reproduced
 	// Training is the configuration of the training, from config.json of the run.
 	Training json.RawMessage `json:"training,omitempty"`
 }
 
-// Check returns an error if the kind or the mode does not exist.
+// Check returns an error if h.Kind or h.Mode does not exist.
 func (h *Header) Check() error {
 	if !slices.Contains(kinds, h.Kind) {
 		return fmt.Errorf("model: kind %q does not exist: try %s", h.Kind, strings.Join(kinds, ", "))
@@ -64,8 +65,8 @@ func (h *Header) Check() error {
 	return nil
 }
 
-// Write writes a model to w. It calls body to write what follows the header, in little-endian order. Write
-// compresses it.
+// Write writes a model file to w: the header h, then what body writes, compressed. By convention body writes
+// numbers in little-endian order.
 func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 	if err := h.Check(); err != nil {
 		return err
@@ -88,13 +89,15 @@ func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 	return z.Close()
 }
 
-// Body reads the part of a model after the header. CheckEnd must be called after everything has been read.
+// Body reads the part of a model file after the header. The reader must call CheckEnd after it has read
+// everything.
 type Body struct {
 	r         *bufio.Reader
-	remaining int64 // bytes until MaxBody
+	remaining int64 // number of bytes that may still be read
 }
 
-// Read reads a header from r and returns it with the body that follows.
+// Read reads the header of a model file from r, and returns it with a reader of the rest. It returns an error
+// if the header is damaged or invalid.
 func Read(r io.Reader) (Header, *Body, error) {
 	h, err := readHeader(&r)
 	if err != nil {
@@ -131,7 +134,8 @@ func readHeader(r *io.Reader) (h Header, err error) {
 	return h, nil
 }
 
-// readLine returns a line without its LF. It returns an error if the line is longer than maxBytes.
+// readLine reads a line and returns it without its LF. It returns an error if the line is longer than
+// maxBytes.
 func readLine(b *bufio.Reader, maxBytes int) ([]byte, error) {
 	var line []byte
 	for len(line) <= maxBytes {
@@ -149,7 +153,7 @@ func readLine(b *bufio.Reader, maxBytes int) ([]byte, error) {
 
 func clip(line []byte) string { return string(line[:min(len(line), 40)]) }
 
-// Read reads decompressed bytes of the body.
+// Read implements io.Reader for the decompressed body. It returns an error after MaxBody bytes.
 func (b *Body) Read(p []byte) (int, error) {
 	if int64(len(p)) > b.remaining {
 		p = p[:b.remaining]
@@ -162,7 +166,7 @@ func (b *Body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// CheckEnd returns an error if the body is damaged or has more bytes than were read.
+// CheckEnd returns an error if the body has more bytes than were read, or its checksum is wrong.
 func (b *Body) CheckEnd() error {
 	switch _, err := b.r.ReadByte(); {
 	case err == nil:
@@ -173,7 +177,8 @@ func (b *Body) CheckEnd() error {
 	return nil
 }
 
-// DamageError returns the error for a body that could not be read because of err.
+// DamageError wraps err, which occurred while the body of a model was read, in an error that says that the
+// body is damaged.
 func DamageError(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
@@ -184,7 +189,8 @@ func DamageError(err error) error {
 // WriteFloats writes x as little-endian IEEE 754 numbers of 32 bits.
 func WriteFloats(w io.Writer, x []float32) error { return binary.Write(w, binary.LittleEndian, x) }
 
-// ReadFloats fills x with numbers that WriteFloats wrote. It returns an error if a number is not finite.
+// ReadFloats fills x with numbers in the format of WriteFloats. It returns an error if there are too few, or
+// if one is not finite.
 func ReadFloats(r io.Reader, x []float32) error {
 	var memory [4096]byte // binary.Read is slower, and bots do this when they start
 	for part := range slices.Chunk(x, len(memory)/4) {
@@ -201,7 +207,8 @@ func ReadFloats(r io.Reader, x []float32) error {
 	return nil
 }
 
-// ReadBytes reads n bytes. It allocates memory as it reads, so that a wrong n cannot exhaust the memory.
+// ReadBytes reads n bytes. It allocates memory only as it reads, so that a wrong n in a damaged file cannot
+// exhaust the memory.
 func ReadBytes(r io.Reader, n int64) ([]byte, error) {
 	const part = 1 << 20
 	var b []byte

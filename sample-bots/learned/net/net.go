@@ -18,7 +18,7 @@ import (
 // Limits for a net.
 const (
 	MaxLayers = 8
-	MaxUnits  = 4096 // per layer
+	MaxUnits  = 4096 // in a layer
 )
 
 // Output is the function that a net applies to the sums of its last layer.
@@ -30,7 +30,8 @@ const (
 	Linear  Output = "linear"  // the sums themselves
 )
 
-// Net is a dense net. Layer k has Sizes[k] inputs and Sizes[k+1] units. All layers but the last apply max(0, x).
+// Net is a dense neural net. Layer k, counted from 0, has Sizes[k] inputs and Sizes[k+1] units. Units of all
+// layers but the last apply max(0, x).
 type Net struct {
 	Sizes  []int
 	Output Output
@@ -39,7 +40,8 @@ type Net struct {
 
 var kernel gonum.Implementation
 
-// New returns a net whose weights are 0. Randomize prepares it for training.
+// New returns a net whose weights are all 0. sizes has the number of inputs, then of the units of each layer.
+// It returns an error if sizes or out is invalid.
 func New(sizes []int, out Output) (*Net, error) {
 	if err := CheckSizes(sizes); err != nil {
 		return nil, err
@@ -56,7 +58,8 @@ func New(sizes []int, out Output) (*Net, error) {
 	return n, nil
 }
 
-// CheckSizes returns an error if the layers are too few, too many, or too large.
+// CheckSizes returns an error if a net cannot have these sizes: there must be 1 to MaxLayers layers with 1 to
+// MaxUnits units each.
 func CheckSizes(sizes []int) error {
 	if len(sizes) < 2 || len(sizes) > MaxLayers+1 {
 		return fmt.Errorf("net: layers %q: 1 to %d layers behind the inputs are possible", FormatSizes(sizes), MaxLayers)
@@ -69,12 +72,12 @@ func CheckSizes(sizes []int) error {
 	return nil
 }
 
-// FormatSizes returns sizes as text, as in 50-25.
+// FormatSizes returns sizes as text, joined by hyphens, such as "50-25".
 func FormatSizes(sizes []int) string {
 	return strings.Trim(strings.ReplaceAll(fmt.Sprint(sizes), " ", "-"), "[]")
 }
 
-// ParseSizes parses the output of FormatSizes.
+// ParseSizes parses the format of FormatSizes, such as "50-25".
 func ParseSizes(text string) (sizes []int, err error) {
 	for word := range strings.SplitSeq(text, "-") {
 		n, err := strconv.Atoi(word)
@@ -101,8 +104,9 @@ func (n *Net) Randomize(r *rules.Rand) {
 	}
 }
 
-// Genes returns the weights and biases of each layer. Those of layer k are Sizes[k] rows of Sizes[k+1] weights, a
-// row for each input, then Sizes[k+1] biases. The slices are not copies: writing to them changes the net.
+// Genes returns, for each layer, a slice with its weights and biases. For layer k these are Sizes[k] rows of
+// Sizes[k+1] weights, a row for each input, then Sizes[k+1] biases. The slices are not copies: writing to
+// them changes the net.
 func (n *Net) Genes() [][]float32 { return n.layers }
 
 // ParamCount returns the number of weights and biases.
@@ -122,27 +126,28 @@ func (n *Net) Clone() *Net {
 	return c
 }
 
-// Layer returns the weights and the biases of layer k, which are parts of Genes.
+// Layer returns the weights w and the biases b of layer k. They are parts of the slices of Genes, not copies.
 func (n *Net) Layer(k int) (w, b []float32) {
 	cut := n.Sizes[k] * n.Sizes[k+1]
 	return n.layers[k][:cut], n.layers[k][cut:]
 }
 
-// InputWeights returns the weights of an input of the first layer, one for each unit.
+// InputWeights returns the weights of one input in the first layer, one for each unit. The slice is not a
+// copy.
 func (n *Net) InputWeights(input int) []float32 {
 	units := n.Sizes[1]
 	return n.layers[0][input*units : (input+1)*units]
 }
 
-// Workspace is the memory for passes through nets of the same sizes. Each goroutine needs its own.
+// Workspace is the memory for computing outputs of nets with the same sizes. Each goroutine needs its own.
 type Workspace struct {
-	// FirstSums are the sums of the first layer, before max(0, x).
+	// FirstSums has the weighted sum of the inputs for each unit of the first layer, before max(0, x).
 	FirstSums   []float32
 	sums        [][]float32 // sums of each layer; sums[0] is FirstSums
 	activations []float32   // FirstSums after max(0, x)
 }
 
-// NewWorkspace returns the memory for passes through nets with the sizes of n.
+// NewWorkspace returns a Workspace for nets with the sizes of n.
 func (n *Net) NewWorkspace() *Workspace {
 	w := &Workspace{}
 	for _, size := range n.Sizes[1:] {
@@ -152,23 +157,25 @@ func (n *Net) NewWorkspace() *Workspace {
 	return w
 }
 
-// Inputs are the inputs of a net that are not 0.
+// Inputs lists the inputs of a net that are not 0: the numbers of the inputs and their values.
 type Inputs struct {
 	Index []uint16
-	Value []float32 // values in the order of Index
+	Value []float32 // Value[i] is the value of input Index[i]
 }
 
-// Reset removes all inputs but keeps their memory.
+// Reset removes all inputs. It retains the memory of the slices.
 func (s *Inputs) Reset() { s.Index, s.Value = s.Index[:0], s.Value[:0] }
 
-// Add adds an input with the value x. The input must not be set yet. If x is 0, nothing is added.
+// Add sets the input with the given number to x. It must not have been set since Reset. If x is 0, Add does
+// nothing.
 func (s *Inputs) Add(input int, x float32) {
 	if x != 0 {
 		s.Index, s.Value = append(s.Index, uint16(input)), append(s.Value, x)
 	}
 }
 
-// Forward returns the outputs of the net. They are in memory of w and valid until its next use.
+// Forward returns the outputs of the net for the inputs in. The slice belongs to w and is valid until the
+// next use of w.
 func (n *Net) Forward(w *Workspace, in *Inputs) []float32 {
 	n.StartSums(w)
 	for i, input := range in.Index {
@@ -177,19 +184,19 @@ func (n *Net) Forward(w *Workspace, in *Inputs) []float32 {
 	return n.Outputs(w)
 }
 
-// StartSums sets w.FirstSums to the sums for inputs that are all 0, which are the biases.
+// StartSums sets w.FirstSums to the biases of the first layer, which are the sums if all inputs are 0.
 func (n *Net) StartSums(w *Workspace) {
 	_, b := n.Layer(0)
 	copy(w.FirstSums, b)
 }
 
-// AddInput adds an input with the value x to w.FirstSums.
+// AddInput adds to w.FirstSums what the input with the given number contributes if its value is x.
 func (n *Net) AddInput(w *Workspace, input int, x float32) {
 	axpy(x, n.InputWeights(input), w.FirstSums)
 }
 
-// Outputs returns the outputs for w.FirstSums. It does not change FirstSums, unless the net has a single
-// layer.
+// Outputs returns the outputs of the net for the sums in w.FirstSums, which StartSums and AddInput set. The
+// slice is valid until the next use of w. It leaves FirstSums unchanged, unless the net has a single layer.
 func (n *Net) Outputs(w *Workspace) []float32 {
 	last := len(n.layers) - 1
 	out := w.sums[last]
@@ -200,8 +207,8 @@ func (n *Net) Outputs(w *Workspace) []float32 {
 	return out
 }
 
-// HiddenOutputs returns the outputs of the last hidden layer for w.FirstSums, without changing FirstSums. In
-// a net of a single layer it returns FirstSums.
+// HiddenOutputs returns the outputs of the layer before the last for the sums in w.FirstSums, which it leaves
+// unchanged. For a net of a single layer it returns FirstSums. The slice is valid until the next use of w.
 func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	if len(n.layers) == 1 {
 		return w.FirstSums
@@ -219,7 +226,7 @@ func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	return from
 }
 
-// forwardTo computes the sums of layer k from its inputs.
+// forwardTo sets to to the sums of layer k for its inputs from.
 func (n *Net) forwardTo(k int, from, to []float32) {
 	weights, b := n.Layer(k)
 	copy(to, b)
@@ -231,8 +238,8 @@ func (n *Net) forwardTo(k int, from, to []float32) {
 	}
 }
 
-// OutputSum returns the sum of one unit of the last layer. hidden is the result of HiddenOutputs. If Output
-// is Linear, the sum is the unit's output.
+// OutputSum returns the sum of one unit of the last layer, before n.Output is applied. hidden is the result
+// of HiddenOutputs.
 func (n *Net) OutputSum(hidden []float32, unit int) float32 {
 	last := len(n.layers) - 1
 	if last == 0 {
@@ -249,7 +256,7 @@ func (n *Net) OutputSum(hidden []float32, unit int) float32 {
 	return sum
 }
 
-// Activate applies Output to the sums of the last layer, in place.
+// Activate applies the function n.Output to out, the sums of the last layer, in place.
 func (n *Net) Activate(out []float32) {
 	switch n.Output {
 	case Softmax:
@@ -285,13 +292,13 @@ func relu(x []float32) {
 	}
 }
 
-// axpy adds a*x to y.
+// axpy adds a*x to y, element by element.
 func axpy(a float32, x, y []float32) { kernel.Saxpy(len(x), a, x, 1, y, 1) }
 
-// Describe sets the fields of a header that describe the net.
+// Describe sets the fields of the model header h that describe the net: Layers and Output.
 func (n *Net) Describe(h *model.Header) { h.Layers, h.Output = n.Sizes, string(n.Output) }
 
-// Write writes the weights, which are the body of a model.
+// Write writes the weights and biases to w, in the format that ReadWeights reads.
 func (n *Net) Write(w io.Writer) error {
 	for _, genes := range n.layers {
 		if err := model.WriteFloats(w, genes); err != nil {
@@ -301,7 +308,8 @@ func (n *Net) Write(w io.Writer) error {
 	return nil
 }
 
-// ReadWeights reads weights that Write wrote.
+// ReadWeights replaces the weights and biases by those that it reads from r. It returns an error if there are
+// too few.
 func (n *Net) ReadWeights(r io.Reader) error {
 	for _, genes := range n.layers {
 		if err := model.ReadFloats(r, genes); err != nil {
@@ -311,8 +319,8 @@ func (n *Net) ReadWeights(r io.Reader) error {
 	return nil
 }
 
-// Read reads the net of a model to the end of its body. It returns an error if the net does not have the
-// given numbers of inputs and outputs.
+// Read reads from b the net of the model with the header h. It returns an error if the net does not have the
+// given numbers of inputs and outputs, or if b is damaged.
 func Read(h model.Header, b *model.Body, inputs, outputs int) (*Net, error) {
 	n, err := New(h.Layers, Output(h.Output))
 	if err != nil {
