@@ -1,10 +1,8 @@
 package ladder
 
-// Hints whose wording depends on where they are shown. The CLI, the API and the site each replace them by their own
-// text, which names a command, a header or a page.
+// Hints whose wording depends on where they are shown. The CLI, the API and the site replace each of them by
+// a text of their own, which names a command, a header or a page.
 const (
-	// Hints whose wording depends on where they are shown. The CLI, the API and the site replace each of them
-	// by a text of their own, which names a command, a header or a page.
 	HintBots        = "look at the list of bots"
 	HintVersions    = "look at the versions of %s"
 	HintLiveBefore  = "look at the versions of %s that have been live"

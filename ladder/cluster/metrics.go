@@ -15,9 +15,8 @@ type dispatcherMetrics struct {
 	down         prometheus.Gauge
 }
 
-// The outcomes of a message with a result.
+// The outcomes of a message with a part of a result.
 const (
-	// The outcomes of a message with a part of a result.
 	gotWanted     = "wanted"     // the result is complete and accepted
 	gotOld        = "old"        // its attempt is over
 	gotForeign    = "foreign"    // the machine was not given its attempt

@@ -159,9 +159,8 @@ func (a *attemptSet) close() context.Context {
 	return busy
 }
 
-// These are the causes for which a worker ends an attempt.
+// These are the causes with which a worker cancels the context of an attempt.
 var (
-	// These are the causes with which a worker cancels the context of an attempt.
 	errCancelled = errors.New("the server cancelled the match")
 	errOver      = errors.New("the attempt is over")
 )

@@ -6,11 +6,9 @@ import (
 	"time"
 )
 
-// After a failure a thing is not tried again for minBackoff, and for twice as long after each further failure,
-// up to maxBackoff.
+// A thing that failed is not tried again for minBackoff, and for twice as long after each further failure, up
+// to maxBackoff. A thing is a version, a match, a ladder, a machine or the server.
 const (
-	// A thing that failed is not tried again for minBackoff, and for twice as long after each further failure,
-	// up to maxBackoff. A thing is a version, a match, a ladder, a machine or the server.
 	minBackoff = time.Second
 	maxBackoff = time.Minute
 

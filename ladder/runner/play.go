@@ -19,9 +19,8 @@ type serverError struct{ error }
 // workerFailure is a failure that another machine reports. Only that machine is blamed for it.
 type workerFailure struct{ *attempt.Failure }
 
-// These are the causes for which the runner ends a job early.
+// These are the causes with which the runner cancels the context of a job.
 var (
-	// These are the causes with which the runner cancels the context of a job.
 	errOverTime  = errors.New("it is over its time")
 	errCancelled = errors.New("it is cancelled")
 	errOverdue   = errors.New("its machine has it for too long")

@@ -287,11 +287,9 @@ type finishedMatch struct {
 	size           int64 // bytes of its unpacked documents
 }
 
-// chunkSize limits the bytes of documents that are unpacked at the same time, except that one match may exceed it.
-// chunkMatches limits the number of matches.
+// chunkSize limits the bytes of the documents that are unpacked at the same time, except that the last match
+// may exceed it. chunkMatches limits the number of matches.
 const (
-	// chunkSize limits the bytes of the documents that are unpacked at the same time, except that the last
-	// match may exceed it. chunkMatches limits the number of matches.
 	chunkSize    = 32 << 20
 	chunkMatches = 128
 )

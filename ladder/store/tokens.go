@@ -13,13 +13,10 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// The text of a key is a prefix, a public part by which it is found, and a secret. The last two are random texts of
-// 26 letters and digits (130 bits each). Only the SHA-256 of the whole text is stored; a random key of this length
-// needs neither a salt nor a slow hash.
+// A key (the text of a token, an invite or a session) consists of a prefix, a public part by which it is
+// found, and a secret. The last two are random, with 26 letters and digits (130 bits) each. Only the SHA-256
+// of the whole text is stored; a random key of this length needs neither a salt nor a slow hash.
 const (
-	// A key (the text of a token, an invite or a session) consists of a prefix, a public part by which it is
-	// found, and a secret. The last two are random, with 26 letters and digits (130 bits) each. Only the
-	// SHA-256 of the whole text is stored; a random key of this length needs neither a salt nor a slow hash.
 	tokenPrefix  = "timba_"
 	invitePrefix = "invite_"
 
