@@ -85,9 +85,9 @@ func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	}
 }
 
-// mayCome reports whether this server may still adopt the attempt, which is not in s.all, or whether the next
+// mayArrive reports whether this server may still adopt the attempt, which is not in s.all, or whether the next
 // server may wait for its result.
-func (s *awaitedAttempts) mayCome(key attemptKey) bool {
+func (s *awaitedAttempts) mayArrive(key attemptKey) bool {
 	return s.detachedAttempts[key] || time.Now().Before(s.adoptionEnd) && !s.endedAttempts[key]
 }
 

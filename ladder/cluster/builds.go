@@ -86,9 +86,9 @@ func packInto(path, dir string) error {
 	return errors.Join(trees.Pack(f, dir), f.Close())
 }
 
-// doubt makes ensurePacked check the packed files of the bot with the given hash again, because a machine may
+// recheck makes ensurePacked check the packed files of the bot with the given hash again, because a machine may
 // not have been able to use them.
-func (b *builds) doubt(hash string) {
+func (b *builds) recheck(hash string) {
 	if tree, ok := b.trees.LoadAndDelete(hash); ok {
 		b.Recheck(tree.(string))
 	}

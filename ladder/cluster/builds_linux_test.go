@@ -69,7 +69,7 @@ func TestDoubtedBuild(t *testing.T) {
 	made := kit.Get[build](t)(a.pack(bot))
 	whole := kit.Get[[]byte](t)(os.ReadFile(a.builds.Path(made.Tree)))
 	a.must(os.WriteFile(a.builds.Path(made.Tree), whole[:len(whole)/2], 0o600))
-	a.builds.doubt(bot.Hash)
+	a.builds.recheck(bot.Hash)
 	kit.Get[build](t)(a.pack(bot))
 	if got := kit.Get[[]byte](t)(os.ReadFile(a.builds.Path(made.Tree))); string(got) != string(whole) {
 		t.Errorf("it has %d bytes, not %d", len(got), len(whole))

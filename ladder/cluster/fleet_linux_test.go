@@ -264,7 +264,7 @@ func TestCancelledUnnamed(t *testing.T) {
 	}
 	a.expire(time.Now().Add(HeartbeatTime))
 	other := awaitedAttempt{attemptKey: attemptKey{2, 1}, machine: "lab-1"} // its withdrawal arrives after everything else
-	a.withdraw(&other)
+	a.requestEnd(&other)
 	if say := next(); say.End == nil || *say.End != other.attemptKey {
 		t.Errorf("in the end it is told %+v", say)
 	}

@@ -164,7 +164,7 @@ func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 			if a.state == sent {
 				a.state = acknowledged
 			}
-		case a == nil && h.attempts.mayCome(key):
+		case a == nil && h.attempts.mayArrive(key):
 		default:
 			over = append(over, key)
 		}

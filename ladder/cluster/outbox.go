@@ -86,7 +86,7 @@ func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	sum := sha256.Sum256(p.data)
 	part := resultPart{attemptKey: p.attemptKey, Sum: hex.EncodeToString(sum[:]), Size: len(p.data)}
 	for wait := firstRetry; ; {
-		r, err := w.handIn(ctx, part, p.data)
+		r, err := w.sendPart(ctx, part, p.data)
 		if r.Forget || errors.Is(context.Cause(ctx), errOver) {
 			break
 		}
@@ -111,15 +111,15 @@ func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	}
 }
 
-// handIn sends the part of a packed result that begins at p.Offset, and returns the server's answer.
-func (w *Worker) handIn(ctx context.Context, p resultPart, packed []byte) (r receipt, err error) {
+// sendPart sends the part of a packed result that begins at p.Offset, and returns the server's answer.
+func (w *Worker) sendPart(ctx context.Context, p resultPart, packed []byte) (r receipt, err error) {
 	message, err := json.Marshal(p)
 	if err != nil {
 		return r, err
 	}
 	part := packed[p.Offset:min(p.Offset+PartSize, len(packed))]
 	message = append(append(message, '\n'), part...)
-	answer, err := w.server.handIn(ctx, len(part), message)
+	answer, err := w.server.sendPart(ctx, len(part), message)
 	if err == nil {
 		err = json.Unmarshal(answer, &r)
 	}

@@ -116,7 +116,7 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept 
 		err := h.endAttempt(a, attempt.ErrLost, accept)
 		if errors.Is(err, attempt.ErrLost) {
 			h.metrics.lostAttempts.Inc()
-			h.withdraw(a)
+			h.requestEnd(a)
 		}
 		return err
 	case <-h.ending.Done():
@@ -128,7 +128,7 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept 
 		h.forgetAttempt(a, false)
 		return attempt.ErrDetach
 	}
-	h.withdraw(a)
+	h.requestEnd(a)
 	select {
 	case d := <-a.result:
 		a.result <- d
@@ -167,15 +167,15 @@ func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(a
 	}
 	if d.Failure != nil && d.Failure.Kind == attempt.FailedMachine {
 		for _, hash := range a.hashes { // its copy of a bot may be damaged
-			h.builds.doubt(hash)
+			h.builds.recheck(hash)
 		}
 	}
 	h.forgetAttempt(a, true)
 	return err
 }
 
-// withdraw asks the machine to end an attempt, and sends its job no more.
-func (h *Dispatcher) withdraw(a *awaitedAttempt) {
+// requestEnd asks the machine to end an attempt, and makes the dispatcher send its job no more.
+func (h *Dispatcher) requestEnd(a *awaitedAttempt) {
 	h.mu.Lock()
 	a.job = nil
 	h.mu.Unlock()

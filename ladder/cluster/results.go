@@ -44,7 +44,7 @@ func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.M
 	defer h.mu.Unlock()
 	a := h.attempts.all[p.attemptKey]
 	switch {
-	case a == nil && h.attempts.mayCome(p.attemptKey):
+	case a == nil && h.attempts.mayArrive(p.attemptKey):
 		return gotAgain, answer, nil
 	case a == nil:
 		return gotOld, answer, nil

@@ -69,8 +69,8 @@ func newServerLine(l *Link) serverLine {
 	return serverLine{l, semaphore.NewWeighted(PartSize), semaphore.NewWeighted(PartSize)}
 }
 
-// handIn sends a message with a part of a result, of part bytes, and returns the answer.
-func (s serverLine) handIn(ctx context.Context, part int, message []byte) ([]byte, error) {
+// sendPart sends a message with a part of a result, of part bytes, and returns the answer.
+func (s serverLine) sendPart(ctx context.Context, part int, message []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
 

@@ -102,7 +102,7 @@ func (f *Fleet) Machines() []attempt.WorkerInfo {
 
 func (f *Fleet) Changes() <-chan struct{} { return f.changes }
 
-func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep func(attempt.Result) error) error {
+func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, accept func(attempt.Result) error) error {
 	if f.Refuses != nil {
 		if err := f.Refuses(j); err != nil {
 			return err
@@ -110,7 +110,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 	}
 	e := cluster.Expectation{Job: j, Commitment: referee.Commitment(rules.Seed(j.Seed))}
 	if f.Quick != nil {
-		return deliver(e, f.Quick(j), machine, keep)
+		return deliver(e, f.Quick(j), machine, accept)
 	}
 	f.mu.Lock()
 	if !slices.ContainsFunc(f.machines, func(m attempt.WorkerInfo) bool { return m.Name == machine }) {
@@ -126,7 +126,7 @@ func (f *Fleet) Play(ctx context.Context, machine string, j attempt.Job, keep fu
 		defer cancel()
 		a.result = f.Player(plays, machine, j)
 	}()
-	return f.wait(ctx, a, e, keep)
+	return f.wait(ctx, a, e, accept)
 }
 
 // init creates the compressor outside of any synctest bubble, because otherwise it would belong to the bubble of
@@ -137,9 +137,9 @@ func init() {
 	}
 }
 
-// deliver calls keep with a result of machine after it was packed, unpacked and checked, as if it had been
+// deliver calls accept with a result of machine after it was packed, unpacked and checked, as if it had been
 // sent over a network.
-func deliver(e cluster.Expectation, r attempt.Result, machine string, keep func(attempt.Result) error) error {
+func deliver(e cluster.Expectation, r attempt.Result, machine string, accept func(attempt.Result) error) error {
 	r.Machine = machine
 	data, err := cluster.Pack(r, cluster.MaxPacked)
 	if err != nil {
@@ -152,25 +152,25 @@ func deliver(e cluster.Expectation, r attempt.Result, machine string, keep func(
 	if err != nil {
 		return err
 	}
-	return keep(d.Result)
+	return accept(d.Result)
 }
 
-func (f *Fleet) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, keep func(attempt.Result) error) error {
+func (f *Fleet) Adopt(ctx context.Context, machine string, j attempt.Job, commitment referee.Hex, accept func(attempt.Result) error) error {
 	f.mu.Lock()
 	a := f.playing[attempt.ReportedAttempt{Match: j.Match, Attempt: j.Attempt}]
 	f.mu.Unlock()
 	if a == nil || a.machine != machine {
 		return attempt.ErrLost
 	}
-	return f.wait(ctx, a, cluster.Expectation{Job: j, Commitment: commitment}, keep)
+	return f.wait(ctx, a, cluster.Expectation{Job: j, Commitment: commitment}, accept)
 }
 
-func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expectation, keep func(attempt.Result) error) error {
+func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expectation, accept func(attempt.Result) error) error {
 	key := attempt.ReportedAttempt{Match: e.Match, Attempt: e.Attempt}
 	select {
 	case <-a.done:
 		f.forget(key)
-		return deliver(e, a.result, a.machine, keep)
+		return deliver(e, a.result, a.machine, accept)
 	case <-a.machineLost:
 		f.forget(key)
 		return attempt.ErrLost
@@ -183,7 +183,7 @@ func (f *Fleet) wait(ctx context.Context, a *playedAttempt, e cluster.Expectatio
 	<-a.done
 	f.forget(key)
 	if a.result.Failure == nil {
-		return deliver(e, a.result, a.machine, keep)
+		return deliver(e, a.result, a.machine, accept)
 	}
 	return ctx.Err()
 }

@@ -63,7 +63,7 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 	if err != nil {
 		return Outcome{}, err
 	}
-	whole := wholeDeals(m.Deals, len(before), games)
+	whole := completeDeals(m.Deals, len(before), games)
 	deals := markedDeals(all, distinctDeals(whole, games))
 	out := Outcome{Distinct: len(deals)}
 	if len(deals) == 0 {
@@ -97,9 +97,9 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame
 	return out, nil
 }
 
-// wholeDeals returns for each deal whether it is complete. If the match did not end early, all are. Otherwise
+// completeDeals returns for each deal whether it is complete. If the match did not end early, all are. Otherwise
 // those with all rotations are, and the deal in which a connection was lost.
-func wholeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
+func completeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)
 	}

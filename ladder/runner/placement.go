@@ -68,10 +68,10 @@ func (p *placement) machineNamed(name string) *machine {
 }
 
 // updateMachine calls change with m, holding p.mu.
-func (p *placement) updateMachine(m *machine, updateMachine func(*machine)) {
+func (p *placement) updateMachine(m *machine, change func(*machine)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	updateMachine(m)
+	change(m)
 }
 
 // sync sets the connected machines, including this one. It returns the machines that have connected and those

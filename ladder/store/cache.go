@@ -164,7 +164,7 @@ func (s *ladderState) standings() []ladder.Standing {
 // withLadder calls f with the ladder called name, which it reads into the cache if necessary. f has exclusive
 // access to the ladder and must not use the cache.
 func (s *db) withLadder(ctx context.Context, name string, f func(*ladderState)) error {
-	if s.cache.withLoaded(name, f) {
+	if s.cache.withCached(name, f) {
 		return nil
 	}
 	// Without the turn, a commit during the read would be counted twice or not at all.
@@ -192,9 +192,9 @@ func (s *db) withLadder(ctx context.Context, name string, f func(*ladderState)) 
 	return nil
 }
 
-// withLoaded calls f with the ladder called name and returns true. If the ladder is not cached, it only
+// withCached calls f with the ladder called name and returns true. If the ladder is not cached, it only
 // returns false.
-func (c *cache) withLoaded(name string, f func(*ladderState)) bool {
+func (c *cache) withCached(name string, f func(*ladderState)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.ladders[name]

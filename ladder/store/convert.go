@@ -96,10 +96,10 @@ func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, CreatedAt: moment(b.Created), WithdrawnAt: nullMoment(b.Withdrawn)}
 }
 
-// convertRows returns a list of of(r) for each row r.
-func convertRows[R, T any](rows []R, of func(R) T) (out []T) {
+// convertRows returns a list with convert(r) for each row r.
+func convertRows[R, T any](rows []R, convert func(R) T) (out []T) {
 	for _, r := range rows {
-		out = append(out, of(r))
+		out = append(out, convert(r))
 	}
 	return out
 }

@@ -39,8 +39,8 @@ func (f *findings) add(list ...Difference) {
 	f.more += len(list) - n
 }
 
-// count returns the number of all differences, including those that are not in the list.
-func (f *findings) count() int { return len(f.list) + f.more }
+// total returns the number of all differences, including those that are not in the list.
+func (f *findings) total() int { return len(f.list) + f.more }
 
 func (f *findings) addAll(other findings) {
 	f.add(other.list...)
@@ -75,7 +75,7 @@ func differences(got, want any) string {
 	for i := range g.NumField() {
 		a, b := g.Field(i).Interface(), w.Field(i).Interface()
 		if !reflect.DeepEqual(a, b) {
-			parts = append(parts, fmt.Sprintf("%s is %s where %s is due", words(g.Type().Field(i).Name), displayValue(a), displayValue(b)))
+			parts = append(parts, fmt.Sprintf("%s is %s where %s is due", splitWords(g.Type().Field(i).Name), displayValue(a), displayValue(b)))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -83,8 +83,8 @@ func differences(got, want any) string {
 
 var newWord = regexp.MustCompile("([a-z])([A-Z])")
 
-// words splits a field name into words: "elo before" for EloBefore.
-func words(name string) string { return strings.ToLower(newWord.ReplaceAllString(name, "$1 $2")) }
+// splitWords splits a field name into words: "elo before" for EloBefore.
+func splitWords(name string) string { return strings.ToLower(newWord.ReplaceAllString(name, "$1 $2")) }
 
 // displayValue formats a value of the database for people.
 func displayValue(value any) string {
@@ -151,7 +151,7 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 	}
 	columns = slices.DeleteFunc(columns, func(c string) bool { return slices.Contains(except, c) })
 	list := strings.Join(columns, ", ")
-	pairs := &rowPairs{findings: &r.findings, table: table, key: key, columns: columns}
+	pairs := &rowComparison{findings: &r.findings, table: table, key: key, columns: columns}
 	err = tx.eachRow(r.ctx, func(scan func(...any) error) error {
 		row, to := make([]any, 1+len(columns)), make([]any, 1+len(columns))
 		for i := range row {
@@ -166,10 +166,10 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 	return err
 }
 
-// rowPairs reports how the rows of a table differ between the stored database and the rebuilt one. add passes
+// rowComparison reports how the rows of a table differ between the stored database and the rebuilt one. add passes
 // it the rows that are in only one of the two, in the order of their keys; two rows with the same key are the
 // two states of one row.
-type rowPairs struct {
+type rowComparison struct {
 	findings  *findings
 	table     string
 	key       []string
@@ -178,7 +178,7 @@ type rowPairs struct {
 	rows      int   // number of differing rows
 }
 
-func (p *rowPairs) add(rebuilt bool, row []any) {
+func (p *rowComparison) add(rebuilt bool, row []any) {
 	if !rebuilt {
 		p.flush()
 		p.storedRow = row
@@ -200,28 +200,28 @@ func (p *rowPairs) add(rebuilt bool, row []any) {
 }
 
 // flush reports the last stored row if no rebuilt row has its key.
-func (p *rowPairs) flush() {
+func (p *rowComparison) flush() {
 	if p.storedRow != nil {
 		p.report(p.storedRow, "it is stored, and follows from nothing: "+p.values(p.storedRow))
 		p.storedRow = nil
 	}
 }
 
-func (p *rowPairs) finish() {
+func (p *rowComparison) finish() {
 	p.flush()
 	if more := p.rows - maxRowDifferences; more > 0 {
 		p.findings.report(p.table, "%d more rows differ", more)
 	}
 }
 
-func (p *rowPairs) report(row []any, what string) {
+func (p *rowComparison) report(row []any, what string) {
 	if p.rows++; p.rows <= maxRowDifferences {
 		p.findings.report(p.place(row), "%s", what)
 	}
 }
 
 // place returns the name of the table with the key of a row, as in "changes match_id=3 slot=1".
-func (p *rowPairs) place(row []any) string {
+func (p *rowComparison) place(row []any) string {
 	words := []string{p.table}
 	for _, k := range p.key {
 		words = append(words, fmt.Sprintf("%s=%v", k, row[slices.Index(p.columns, k)]))
@@ -230,7 +230,7 @@ func (p *rowPairs) place(row []any) string {
 }
 
 // values returns the columns of a row that are not in its key, as name=value.
-func (p *rowPairs) values(row []any) string {
+func (p *rowComparison) values(row []any) string {
 	var words []string
 	for i, c := range p.columns {
 		if !slices.Contains(p.key, c) {

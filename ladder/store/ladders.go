@@ -133,8 +133,8 @@ func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.St
 	return places, err
 }
 
-// StandingsPage returns at most n standings, the best first, without the first ones that the index first
-// skips; total is the number of all. The result is shared and must not be changed.
+// StandingsPage returns at most n standings, the best first, from the index first on; total is the number of
+// all. The result is shared and must not be changed.
 func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
 	all, err := s.Standings(ctx, name)
 	first = min(first, len(all))

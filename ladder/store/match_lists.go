@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// matches returns the matches of the rows that find returns, complete with versions, attempts and rating
+// loadMatches returns the matches of the rows that find returns, complete with versions, attempts and rating
 // changes.
-func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
+func (s Matches) loadMatches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
 		if err != nil {
@@ -25,7 +25,7 @@ func (s Matches) matches(ctx context.Context, find func(*Tx) ([]queries.MatchRow
 // ListWaiting returns at most limit waiting matches: first those that the server paired, then those that
 // people requested, each group from the oldest to the newest.
 func (s Matches) ListWaiting(ctx context.Context, limit int) ([]ladder.Match, error) {
-	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })
+	return s.loadMatches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })
 }
 
 // MatchFilter selects matches. An empty field selects all, so the zero value selects the newest 50 matches.
@@ -42,7 +42,7 @@ type MatchFilter struct {
 
 // List returns the matches that f selects, the newest first.
 func (s Matches) List(ctx context.Context, f MatchFilter) ([]ladder.Match, error) {
-	return s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.findMatches(ctx, f) })
+	return s.loadMatches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.findMatches(ctx, f) })
 }
 
 func (tx *Tx) findMatches(ctx context.Context, f MatchFilter) ([]queries.MatchRow, error) {
@@ -94,7 +94,7 @@ func (tx *Tx) findMatches(ctx context.Context, f MatchFilter) ([]queries.MatchRo
 
 // Find returns the match with the given ID.
 func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err error) {
-	list, err := s.matches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
+	list, err := s.loadMatches(ctx, func(tx *Tx) ([]queries.MatchRow, error) {
 		m, err := tx.Match(ctx, id)
 		return []queries.MatchRow{m}, ifNoRows(err, noMatchError(id))
 	})

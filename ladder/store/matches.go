@@ -30,7 +30,7 @@ type NewMatch struct {
 	RequestedBy int64 // ID of the person; 0 for nobody
 	// MaxOpen limits how many unfinished unrated matches RequestedBy may have. 0 means no limit.
 	MaxOpen int
-	// MaxTime limits how long an unrated match may take at most by its game and clock. 0 means no limit.
+	// MaxTime limits the longest time that an unrated match can take by its game and clock. 0 means no limit.
 	MaxTime time.Duration
 	// Memory is the memory for the bots that play at the same time. An unrated match that needs more is refused.
 	Memory ladder.MemoryBudget
@@ -248,7 +248,7 @@ func playsGame(row queries.VersionRow, game string) bool {
 // maxFailures is the number of failed attempts after which a match is dropped.
 const maxFailures = 3
 
-// MatchStart asks for an attempt at a match.
+// MatchStart is a request to start an attempt at a match.
 type MatchStart struct {
 	Match   int64     // ID of a waiting match; 0 if New is to be added first
 	New     *NewMatch // a rated match
@@ -396,7 +396,7 @@ func (tx *Tx) interruptAttempt(ctx context.Context, m queries.MatchRow, reason p
 	if err := tx.addBrokenEvent(ctx, m, reason); err != nil {
 		return err
 	}
-	return tx.dropIdle(ctx)
+	return tx.dropUnplayable(ctx)
 }
 
 // endAttempt ends the last attempt of a match, which is running. failed says that the attempt failed and was

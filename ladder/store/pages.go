@@ -175,7 +175,7 @@ func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, ve
 			return err
 		}
 		slices.Reverse(own)
-		wanted, points := spread(convertRows(own, standing), n)
+		wanted, points := spreadMatches(convertRows(own, standing), n)
 		rows, err := tx.RatingPoints(ctx, jsonList(wanted), l.ID)
 		for i, r := range rows { // in the order of the list
 			points[i].Match, points[i].FinishedAt, points[i].Elo = r.MatchID, nullMoment(r.Finished), r.EloAfter
@@ -186,10 +186,10 @@ func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, ve
 	return out, err
 }
 
-// spread chooses at most n matches, evenly spaced over all matches of the versions in own. wanted has the ID
+// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. wanted has the ID
 // of the version and the number of the match among the matches of that version. points has one point for each,
 // in which the match, its time and the Elo are still to be set.
-func spread(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
+func spreadMatches(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {
 		total += e.Matches
@@ -300,15 +300,15 @@ func (s Ladders) Summaries(ctx context.Context, n int) (out []LadderSummary, err
 }
 
 // Trends returns the Elo of versions on the ladder called name over time, by version ID. The versions are
-// those of the standings in of. Each gets the Elo after at most n of its matches, evenly spaced and including
+// those of the given standings. Each gets its Elo after at most n of its matches, evenly spaced and including
 // the last one.
-func (s Ladders) Trends(ctx context.Context, name string, of []ladder.Standing, n int) (map[int64][]float64, error) {
+func (s Ladders) Trends(ctx context.Context, name string, standings []ladder.Standing, n int) (map[int64][]float64, error) {
 	wanted := [][2]int64{}
-	for _, p := range of {
-		own, _ := spread([]ladder.Standing{p}, n)
+	for _, p := range standings {
+		own, _ := spreadMatches([]ladder.Standing{p}, n)
 		wanted = append(wanted, own...)
 	}
-	out := make(map[int64][]float64, len(of))
+	out := make(map[int64][]float64, len(standings))
 	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.RatingPoints(ctx, jsonList(wanted), l.ID)
 		for _, r := range rows { // in the order of the list
@@ -319,8 +319,8 @@ func (s Ladders) Trends(ctx context.Context, name string, of []ladder.Standing, 
 	return out, err
 }
 
-// Meeting is the record of one version against another on a ladder. A win is a game in which the first version
-// had the better rank.
+// Meeting is the record of one version against another on a ladder. A win is a game in which the first had the
+// better rank.
 type Meeting struct {
 	Matches int64
 	Deals   float64

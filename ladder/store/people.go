@@ -84,7 +84,7 @@ func (s People) SetBlocked(ctx context.Context, id int64, blocked bool) error {
 		if err := tx.UpdateActive(ctx); err != nil {
 			return err
 		}
-		if err := tx.dropIdle(ctx); err != nil || !blocked {
+		if err := tx.dropUnplayable(ctx); err != nil || !blocked {
 			return err
 		}
 		if err := tx.EndSessionsOf(ctx, nullID(id), 0); err != nil {
@@ -215,7 +215,7 @@ func (tx *Tx) usableInvite(ctx context.Context, code, name string) (queries.Invi
 		return i, ifNoRows(err, refused)
 	}
 	switch {
-	case !key.matches(i.Hash):
+	case !key.hasHash(i.Hash):
 		return i, refused
 	case i.PersonID.Valid:
 		return i, ladder.Errorf(ladder.Unauthorized, ladder.HintNewInvite, "the invite has been used")

@@ -162,7 +162,7 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return
 	}
-	before := r.count()
+	before := r.total()
 	for i := range max(len(m.games), len(again)) {
 		switch {
 		case i >= len(again):
@@ -183,7 +183,7 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 			r.compare(fmt.Sprintf("%s seat=%d", where, i), seats[i], due[i])
 		}
 	}
-	if r.count() == before {
+	if r.total() == before {
 		r.findings.report(fmt.Sprintf("results match_id=%d", m.id), "data has other text than that of its games")
 	}
 }

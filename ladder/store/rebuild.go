@@ -198,9 +198,9 @@ func (a arrival) place() string {
 	return fmt.Sprintf("entries ladder_id=%d version_id=%d", a.ladder, a.version)
 }
 
-// enter adds the versions that entered a ladder before its match with the number order. Each starts with the
+// enterVersions adds the versions that entered a ladder before its match with the number order. Each starts with the
 // Elo that its predecessor has at that point.
-func (r *rebuild) enter(tx *Tx, ladderID, order int64) error {
+func (r *rebuild) enterVersions(tx *Tx, ladderID, order int64) error {
 	list := r.entries[ladderID]
 	for ; len(list) > 0 && list[0].since < order; list = list[1:] {
 		a := list[0]
@@ -251,10 +251,10 @@ func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 
 // run computes the results of all matches and then of all games of people again.
 func (r *rebuild) run() error {
-	if err := r.matches(); err != nil {
+	if err := r.finishMatches(); err != nil {
 		return err
 	}
-	if err := r.plays(); err != nil {
+	if err := r.finishPlays(); err != nil {
 		return err
 	}
 	return r.update(func(tx *Tx) error {
@@ -263,7 +263,7 @@ func (r *rebuild) run() error {
 			return err
 		}
 		for _, l := range ladders {
-			if err := r.enter(tx, l.ID, l.Finished+1); err != nil {
+			if err := r.enterVersions(tx, l.ID, l.Finished+1); err != nil {
 				return err
 			}
 		}
@@ -294,9 +294,9 @@ const (
 	chunkMatches = 128
 )
 
-// matches computes the results of all matches again, in order. It reads and verifies a number of them on all
+// finishMatches computes the results of all matches again, in order. It reads and verifies a number of them on all
 // cores and then stores their results one by one.
-func (r *rebuild) matches() error {
+func (r *rebuild) finishMatches() error {
 	list, err := r.finishedMatches()
 	if err != nil {
 		return err
@@ -372,7 +372,7 @@ func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 	f := &finisher{ctx: r.ctx, tx: tx, codec: r.target.codec, formula: tx.formula, results: m.results}
 	err = f.load(m.id, int(attempt.Number))
 	if err == nil {
-		err = r.enter(tx, f.ladder.ID, f.ladder.Finished+1)
+		err = r.enterVersions(tx, f.ladder.ID, f.ladder.Finished+1)
 	}
 	if err == nil && m.results != nil {
 		if err = f.check(); err == nil {
@@ -438,8 +438,8 @@ func (r *rebuild) copyMatch(tx *Tx, matchID int64) error {
 	return nil
 }
 
-// plays computes the results of all games of people again, in order.
-func (r *rebuild) plays() error {
+// finishPlays computes the results of all games of people again, in order.
+func (r *rebuild) finishPlays() error {
 	var ids []string
 	err := r.update(func(tx *Tx) (err error) {
 		ids, err = tx.queryStrings(r.ctx, "SELECT id FROM stored.plays WHERE state = 'finished' ORDER BY rated IS NULL, rated, ended, id")

@@ -132,14 +132,14 @@ func (s Matches) document(ctx context.Context, gameID int64, kind string, seat i
 
 // ReplayFilter selects replays. An empty field selects all.
 type ReplayFilter struct {
-	Ladder string
-	Bot    string
-	Match  int64 // if it is not 0, the other fields are ignored
+	Ladder string // name of the ladder
+	Bot    string // name of a bot that plays
+	Match  int64  // ID of the match; if it is not 0, the other fields are ignored
 }
 
 // StoredReplay is the replay of one game.
 type StoredReplay struct {
-	Game   int64 // ID of the game, with which ReplaysAfter continues after this one
+	Game   int64 // ID of the game, which is also the cursor for ReplaysAfter
 	Match  int64
 	Ladder string // empty for an unrated match
 	Data   []byte

@@ -78,7 +78,7 @@ func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p lad
 		return x, p, t, machineError(ifNoRows(err, sessionEndedError()))
 	}
 	now := s.now()
-	if !k.matches(row.Hash) || row.Expires <= stamp(now) {
+	if !k.hasHash(row.Hash) || row.Expires <= stamp(now) {
 		return x, p, t, sessionEndedError()
 	}
 	if row.TokenID.Valid {
@@ -152,10 +152,10 @@ func (s Sessions) End(ctx context.Context, personID, id int64) error {
 	})
 }
 
-// EndOthers ends all sessions of a person except the one with the ID but. If but is 0, it ends all.
-func (s Sessions) EndOthers(ctx context.Context, personID, but int64) error {
+// EndOthers ends all sessions of a person except the one with the ID exceptID. If exceptID is 0, it ends all.
+func (s Sessions) EndOthers(ctx context.Context, personID, exceptID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})
-		return tx.EndSessionsOf(ctx, nullID(personID), but)
+		return tx.EndSessionsOf(ctx, nullID(personID), exceptID)
 	})
 }

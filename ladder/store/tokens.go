@@ -45,8 +45,8 @@ func parseKey(prefix, text string) (k key, ok bool) {
 	return key{text: text, public: random[:publicLength], hash: sha256.Sum256([]byte(text))}, true
 }
 
-// matches reports, in constant time, whether hash is the hash of the key.
-func (k key) matches(hash []byte) bool { return subtle.ConstantTimeCompare(k.hash[:], hash) == 1 }
+// hasHash reports, in constant time, whether hash is the hash of the key.
+func (k key) hasHash(hash []byte) bool { return subtle.ConstantTimeCompare(k.hash[:], hash) == 1 }
 
 const maxTokenLabel = 80
 
@@ -123,7 +123,7 @@ func (tx *Tx) authenticate(ctx context.Context, text string, now time.Time) (p l
 		return p, t, ifNoRows(err, refused)
 	}
 	p, t = person(row.Person), token(row.Token)
-	if !k.matches(row.Token.Hash) {
+	if !k.hasHash(row.Token.Hash) {
 		return p, t, refused
 	}
 	return p, t, checkToken(p, t, now)

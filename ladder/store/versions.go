@@ -202,14 +202,14 @@ func (tx *Tx) refreshEntries(ctx context.Context) error {
 		return err
 	}
 	for _, v := range live {
-		if err := tx.enterAll(ctx, v); err != nil {
+		if err := tx.enterLadders(ctx, v); err != nil {
 			return err
 		}
 	}
 	if err := tx.UpdateActive(ctx); err != nil {
 		return err
 	}
-	return tx.dropIdle(ctx)
+	return tx.dropUnplayable(ctx)
 }
 
 // refreshBot updates the ladder entries of one bot to the states of its versions. It also drops matches that
@@ -224,7 +224,7 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 		if err != nil {
 			return err
 		}
-		if err := tx.enterAll(ctx, v); err != nil {
+		if err := tx.enterLadders(ctx, v); err != nil {
 			return err
 		}
 	}
@@ -236,12 +236,12 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 		return err
 	}
 	tx.addLadderChange(0, func(l *ladderState) { l.setVersionsOfBot(botID, active) })
-	return tx.dropIdle(ctx)
+	return tx.dropUnplayable(ctx)
 }
 
-// enterAll adds a live version to every active ladder whose game it plays. A house bot is added only to ladders
+// enterLadders adds a live version to every active ladder whose game it plays. A house bot is added only to ladders
 // that list it.
-func (tx *Tx) enterAll(ctx context.Context, v ladder.Version) error {
+func (tx *Tx) enterLadders(ctx context.Context, v ladder.Version) error {
 	ladders, err := tx.Ladders(ctx)
 	if err != nil {
 		return err
@@ -283,9 +283,9 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	})
 }
 
-// dropIdle drops waiting matches that cannot be played: rated matches with a version that no longer plays, and
+// dropUnplayable drops waiting matches that cannot be played: rated matches with a version that no longer plays, and
 // requested matches with a withdrawn bot or with a remote version that is not live and so cannot connect.
-func (tx *Tx) dropIdle(ctx context.Context) error {
+func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
 		return err
