@@ -49,7 +49,8 @@ type Middleware struct {
 	pages     *admission.Rate[admission.Visitor] // cheap pages
 }
 
-// The largest numbers of long requests at the same time.
+// The limits of long requests at the same time: of one person, of people who are not signed in at one address, and
+// in total.
 var (
 	UploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, Subject: phrase.New("uploads"), Hint: retrySoon, Retry: 5 * time.Second}
 	StreamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, Subject: phrase.New("downloads"), Hint: retrySoon, Retry: 5 * time.Second}
@@ -106,7 +107,8 @@ func (in *Request) RecordAnswer(w http.ResponseWriter) http.ResponseWriter {
 	return in.inner
 }
 
-// Visitor returns the person and the address against whose limits the request counts.
+// Visitor returns the person who sends the request, and the address, which limits apply to if nobody is
+// signed in.
 func (in *Request) Visitor() admission.Visitor {
 	return admission.Visitor{Person: in.Person.ID, Address: in.Address}
 }

@@ -44,8 +44,8 @@ var kinds = map[ladder.ErrorCode]struct {
 	internal:            {http.StatusInternalServerError, "the server failed"},
 }
 
-// Problem is an error as a client sees it: the document (RFC 9457), and its texts for translation on the
-// site.
+// Problem is an error as a client sees it: the document of RFC 9457, and its texts in a form that the site can
+// translate.
 type Problem struct {
 	wire.Problem
 	Text, Remedy phrase.Text // Remedy is what to try; it may be empty

@@ -23,7 +23,7 @@ func FindRoute(mux *http.ServeMux, r *http.Request) (known bool, methods string)
 	return false, http.Header(w).Get("Allow")
 }
 
-// NotAllowed returns the error for a request whose path supports only methods, a list for people.
+// NotAllowed returns the error for a request whose path supports only other methods, such as "GET, HEAD".
 func NotAllowed(r *http.Request, methods string) error {
 	return ladder.Errorf(MethodNotAllowed, "try "+methods, "%q does not support %s", ladder.Clip(r.URL.Path), ladder.Clip(r.Method))
 }

@@ -25,26 +25,26 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// ServerAddress says how a client reaches the server.
+// ServerAddress says how a client reaches the server of a competition.
 type ServerAddress struct {
-	URL, Token, Agent string // as in client.Client
+	URL, Token, Agent string // see the fields of client.Client
 	// Dial makes the connections. If Dial is nil, they go over the network, through the proxy that the
 	// environment names.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// ClientOptions say what a Connector connects, and to which server.
+// ClientOptions say which bot a Connector connects, and to which server.
 type ClientOptions struct {
 	ServerAddress
 	Bot, Label string
-	Games      []string // games that a new version plays; if nil, all games or those of the previous version
-	NewVersion bool     // make a new version even if one is live
-	Command    []string // starts a process for each session
-	// Serve, unless nil, plays in place of processes, as the Serve of a match.Contestant does.
+	Games      []string // games that a new version plays; if nil, those of the previous version or, without one, all games
+	NewVersion bool     // submit a new version even if one is live
+	Command    []string // the program and its arguments, started for each session
+	// Serve, unless nil, plays instead of processes of Command; see match.Contestant.Serve.
 	Serve       func(lines io.Reader, answers io.Writer) error
-	Stderr      io.Writer // of the processes; if nil, os.Stderr
-	SingleMatch bool      // leave after one match
-	// OnEvent, unless nil, is called with each event. Calls do not overlap.
+	Stderr      io.Writer // the standard error of the processes; if nil, os.Stderr
+	SingleMatch bool      // leave after one match; see Connector.Leave
+	// OnEvent, unless nil, is called with each event in order. Calls do not overlap.
 	OnEvent func(ClientEvent)
 }
 
@@ -64,7 +64,8 @@ type Connector struct {
 	lastReport    chan struct{}      // closed when OnEvent has returned from the last event; nil before the first
 }
 
-// ClientEvent is something that happens to a client. Exactly one of its fields is set, but Wait comes with Offline.
+// ClientEvent is something that happens to a Connector. Exactly one of its fields is set, except that Wait is
+// set together with Offline.
 type ClientEvent struct {
 	Online  *Welcome
 	Offline error         // why the connection broke; the client connects again by itself
@@ -74,8 +75,8 @@ type ClientEvent struct {
 	Leaving bool // the client plays no more matches; those in progress continue
 }
 
-// report calls OnEvent with an event, after the calls for earlier events. It does not wait for the call:
-// OnEvent may take long, and may call Leave. The caller holds the lock.
+// report calls OnEvent with an event, after the calls for earlier events. It does not wait for the call,
+// because OnEvent may take long and may call Leave. The caller holds c.mu.
 func (c *Connector) report(s ClientEvent) {
 	if c.OnEvent == nil {
 		return
@@ -91,19 +92,20 @@ func (c *Connector) report(s ClientEvent) {
 	}()
 }
 
-// Waits between attempts to connect again.
+// The shortest and the longest wait before a new attempt to connect.
 const (
 	minWait = 250 * time.Millisecond
 	maxWait = time.Minute
 )
 
-// finalError is an error of the server after which the client must not connect again.
+// finalError is an error that the server sent, after which the client must not connect again.
 type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
-// Run plays until ctx ends, the server rejects the bot, or the client has left; see Leave. It fails if the
-// first connection fails. After a later failure it connects again by itself. Run may be called once.
+// Run connects the bot and plays its matches until ctx ends, the server rejects the bot, or the bot has left;
+// see Leave. It returns an error if the first attempt to connect fails. When a connection breaks later, it
+// connects again by itself. Run may be called once.
 func (c *Connector) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -162,8 +164,8 @@ func (c *Connector) Run(ctx context.Context) error {
 	}
 }
 
-// Leave makes Run return when the matches in progress are over. If Run has not been called, it will return at
-// once.
+// Leave asks the server for no more matches and makes Run return nil when the matches in progress are over.
+// If Run has not been called yet, it will return at once.
 func (c *Connector) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -186,13 +188,13 @@ func (c *Connector) startLeaving() {
 	c.stopIfIdle()
 }
 
-// resultTime is how long a leaving client, which the server has released, waits for the result of its last
-// match. offlineTime is how long a leaving client without a connection tries to connect again for that
-// result.
+// resultTime is how long a leaving client waits for the result of its last match after the server has
+// confirmed that no match is left. offlineTime is how long a leaving client without a connection tries to
+// connect again to get that result.
 const resultTime, offlineTime = 10 * time.Second, time.Minute
 
-// stopIfIdle ends Run if the client is leaving and nothing is left to do. While the server may still start a
-// match with the client, Run continues. The caller holds the lock.
+// stopIfIdle ends Run if the client is leaving, has no process left, and expects no match. It ends Run later
+// if only a result is missing. The caller holds c.mu.
 func (c *Connector) stopIfIdle() {
 	switch {
 	case !c.leaving || len(c.programs) > 0:
@@ -205,7 +207,8 @@ func (c *Connector) stopIfIdle() {
 	}
 }
 
-// stopAfter ends Run after d, unless something has changed by then.
+// stopAfter ends Run after the time d, unless a process runs by then or the connection has changed. The
+// caller holds c.mu.
 func (c *Connector) stopAfter(d time.Duration) {
 	released, link := c.released, c.link
 	time.AfterFunc(d, func() {
@@ -222,8 +225,8 @@ func (c *Connector) stop() {
 	c.cancel()
 }
 
-// connect opens one connection and serves it until it breaks. It sets reached when the server has accepted
-// the bot.
+// connect opens one connection and serves it until it breaks. It always returns an error. It sets *reached to
+// true when the server has accepted the bot.
 func (c *Connector) connect(ctx context.Context, reached *bool) error {
 	ws, err := c.dial(ctx)
 	if err != nil {
@@ -312,7 +315,8 @@ func (c *Connector) dial(ctx context.Context) (*websocket.Conn, error) {
 	return nil, finalError{p}
 }
 
-// newHello returns a hello with the sessions that have a process, and the newest matches without a result.
+// newHello returns the first frame of a connection: the sessions that have a process, and the IDs of the
+// latest matches that have no result yet, at most maxSessions.
 func (c *Connector) newHello() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -323,7 +327,8 @@ func (c *Connector) newHello() *hello {
 	}
 }
 
-// resume continues the sessions that the server still has, and ends the others.
+// resume makes l the current connection after the server's answer w. It continues the sessions that the
+// server still has, and ends the others.
 func (c *Connector) resume(l *link, w *Welcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -343,7 +348,8 @@ func (c *Connector) resume(l *link, w *Welcome) {
 	}
 }
 
-// startProgram starts the process of a session.
+// startProgram starts the process of the session o, which uses connection l. It ignores a session that exists
+// already or exceeds maxSessions.
 func (c *Connector) startProgram(l *link, o *Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -386,7 +392,7 @@ func (c *Connector) recordResult(r *Result) {
 	c.stopIfIdle()
 }
 
-// recordRelease records that the server has no more matches for the client.
+// recordRelease records that the server has confirmed that the bot, which is leaving, has no match left.
 func (c *Connector) recordRelease() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -408,7 +414,7 @@ func (c *Connector) endPrograms() {
 	}
 }
 
-// Text describes an event for people, "" if there is nothing to say.
+// Text describes the event in English, or returns "" if people need not read about it.
 func (s ClientEvent) Text() string {
 	switch {
 	case s.Online != nil:

@@ -1,9 +1,10 @@
-// Package remote plays bots that run on their owners' machines. Registry is the server's end: it accepts the
-// connections of bots, and the runner uses it to play their versions. Connector is the owner's end: it starts
-// a process for each session.
+// Package remote lets bots play that run on their owners' machines. Registry is the server's end: it accepts
+// the connections of bots, and the runner uses it to play their versions. Connector is the owner's end: it
+// starts a process for each session.
 //
-// A bot has one WebSocket, which carries any number of sessions. A session is one process of a match. Its
-// lines go through a socket.LineStream at each end, so that a session continues after a broken connection.
+// A bot has one WebSocket, which carries any number of sessions. A session is one process of the bot in a
+// match. Its lines go through a socket.LineStream at each end, so that a session survives a broken
+// connection.
 package remote
 
 import (
@@ -20,7 +21,7 @@ import (
 // Path is the path of the WebSocket on a server.
 const Path = "/ws/remote"
 
-// Parameters of the address.
+// The query parameters of the address with which a client connects.
 const (
 	paramBot      = "bot"
 	paramLabel    = "label"
@@ -35,7 +36,8 @@ const (
 // seat frame that has only an ack. Then it sends its lines, starting at the number in the other end's ack.
 // After a broken connection a result may come twice.
 
-// frame is one message. Exactly one of its fields is set, but Session comes with Seat or Shut.
+// frame is one message over the WebSocket. Exactly one of its fields is set, except that Session is set with
+// Seat and with Shut.
 type frame struct {
 	Hello   *hello        `json:"hello,omitempty"`   // first frame of the client
 	Welcome *Welcome      `json:"welcome,omitempty"` // first frame of the server
@@ -48,7 +50,7 @@ type frame struct {
 	Shut    bool          `json:"shut,omitempty"` // this end of the session sends no more frames
 }
 
-// hello is the state of a client that connects.
+// hello is what a client sends first on a connection: which sessions and matches it still has from before.
 type hello struct {
 	Sessions []int64 `json:"sessions"`          // sessions with a process
 	Matches  []int64 `json:"matches,omitempty"` // matches that have started and have no result yet
@@ -58,10 +60,10 @@ type hello struct {
 type Welcome struct {
 	Bot       string  `json:"bot"`
 	Version   int     `json:"version"`
-	Allowance int64   `json:"allowance"` // by which the clock's margin is larger, in milliseconds
-	Comeback  int64   `json:"comeback"`  // time to connect again after a break, in seconds
-	Frames    float64 `json:"frames"`    // that the client may send in a second
-	Sessions  []int64 `json:"sessions"`  // sessions that continue
+	Allowance int64   `json:"allowance"` // added to the clock's margin because of the network, in milliseconds
+	Comeback  int64   `json:"comeback"`  // how long the bot may take to connect again, in seconds
+	Frames    float64 `json:"frames"`    // number of frames that the client may send in a second
+	Sessions  []int64 `json:"sessions"`  // sessions that continue from an earlier connection
 }
 
 // Opening describes a session that starts. The client must start a process for it.
@@ -70,7 +72,7 @@ type Opening struct {
 	Match   int64    `json:"match"`
 	Ladder  string   `json:"ladder,omitempty"` // "" for an unrated match
 	Game    string   `json:"game"`
-	Bots    []string `json:"bots"` // of the match, by slot
+	Bots    []string `json:"bots"` // names of the match's bots, by slot
 }
 
 // Result says how a match has ended.
@@ -78,19 +80,19 @@ type Result struct {
 	Match  int64   `json:"match"`
 	Ladder string  `json:"ladder,omitempty"`
 	Text   string  `json:"text,omitempty"` // why the match has no result; "" if it has one
-	Score  float64 `json:"score"`          // of the bot in a rated match, from 0 to 1
+	Score  float64 `json:"score"`          // score of the bot, from 0 to 1; 0 if the match is unrated
 	Before float64 `json:"before"`         // Elo before the match
 	After  float64 `json:"after"`          // Elo after the match
 }
 
-// Limits of a connection.
+// The limits of a connection.
 const (
-	maxSessions = 16 // of one bot; more than a match has rotations
+	maxSessions = 16 // sessions of one bot at the same time; more than a match has rotations
 	helloTime   = 10 * time.Second
 	sendTime    = 10 * time.Second // longest time to send one frame
-	aliveTime   = 15 * time.Second // after which a silent connection ends
-	maxFrame    = 128 << 10
-	maxFrames   = 2000 // that a bot may send in a second on average, and at once
+	aliveTime   = 15 * time.Second // a connection without a message for this long is closed
+	maxFrame    = 128 << 10        // in bytes
+	maxFrames   = 2000             // frames that a bot may send in a second on average, and at once
 	// clientShare is the part of maxFrames that clients use, so that they never exceed maxFrames by a
 	// difference of clocks.
 	clientShare = 0.9
@@ -99,11 +101,11 @@ const (
 // socketLimits are the limits of a bot's connection at the server.
 var socketLimits = socket.Limits{Frame: maxFrame, Frames: maxFrames, Burst: maxFrames, Silence: aliveTime, Send: sendTime}
 
-// link is one connection with its sessions.
+// link is one connection between a bot and the server with the sessions that it carries.
 type link struct {
 	*socket.Conn
-	limiter  *rate.Limiter // of the frames that this end sends; nil means no limit
-	admitted bool          // it has become its bot's link; guarded by the lock of the hub, as ready is
+	limiter  *rate.Limiter // limits the frames that this end sends; nil means no limit
+	admitted bool          // it has become its bot's current link; like ready, guarded by Registry.mu
 	ready    bool          // the Welcome has been sent
 
 	mu    sync.Mutex
@@ -123,8 +125,8 @@ func (l *link) send(f frame) error {
 	return l.Write(f)
 }
 
-// newConn returns the part of the link that carries a session. From now on it receives the frames of that
-// session.
+// newConn returns the connection of the session with this ID within the link, which passes it the session's
+// frames from now on.
 func (l *link) newConn(id int64) *conn {
 	c := &conn{link: l, id: id, frames: make(chan socket.Frame), closed: make(chan struct{})}
 	l.mu.Lock()
@@ -133,7 +135,7 @@ func (l *link) newConn(id int64) *conn {
 	return c
 }
 
-// deliver passes a frame to its session. It drops frames of sessions that have ended.
+// deliver passes a frame to the session that it names. It drops a frame of a session that has ended.
 func (l *link) deliver(f frame) {
 	l.mu.Lock()
 	c := l.conns[f.Session]
@@ -151,7 +153,7 @@ func (l *link) deliver(f frame) {
 	}
 }
 
-// conn is the part of a link that carries one session.
+// conn is the connection of one session within a link.
 type conn struct {
 	link     *link
 	id       int64

@@ -21,7 +21,8 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Handler returns the handler for Path. It identifies clients with m; m.Wrap must wrap it.
+// Handler returns the handler of the WebSockets at Path. It identifies clients with m, and must be wrapped by
+// m.Wrap.
 func (h *Registry) Handler(m *middleware.Middleware) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		middleware.RequestOf(r).Route = "GET " + Path
@@ -38,7 +39,7 @@ func (h *Registry) Handler(m *middleware.Middleware) http.Handler {
 	})
 }
 
-// checkRequest returns an error unless a request may become the connection of a bot.
+// checkRequest returns an error unless r is a request for a WebSocket with a token whose scope is sufficient.
 func checkRequest(r *http.Request) error {
 	if r.Method != http.MethodGet {
 		return ladder.Errorf(middleware.MethodNotAllowed, "try GET", "%s does not support this method", Path)
@@ -54,7 +55,8 @@ func checkRequest(r *http.Request) error {
 
 var plainInstance = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
 
-// connectRequest is what a client asks for in the parameters of the address.
+// connectRequest is what a client asks for in the query parameters: the bot, and the version that it wants.
+// instance identifies the client's process.
 type connectRequest struct {
 	store.RemoteVersion
 	instance string
@@ -79,8 +81,8 @@ func parseRequest(q url.Values) (a connectRequest, err error) {
 	return a, nil
 }
 
-// serve serves a connection from its request to its end. If it returns an error, the request has not been
-// answered.
+// serve answers a request with a WebSocket and serves it until it ends. If it returns an error, it has not
+// answered the request.
 func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Request) error {
 	v := middleware.RequestOf(r)
 	ask, err := parseRequest(r.URL.Query())
@@ -122,10 +124,11 @@ func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *htt
 	return nil
 }
 
-// endWait is how long a new client waits for the end of the connection of an earlier client.
+// endWait is how long a new client waits until the connection of an earlier client of the same bot has ended.
 const endWait = time.Second
 
-// awaitOldLink waits up to endWait for the end of the bot's connection from an earlier client.
+// awaitOldLink waits, for at most endWait, until the connection of the same bot from another process of its
+// owner has ended. It does not end that connection. person is the owner's ID.
 func (h *Registry) awaitOldLink(ask connectRequest, person int64) {
 	var old *link
 	h.mu.Lock()
@@ -157,15 +160,16 @@ func (b *bot) isConnected() bool {
 	}
 }
 
-// checkPlace returns an error if a bot cannot connect now; see checkPlaceLocked.
+// checkPlace returns an error if the bot in ask cannot connect now for the person with this ID; see
+// checkPlaceLocked.
 func (h *Registry) checkPlace(ask connectRequest, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.checkPlaceLocked(ask, person)
 }
 
-// checkPlaceLocked returns an error if the bot is connected elsewhere or a limit is reached. The caller holds
-// the lock.
+// checkPlaceLocked returns an error if the bot is connected from another process, a limit of connected bots
+// is reached, or the server stops. person is the ID of the owner. The caller holds h.mu.
 func (h *Registry) checkPlaceLocked(ask connectRequest, person int64) error {
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")
@@ -193,7 +197,8 @@ func (h *Registry) checkPlaceLocked(ask connectRequest, person int64) error {
 	return l.Check(ofPerson, 0, all)
 }
 
-// reservePlace counts a connection of a bot that is about to open.
+// reservePlace returns the bot of version v, and counts a connection of it that is about to open in its
+// pendingLinks. It returns an error if the bot cannot connect now.
 func (h *Registry) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -210,7 +215,7 @@ func (h *Registry) reservePlace(v ladder.Version, ask connectRequest) (*bot, err
 	return b, nil
 }
 
-// serveLink serves a connection until it ends, and returns the reason.
+// serveLink serves connection l of bot b until it ends, and returns the reason as an error.
 func (h *Registry) serveLink(b *bot, l *link, ask connectRequest) error {
 	timer := time.AfterFunc(helloTime, func() { l.Shut(websocket.ClosePolicyViolation, "no hello") })
 	var f frame
@@ -243,8 +248,9 @@ func (h *Registry) serveLink(b *bot, l *link, ask connectRequest) error {
 	}
 }
 
-// admitLink makes a link the bot's current link. Sessions for which the client still has a process (listed in
-// sessions) continue, and so do those that the client does not know yet. All others are lost.
+// admitLink makes l the current connection of bot b, and closes the one before. sessions are those for which
+// the client still has a process. They continue, and so do sessions of which the client does not know yet. In
+// all others, the bot forfeits by a lost connection.
 func (h *Registry) admitLink(b *bot, l *link, ask connectRequest, sessions []int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -12,17 +12,18 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// program is a process of a client for one session.
+// program is the process that a client runs for one session.
 type program struct {
 	Opening
 	seat    *socket.LineStream
 	running sync.WaitGroup
 }
 
-// endTime is how long a process may run after the end of its input.
+// endTime is how long a process may run after its input has ended. Then it is killed.
 const endTime = 2 * time.Second
 
-// run starts the process, carries its lines, and returns when it has ended.
+// run starts command, passes lines between it and the server, and returns when the process has ended. If the
+// command cannot be started, it tells the server.
 func (p *program) run(command []string, stderr io.Writer) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = stderr
@@ -52,7 +53,8 @@ func (p *program) run(command []string, stderr io.Writer) {
 	killAll(cmd) // also ends what the process has started
 }
 
-// serve plays with a function in place of a process.
+// serve calls play instead of starting a process, and passes lines between it and the server until the
+// session ends.
 func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers, write := io.Pipe()
 	lines, feed := io.Pipe()
@@ -66,7 +68,8 @@ func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers.Close()
 }
 
-// untilExit reads the output of a process. At the end, its error says how the process has ended.
+// untilExit reads the output of a process. When the process has ended, Read returns an error that says how
+// instead of io.EOF.
 type untilExit struct {
 	io.Reader
 	cmd  *exec.Cmd

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// setProcessGroup gives a process its own process group. So Ctrl-C reaches only the client, and killAll also
-// ends what the process has started.
+// setProcessGroup makes cmd start in a process group of its own, so that Ctrl-C ends only the client, and
+// killAll also ends the processes that cmd has started.
 func setProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
 func killAll(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

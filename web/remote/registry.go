@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// Options are the parts of a Registry. Store is required.
+// Options are what a Registry needs from the rest of the server. Store is required.
 type Options struct {
 	Store  *store.Store
 	Limits ladder.RemoteLimits
@@ -25,7 +25,8 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Registry has the remote bots of a server. Its methods are safe for concurrent use.
+// Registry holds the remote bots of a server, which run on their owners' machines. Its methods are safe for
+// concurrent use.
 type Registry struct {
 	Options
 	began   time.Time
@@ -34,13 +35,13 @@ type Registry struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions int64          // ID of the last session
-	bots     map[int64]*bot // by version: bots that are connected, or were until recently
+	bots     map[int64]*bot // by the ID of the version: bots that are connected, or were until recently
 }
 
-// bot is one remote version.
+// bot is a version that runs on its owner's machine.
 type bot struct {
 	version      ladder.Version
-	instance     string    // identifies the client
+	instance     string    // identifies the client's process that connected last
 	link         *link     // nil while the bot is not connected
 	pendingLinks int       // connections that are about to become its link
 	leaving      bool      // the bot wants no more matches
@@ -49,21 +50,21 @@ type bot struct {
 	sessions     map[int64]*session
 }
 
-// session is one process of a bot.
+// session is one process of a bot in a match, as the server sees it.
 type session struct {
 	Opening
 	seat        *socket.LineStream
-	announcedTo string // instance that was sent the Opening; "" before that
+	announcedTo string // instance of the client that has got the Opening; "" if none has
 }
 
-// New returns a Registry. Run must be called.
+// New returns a Registry without bots. Run must be called.
 func New(o Options) *Registry {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	return &Registry{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
-// IsReady reports whether a remote version can start a match: its bot is connected, wants more matches and
-// plays none.
+// IsReady reports whether the remote version with this ID can start a match: its bot is connected, wants more
+// matches, and is not reserved for one.
 func (h *Registry) IsReady(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -72,9 +73,9 @@ func (h *Registry) IsReady(version int64) bool {
 
 func (b *bot) isReady() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
 
-// IsGone reports whether the bot of a remote version has been away, or has wanted no more matches, for longer
-// than a match waits for it. For a version that has never connected, the time counts from the start of the
-// server.
+// IsGone reports whether the bot of the remote version with this ID has been disconnected or leaving for
+// longer than Limits.Comeback, the time for which matches wait. If it has never connected, the time begins
+// with the start of the server.
 func (h *Registry) IsGone(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,7 +89,8 @@ func (h *Registry) IsGone(version int64) bool {
 	return time.Since(since) > h.Limits.Comeback
 }
 
-// Reserve reserves a remote version for a match, until Release. It returns false if the version is not ready.
+// Reserve reserves the remote version with this ID for a match, until Release. It returns false and does
+// nothing if the version is not ready; see IsReady.
 func (h *Registry) Reserve(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +102,8 @@ func (h *Registry) Reserve(version int64) bool {
 	return true
 }
 
-// Release ends a reservation. A bot that is leaving is then told that it has no more matches.
+// Release ends the reservation of the remote version with this ID. If the bot is leaving, it learns now that
+// no match is left.
 func (h *Registry) Release(version int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -111,7 +114,7 @@ func (h *Registry) Release(version int64) {
 	}
 }
 
-// Changes returns a channel that receives after remote versions have become ready or gone.
+// Changes returns a channel that gets a value after remote versions have become ready or gone.
 func (h *Registry) Changes() <-chan struct{} { return h.changes }
 
 func (h *Registry) signalChange() {
@@ -121,7 +124,7 @@ func (h *Registry) signalChange() {
 	}
 }
 
-// Online reports whether a remote version is connected.
+// Online reports whether the remote version with this ID is connected.
 func (h *Registry) Online(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -129,7 +132,8 @@ func (h *Registry) Online(version int64) bool {
 	return b != nil && b.link != nil
 }
 
-// Bot returns a contestant for match m that plays on the machine of the connected version v.
+// Bot returns the player of version v in match m, which plays over the network on its owner's machine. The
+// version should be connected.
 func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
 	return match.Contestant{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.openSession(v, m)
@@ -160,14 +164,15 @@ func (h *Registry) openSession(v ladder.Version, m *ladder.Match) (*session, err
 	return s, nil
 }
 
-// slowTime returns how long a line may wait for its acknowledgement before the clock stops. It is well below
-// allowance, so that no move is late for that reason.
+// slowTime returns how long a line to the bot may wait for its acknowledgement before the bot's clock stops.
+// allowance is what is added to the clock's margin. The result is well below it, so that no move is late
+// because of the network.
 func slowTime(allowance time.Duration) time.Duration {
 	return max(min(allowance/2, 200*time.Millisecond), 5*time.Millisecond)
 }
 
-// announceSession sends the Opening of a session to a bot, and attaches the session to the bot's link. The
-// caller holds the lock.
+// announceSession tells bot b that session s starts, and connects the session to the bot's current link. The
+// caller holds h.mu.
 func (h *Registry) announceSession(b *bot, s *session) {
 	l := b.link
 	c := l.newConn(s.Session)
@@ -185,8 +190,8 @@ func (h *Registry) endSession(version int64, s *session) {
 	delete(h.bots[version].sessions, s.Session)
 }
 
-// Run sends bots the results of their matches, and ends the connections of versions that are no longer live,
-// until ctx ends.
+// Run sends bots the results of their matches, and disconnects versions that are no longer live, until ctx
+// ends.
 func (h *Registry) Run(ctx context.Context) error {
 	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionChanged
@@ -213,10 +218,11 @@ func (h *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// checkTime is the interval of the checks whether the versions are still live. An event may be missed.
+// checkTime is the interval at which Run checks whether the versions are still live, in case an event was
+// missed.
 const checkTime = 3 * time.Second
 
-// reportResult sends the result of a match to its connected bots.
+// reportResult sends the result of the match in event e to those of its bots that are connected.
 func (h *Registry) reportResult(e events.Event) {
 	if len(e.Changes) > 0 && !slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return h.Online(c.VersionID) }) {
 		return // most matches have no connected bot
@@ -253,7 +259,8 @@ func resultOf(m ladder.Match, slot int, text string) *Result {
 	return r
 }
 
-// reportEnded sends a bot that has connected again the results of the matches that ended meanwhile.
+// reportEnded sends a bot that has connected again the results of those of the matches that have ended.
+// matches are their IDs, version is the ID of the bot's version, and l is its connection.
 func (h *Registry) reportEnded(version int64, l *link, matches []int64) {
 	for _, id := range matches {
 		m, err := h.Store.Matches.Find(context.Background(), id)
@@ -266,8 +273,8 @@ func (h *Registry) reportEnded(version int64, l *link, matches []int64) {
 	}
 }
 
-// checkVersions ends the connections of versions that are no longer live and play nothing. It removes bots
-// that have been away for longer than a match waits.
+// checkVersions disconnects versions that are no longer live, unless they play. It removes bots that have
+// been disconnected for longer than matches wait.
 func (h *Registry) checkVersions(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
@@ -289,7 +296,8 @@ func (h *Registry) checkVersions(ctx context.Context) {
 	}
 }
 
-// disconnect ends the connection of a bot for good, unless it plays.
+// disconnect closes the connection of a bot, which must not connect again, for the reason why. It does
+// nothing while the bot plays.
 func (h *Registry) disconnect(b *bot, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -299,8 +307,8 @@ func (h *Registry) disconnect(b *bot, why string) {
 	}
 }
 
-// recordLeave excludes a bot from further matches. It tells the bot when no match is left (see Release), as
-// one may be about to start of which the bot does not know.
+// recordLeave excludes bot b from further matches, as its client has asked over l. If no match is reserved,
+// it confirms at once that no match is left; otherwise Release does so later.
 func (h *Registry) recordLeave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -313,14 +321,15 @@ func (h *Registry) recordLeave(b *bot, l *link) {
 	}
 }
 
-// recordAbsence records that a bot has lost its link l. The caller holds the lock.
+// recordAbsence records that bot b has lost its connection l. It does nothing if b has a newer one. The
+// caller holds h.mu.
 func (h *Registry) recordAbsence(b *bot, l *link) {
 	if b.link == l {
 		b.link, b.since, b.leaving = nil, time.Now(), false
 	}
 }
 
-// Close ends all connections. Their clients will connect to the next server.
+// Close closes all connections and refuses new ones. The clients then connect to the server that follows.
 func (h *Registry) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
