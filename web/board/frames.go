@@ -21,19 +21,19 @@ type Recording struct {
 	Match       matchPlace    `json:"match"`
 	Clock       clock         `json:"clock"`
 	Seats       []SeatRow     `json:"seats"`
-	Keys        []string      `json:"keys"`   // of a view, in its order
+	Keys        []string      `json:"keys"`   // the keys of a view line, in its order
 	PerSeatKeys []string      `json:"own"`    // keys of a view whose values differ between seats
 	Frames      []Frame       `json:"frames"` // one more than Moves
 	Moves       []MoveStep    `json:"moves"`
 	Faults      []fault       `json:"faults"`
 	Over        bool          `json:"over"` // the game ended by the rules; false after a forfeit or an adjudication
-	// EndByScores is how the bots' scores ended the game early, nil if they did not.
+	// EndByScores says how the scores that bots reported ended the game early. It is nil if they did not.
 	EndByScores  *referee.AdjudicationResult `json:"adjudicated"`
-	Adjudication string                      `json:"adjudication"` // the rules for such an early end, in words; "" if there are none
-	Differences  []string                    `json:"differences"`  // between the replay and the rules; see Replay.Verify
+	Adjudication string                      `json:"adjudication"` // the rules by which reported scores may end the game early, in words; "" if there are none
+	Differences  []string                    `json:"differences"`  // contradictions between the replay and the rules; see referee.Replay.Verify
 }
 
-// Columns returns the number of columns of the board, 0 for a game without a board.
+// Columns returns the number of columns of the game's board, or 0 if the game has no board.
 func (g *Recording) Columns() int {
 	if g.Display.Board == nil {
 		return 0
@@ -41,8 +41,8 @@ func (g *Recording) Columns() int {
 	return rules.Columns(g.Frames[0].Common[g.Display.Board.Pieces])
 }
 
-// MoveName returns a move in the notation of players: on a board, with the names of squares. It returns other
-// moves unchanged.
+// MoveName returns a move as players write it: in a board game, the numbers of squares are replaced by names
+// such as "a1". Other moves are returned unchanged.
 func (g *Recording) MoveName(move string) string {
 	columns := g.Columns()
 	var names []string
@@ -71,23 +71,24 @@ type SeatRow struct {
 	Points  float64 `json:"points"`
 }
 
-// Frame is a position, given by the changes since the previous frame. The first frame has every key. PerSeat
-// has the keys in Recording.PerSeatKeys, for each seat, and Common has all others.
+// Frame is a position, given by the changes of the view since the previous frame. The first frame has every
+// key. PerSeat has, for each seat, the keys in Recording.PerSeatKeys, whose values differ between seats;
+// Common has all others.
 type Frame struct {
 	Turn    int                 `json:"turn"` // seat to move; -1 when the game is over
 	Common  map[string]string   `json:"common,omitempty"`
 	PerSeat []map[string]string `json:"own,omitempty"`
-	Events  Events              `json:"events"` // of the deal, or of the move that led to this position
+	Events  Events              `json:"events"` // the events of the deal, or of the move that led to this position
 }
 
-// Events are the events of a frame as lines of the protocol. All is for a viewer who sees all cards. PerSeat
-// is what each seat saw; it is absent if every seat saw All.
+// Events are the events that led to a position, as lines of the protocol. All is for a viewer who sees all
+// cards. PerSeat has the lines that each seat saw; it is nil if every seat saw All.
 type Events struct {
 	All     []string   `json:"all"`
 	PerSeat [][]string `json:"seen,omitempty"`
 }
 
-// MoveStep is a move, from the frame with its index to the next one.
+// MoveStep is a move. The move with index i leads from frame i of a game to frame i+1.
 type MoveStep struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`
@@ -96,15 +97,16 @@ type MoveStep struct {
 	StandIn bool     `json:"standin,omitempty"`
 }
 
-// position has the view of each seat, as a map from key to value.
+// position is a position with the view of each seat, as a map from the keys of the view line to their values.
 type position struct {
 	turn   int
 	views  []map[string]string
 	events Events
 }
 
-// NewRecording returns the recording of a replay. It fails if the replay contradicts the rules so much that
-// no game can be shown. Smaller contradictions are in Differences.
+// NewRecording returns the recording of the replay r, with the rules g of its game. It fails if the replay
+// contradicts the rules so much that the game cannot be shown. Smaller contradictions are listed in
+// Differences.
 func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	v, err := check(r, g)
 	if err != nil {
@@ -137,7 +139,8 @@ func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	return game, nil
 }
 
-// check returns the variant of a replay. It fails if the replay has the wrong number of seats or results.
+// check returns the variant of the replay r, that is, its game g with its options. It fails if the replay has
+// the wrong number of seats or results.
 func check(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -146,7 +149,8 @@ func check(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	return v, r.CheckSeats()
 }
 
-// rebuild returns every position, including the first and the last.
+// rebuild returns the positions of the replay r, from that after the deal to the last. It also sets g.Keys
+// and g.Over.
 func (g *Recording) rebuild(r *referee.Replay, v *rules.Variant) (positions []position, err error) {
 	var log rules.Log
 	for step, err := range r.Walk(v, &log) {
@@ -183,7 +187,7 @@ func parse(view []byte) map[string]string {
 	return m
 }
 
-// events returns the events in a log, for all cards and for each seat.
+// events returns the events in log: as a viewer of all cards sees them, and as each of the seats sees them.
 func events(log *rules.Log, seats int) Events {
 	e := Events{All: append([]string{}, log.OpenEvents()...)}
 	same := true
@@ -216,7 +220,8 @@ func (g *Recording) setFrames(positions []position) {
 	}
 }
 
-// perSeatKeys returns the sorted keys whose values differ between seats in any position.
+// perSeatKeys returns the sorted keys of views whose values differ between seats in at least one of the
+// positions.
 func perSeatKeys(positions []position) []string {
 	own := map[string]bool{}
 	for _, p := range positions {
@@ -231,8 +236,8 @@ func perSeatKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes returns the pairs of after that differ from before. If among is true, it considers only the keys in
-// own, and otherwise all other keys.
+// changes returns the keys of after, with their values, that are new or differ from before. If among is true,
+// it looks only at the keys in own, otherwise only at all other keys.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

@@ -56,7 +56,7 @@ func (g *Recording) WritePage(w io.Writer) error {
 	})
 }
 
-// hash returns the source expression with a text's hash for a content security policy.
+// hash returns the hash of a script or style sheet in the form in which a content security policy allows it.
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

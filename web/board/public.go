@@ -7,18 +7,18 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// PublicFrames makes the frames of a game in progress for those who watch it. The frames have only what every
-// seat sees: the keys of a view whose values have been the same for all seats since the first frame, the
-// number of cards in hand, and the events that all seats saw alike.
+// PublicFrames makes the frames of a game in progress for people who watch it. They contain only what every
+// seat may see: the keys of a view whose values have been the same for all seats since the first frame, the
+// number of cards in hand, and the events that are the same for all seats.
 type PublicFrames struct {
 	seats       int
-	hand        string          // key of the cards in hand; "" if the game has none
-	perSeatKeys map[string]bool // keys that seats have seen differently in any frame
+	hand        string          // the key of the cards in hand; "" if the game has no cards
+	perSeatKeys map[string]bool // the keys whose values have differed between seats in any frame
 	before      map[string]string
 	keys        []string
 }
 
-// NewPublicFrames returns PublicFrames for one game.
+// NewPublicFrames returns a PublicFrames for one game of variant v. It has made no frame yet.
 func NewPublicFrames(v *rules.Variant) *PublicFrames {
 	c := &PublicFrames{seats: v.Players, perSeatKeys: map[string]bool{}}
 	if cards := v.Game.Display.Cards; cards != nil {
@@ -27,8 +27,8 @@ func NewPublicFrames(v *rules.Variant) *PublicFrames {
 	return c
 }
 
-// Frame returns the next frame: the changes since the frame before it. log has the events of the deal or of
-// the move that led to the position.
+// Frame returns the frame of position s: the changes since the frame that the last call returned. log has the
+// events of the deal or of the move that led to s.
 func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	view := c.common(s)
 	f := Frame{
@@ -44,13 +44,13 @@ func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 	return f
 }
 
-// ForceFullFrame makes the next frame one with every key, like the first frame.
+// ForceFullFrame makes the next frame contain every key, like the first frame.
 func (c *PublicFrames) ForceFullFrame() { c.before = nil }
 
-// Keys returns the keys of the latest frame's view, in the order of a view line.
+// Keys returns the keys that watchers see in the latest frame, in the order of a view line.
 func (c *PublicFrames) Keys() []string { return c.keys }
 
-// common returns what all seats see of a position.
+// common returns the view of position s that all seats share, and updates c.perSeatKeys and c.keys.
 func (c *PublicFrames) common(s rules.State) map[string]string {
 	line := s.View(nil, 0)
 	view := parse(line)
@@ -72,7 +72,7 @@ func (c *PublicFrames) common(s rules.State) map[string]string {
 	return view
 }
 
-// faceDown returns a list of cards with "?" in place of each card.
+// faceDown returns cards, which are separated by commas, with "?" in place of each card.
 func faceDown(cards string) string {
 	if cards == "" || cards == "-" {
 		return cards

@@ -23,7 +23,7 @@ type Row struct {
 	Seed     referee.Hex       `json:"seed"`
 	Deal     int               `json:"deal"`
 	Rotation int               `json:"rotation"`
-	Ply      int               `json:"ply"` // number of moves made before
+	Ply      int               `json:"ply"` // the number of moves before this one
 	Seat     int               `json:"seat"`
 	Bot      string            `json:"bot"`
 	Version  string            `json:"version"`
@@ -31,24 +31,25 @@ type Row struct {
 	Choices  int               `json:"choices"` // number of legal moves
 	Legal    []string          `json:"legal"`   // in the order of the turn line
 	View     string            `json:"view"`
-	MS       *float64          `json:"ms"`   // nil for a move of the opening or of a stand-in
-	Info     []string          `json:"info"` // may be empty
+	MS       *float64          `json:"ms"`   // the time of the move in milliseconds; nil if the bot did not make it, as in the opening or after a fault
+	Info     []string          `json:"info"` // info lines that the bot sent with the move
 	StandIn  bool              `json:"standin"`
 	Rank     int               `json:"rank"`
 	Points   float64           `json:"points"`
-	// EndByScores is how the bots' scores ended the game early: "draw" or "resign", or "" if they did not.
+	// EndByScores is how the scores that bots reported ended the game early: "draw", "resign", or "" if they did not.
 	EndByScores string `json:"adjudicated"`
 
 	settings rules.Settings // the options in the order of the game
 }
 
-// Columns is the header of the CSV format, in the order of the fields of Row.
+// Columns are the names in the header of the CSV format, in the order of the fields of Row.
 var Columns = []string{
 	"game", "options", "seed", "deal", "rotation", "ply", "seat", "bot", "version",
 	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points", "adjudicated",
 }
 
-// Rows yields the moves of a replay. After an error it yields nothing more.
+// Rows yields a Row for each move of the replay r, with the rules g of its game. An error, such as a move
+// against the rules, is the last value that it yields.
 func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		v, err := check(r, g)
@@ -126,7 +127,7 @@ func printable(text string) string {
 	return text
 }
 
-// infos returns info lines, quoted where no bot can have written them.
+// infos returns the info lines of a move. A line that no bot can have sent is quoted as in Go.
 func infos(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {

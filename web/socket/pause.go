@@ -16,7 +16,8 @@ type pause struct {
 	lostTimer *time.Timer   // fires when the connection counts as lost
 }
 
-// updateClock stops the bot's clock or lets it run, depending on the connection. The caller holds the lock.
+// updateClock stops the bot's clock while there is no connection or a line has waited too long for its
+// acknowledgement, and otherwise lets it run. It does nothing if SlowAfter is 0. The caller holds s.mu.
 func (s *LineStream) updateClock() {
 	if s.SlowAfter == 0 || s.pause.clock == nil {
 		return

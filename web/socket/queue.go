@@ -10,7 +10,7 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Broadcast is a message that is encoded once and can be sent over any number of connections.
+// Broadcast is a message that is encoded once, to be sent over any number of connections.
 type Broadcast struct {
 	frame *websocket.PreparedMessage
 	data  []byte
@@ -23,7 +23,7 @@ func (m *Broadcast) Same(n *Broadcast) bool {
 
 func (m *Broadcast) size() int64 { return int64(len(m.data)) }
 
-// Encode returns doc as a JSON message.
+// Encode returns doc as a JSON message that can be sent over many connections.
 func Encode(doc any) (*Broadcast, error) {
 	data, err := json.Marshal(doc)
 	if err != nil {
@@ -33,24 +33,24 @@ func Encode(doc any) (*Broadcast, error) {
 	return &Broadcast{p, data}, err
 }
 
-// QueueLimits bound the messages that wait to be sent.
+// QueueLimits bound the messages that wait to be sent. A connection that would exceed them is closed.
 type QueueLimits struct {
 	Length int   // messages for one connection
 	Each   int64 // bytes for one connection
 	All    int64 // bytes for all connections together
 }
 
-// Queues share one QueueLimits. They are the queues of all connections that watch something.
+// Queues create the queues of connections that share one QueueLimits, and count what waits in all of them.
 type Queues struct {
 	QueueLimits
 	waiting, count atomic.Int64
 }
 
-// Waiting returns the number of bytes that wait for all connections.
+// Waiting returns the number of bytes that wait in all queues together.
 func (a *Queues) Waiting() int64 { return a.waiting.Load() }
 
-// Queue sends messages over one connection. Put never blocks: if too much waits, the connection ends with
-// CloseSlow.
+// Queue sends messages over one connection. Put never blocks: if too many messages wait, the connection is
+// closed with the code CloseSlow.
 type Queue struct {
 	queues   *Queues
 	messages chan *Broadcast
@@ -60,19 +60,19 @@ type Queue struct {
 	conn  *Conn // nil before Run
 	ended bool
 
-	ending  chan struct{} // closed when the connection is to end with code and text
+	ending  chan struct{} // closed when the connection has to close with code and text
 	endOnce sync.Once
 	code    int
 	text    string
 }
 
-// New returns a queue whose connection is passed to Run later.
+// New returns an empty queue. Messages may be put into it at once; Run sends them.
 func (a *Queues) New() *Queue {
 	return &Queue{queues: a, messages: make(chan *Broadcast, a.Length), ending: make(chan struct{})}
 }
 
-// End makes the connection end with a close code and a reason. It does not wait, and may be called before
-// Run.
+// End makes Run close the connection with a close code (RFC 6455, section 7.4) and the reason text. It does
+// not wait, and may be called before Run. Only the first call has an effect.
 func (q *Queue) End(code int, text string) {
 	q.endOnce.Do(func() {
 		q.code, q.text = code, text
@@ -87,7 +87,8 @@ func (q *Queue) End(code int, text string) {
 	})
 }
 
-// Put queues a message. If too much waits, it ends the connection instead.
+// Put adds a message to the queue, without blocking. If too much waits already, it ends the connection
+// instead. After the end it does nothing.
 func (q *Queue) Put(m *Broadcast) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -106,8 +107,8 @@ func (q *Queue) Put(m *Broadcast) {
 	}
 }
 
-// tooMuch reports whether the queue has no room for a message of size bytes. If the limit for all connections
-// is reached, only connections that hold more than an equal share of it have no room, so that fast receivers
+// tooMuch reports whether a message of size bytes would exceed the limits. If the limit for all connections
+// is reached, this holds only for queues that contain more than an equal share of it, so that fast receivers
 // do not suffer from slow ones.
 func (q *Queue) tooMuch(size int64) bool {
 	own, share := q.waiting.Load(), q.queues.All/max(1, q.queues.count.Load())
@@ -119,7 +120,8 @@ func (q *Queue) addWaiting(size int64) {
 	q.queues.waiting.Add(size)
 }
 
-// Run sends the queued messages over c until End is called or a write fails. It closes c.
+// Run sends the queued messages over c until End is called or a write fails, and closes c. It must be called
+// once.
 func (q *Queue) Run(c *Conn) {
 	q.mu.Lock()
 	q.conn = c

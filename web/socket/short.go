@@ -9,10 +9,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// shortLimit wraps the writer of a request that becomes a WebSocket. Its connection fails with ErrTooFast
-// when short frames arrive faster than frames allows. The WebSocket library reports whole messages only, so
-// it would not count empty fragments and pongs, which cost their sender nothing. Longer frames are limited by
-// the size of a message.
+// shortLimit wraps the writer of a request that becomes a WebSocket. Reading from the connection fails with
+// ErrTooFast when frames with at most maxShort bytes arrive faster than frames allows. The WebSocket library
+// reports whole messages only, so it would not count empty fragments and pongs, which cost their sender
+// nothing. Longer frames are limited by the size of a message.
 type shortLimit struct {
 	http.ResponseWriter
 	frames *rate.Limiter
@@ -37,7 +37,7 @@ const maxShort = 125
 type limitedConn struct {
 	net.Conn
 	frames      *rate.Limiter
-	header      []byte // of the next frame, as far as it has arrived
+	header      []byte // the bytes of the next frame's header that have arrived
 	contentLeft uint64 // payload bytes of the current frame that have not arrived
 }
 

@@ -1,7 +1,7 @@
-// Package socket has the WebSockets of the server and of its clients. A Conn is one WebSocket whose incoming
-// frames are limited in size and rate. A Queue sends messages that are encoded once for many receivers, and
-// disconnects a receiver that is too slow. A LineStream carries the lines of the bot protocol over
-// connections that may break and come back.
+// Package socket implements the WebSockets of the server and of its clients. A Conn is one WebSocket whose
+// incoming frames are limited in size and rate. A Queue sends messages that are encoded once for many
+// receivers, and disconnects a receiver that is too slow. A LineStream exchanges the lines of the bot
+// protocol over connections that may break and be replaced.
 package socket
 
 import (
@@ -21,12 +21,12 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits bound a WebSocket. A zero Limits stands for DefaultLimits.
+// Limits bound a WebSocket. The zero value means DefaultLimits.
 type Limits struct {
 	Frame   int64         // largest frame, in bytes
 	Frames  float64       // frames that may arrive in a second, on average
 	Burst   int           // frames that may arrive at once
-	Silence time.Duration // the connection ends after this time without a sign of the other end
+	Silence time.Duration // the connection is closed if nothing arrives for this long, not even an answer to a ping
 	Send    time.Duration // longest time to send one frame
 }
 
@@ -38,13 +38,13 @@ var DefaultLimits = Limits{Frame: 128 << 10, Frames: 50, Burst: 200, Silence: 30
 const (
 	CloseEnded    = websocket.CloseNormalClosure
 	CloseBroken   = websocket.ClosePolicyViolation
-	CloseSlow     = 4000 // the receiver did not take what was sent to it
+	CloseSlow     = 4000 // the other end reads too slowly
 	CloseReplaced = 4001 // another connection has taken over
 	CloseRefused  = 4002 // the person or the bot may no longer be connected
 )
 
-// Conn is a WebSocket for JSON frames with Limits. At most one goroutine may read from it; any number may
-// write. It implements Wire.
+// Conn is a WebSocket whose frames are JSON documents, with Limits for incoming frames. At most one goroutine
+// may read from it; any number may write. It implements Wire.
 type Conn struct {
 	Limits
 	ws       *websocket.Conn
@@ -54,8 +54,8 @@ type Conn struct {
 	closed   chan struct{}
 }
 
-// NewConn returns a connection over ws, which may be an end of a server or of a client. It sends pings in the
-// background until the connection closes.
+// NewConn returns a Conn over ws, on a server or a client. It sends pings in the background until the
+// connection closes.
 func NewConn(ws *websocket.Conn, l Limits) *Conn {
 	l = cmp.Or(l, DefaultLimits)
 	c := &Conn{Limits: l, ws: ws, frames: l.limiter(), closed: make(chan struct{})}
@@ -81,10 +81,10 @@ const bufferSize = 512
 
 var buffers sync.Pool
 
-// Upgrade turns a request into a WebSocket. The response carries the cookies that are set in w. If Upgrade
-// returns an error, nothing has been sent and the caller must answer. If the client has disconnected
-// meanwhile, Upgrade panics with http.ErrAbortHandler. It refuses requests from pages of another origin;
-// programs send no origin.
+// Upgrade turns a request into a WebSocket. The response has the cookies that are set in the header of w. It
+// returns an error if the request is not valid or comes from a page of another origin; then nothing has been
+// sent, and the caller must answer. Programs send no origin and are accepted. If the client has disconnected
+// meanwhile, Upgrade panics with http.ErrAbortHandler.
 func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	l = cmp.Or(l, DefaultLimits)
 	var refused error
@@ -120,7 +120,8 @@ func (c *Conn) ping() {
 // ErrTooFast is the error of a connection whose frames arrive faster than its Limits allow.
 var ErrTooFast = errors.New("socket: frames come too fast")
 
-// Read reads the next frame and decodes its JSON into v.
+// Read waits for the next frame and decodes its JSON into v. It returns ErrTooFast if frames arrive faster
+// than the limits allow. After an error the connection cannot be read any more.
 func (c *Conn) Read(v any) error {
 	kind, data, err := c.ws.ReadMessage()
 	if err != nil {
@@ -147,10 +148,10 @@ func (c *Conn) Write(v any) error {
 	return c.ws.WriteJSON(v)
 }
 
-// Done returns a channel that is closed when this end closes the connection.
+// Done returns a channel that is closed when Shut or Close is called at this end.
 func (c *Conn) Done() <-chan struct{} { return c.closed }
 
-// maxReason is the largest number of bytes that a close frame has for its reason.
+// maxReason is the largest number of bytes of the reason in a close frame.
 const maxReason = 120
 
 // endTime is the longest time that closing a connection may take.

@@ -16,18 +16,18 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Frame is one message between the two ends of a stream. Each end numbers its lines from 0. The first frame
-// that an end sends on a connection has only Ack, which tells the other end the first line to send. Later
-// frames have lines.
+// Frame is one message between the two ends of a LineStream. Each end numbers its lines from 0. The first
+// frame that an end sends on a connection has only Ack, from which the other end learns which line to send
+// next. Later frames have lines.
 type Frame struct {
 	Number int      `json:"n,omitempty"` // number of the first of Lines
 	Lines  []string `json:"lines,omitempty"`
-	Ack    int      `json:"ack"`           // how many lines of the other end have arrived
+	Ack    int      `json:"ack"`           // how many lines of the other end have arrived in total
 	End    string   `json:"end,omitempty"` // why no more lines follow; sent after the last line
 }
 
-// Wire is one connection of a stream. At most one goroutine calls Send and one calls Receive. Any goroutine
-// may call Close, which makes both fail.
+// Wire is a connection that a LineStream uses. At most one goroutine calls Send and one calls Receive. Any
+// goroutine may call Close, which makes both fail; why is the reason for the other end.
 type Wire interface {
 	Send(Frame) error // returns in bounded time
 	Receive() (Frame, error)
@@ -36,9 +36,9 @@ type Wire interface {
 
 // LineStreamOptions are the options of a stream.
 type LineStreamOptions struct {
-	ReturnTime time.Duration // for the other end to connect, and to connect again; 0 means DefaultReturnTime
-	// RetainAll retains all lines, also acknowledged ones, for another end that starts anew: a page that is
-	// loaded again in the middle of a game.
+	ReturnTime time.Duration // how long the other end may take to connect, and to connect again; 0 means DefaultReturnTime
+	// RetainAll retains all lines, also acknowledged ones, for a page that is loaded again in the middle of a
+	// game and needs the lines from the beginning.
 	RetainAll bool
 	// SlowAfter, if not 0, stops the bot's clock while there is no connection, and while a line has waited
 	// longer than SlowAfter for its acknowledgement. ReturnTime is then the total of these stops after which
@@ -46,7 +46,7 @@ type LineStreamOptions struct {
 	SlowAfter time.Duration
 }
 
-// DefaultReturnTime is enough for a page that is loaded again.
+// DefaultReturnTime is the usual time to connect again. It is enough to load a page again.
 const DefaultReturnTime = 60 * time.Second
 
 // Limits of the lines that a stream holds, in bytes. If the lines to the other end exceed MaxUnacked, Serve
@@ -57,20 +57,20 @@ const (
 	MaxUnread  = protocol.MaxOutput + 2*protocol.MaxLine
 )
 
-// lingerTime is how long a closed stream waits until its last lines have arrived.
+// lingerTime is how long a closed stream waits for the other end to acknowledge its last lines.
 const lingerTime = 5 * time.Second
 
-// Errors of Attach.
+// The errors with which Attach returns.
 var (
 	ErrReplaced = errors.New("socket: another connection has taken over")
 	ErrEnded    = errors.New("socket: the game has ended")
 )
 
-// LineStream is one end of the line protocol of one bot, for one call of Serve. On the server, Serve is that
-// of a match.Contestant; at the other end a LineStream stands between a process and the connection, and a
-// page has a script in its place. Both ends number their lines and retain them until the other end
-// acknowledges them. So a new connection continues where the last one broke, and no line is lost or delivered
-// twice.
+// LineStream is one of the two ends between which the lines of the protocol of one bot are exchanged. On the
+// server, its method Serve is that of a match.Contestant. At the other end, a LineStream stands between the
+// bot's process and the connection; a page has a script that does the same. Both ends number their lines and
+// retain them until the other end acknowledges them. So a new connection continues where the last one broke,
+// and no line is lost or delivered twice.
 type LineStream struct {
 	LineStreamOptions
 	mu           sync.Mutex
@@ -78,10 +78,10 @@ type LineStream struct {
 	outbox       outbox
 	inbox        inbox
 	conn         *attachment // nil while there is no connection
-	lostTimer    *time.Timer // fires when the other end counts as lost; nil if SlowAfter is set
+	lostTimer    *time.Timer // fires when the other end has been away for ReturnTime; nil while it is connected or if SlowAfter is set
 	pause        pause
-	endErr       error // result of Serve
-	closed       bool  // Serve returns or has returned
+	endErr       error // the error that Serve returns
+	closed       bool  // Close was called or Serve has ended
 }
 
 // outbox holds the lines for the other end until it has acknowledged them.
@@ -95,7 +95,8 @@ type outbox struct {
 
 func (o *outbox) count() int { return o.base + len(o.lines) }
 
-// acknowledge records that the other end has the first n lines. If drop is true, it drops them.
+// acknowledge records that the other end has the lines with numbers below n. If drop is true, it removes
+// them.
 func (o *outbox) acknowledge(n int, drop bool) {
 	o.ackCount = n
 	if !drop {
@@ -113,7 +114,7 @@ type inbox struct {
 	lines   []string
 	count   int   // how many lines have arrived, counted from line 0
 	bytes   int   // total size of lines with their line feeds
-	flooded bool  // a line was dropped, as all later ones are
+	flooded bool  // a line was dropped because too much waits; all later lines are dropped, too
 	end     error // why the other end sends no more lines; nil before it says so
 }
 
@@ -123,23 +124,24 @@ type attachment struct {
 	next    int  // number of the next line to send
 	lastAck int  // last Ack sent; -1 before the first
 	greeted bool // the first frame of the other end has arrived
-	endSent bool // the frame with the end has been sent
+	endSent bool // the frame with Frame.End has been sent
 }
 
-// NewLineStream returns a stream that waits for a connection; see Attach.
+// NewLineStream returns a stream without a connection. Attach gives it one.
 func NewLineStream(o LineStreamOptions) *LineStream {
 	o.ReturnTime = cmp.Or(o.ReturnTime, DefaultReturnTime)
 	return &LineStream{LineStreamOptions: o, changeSignal: make(chan struct{})}
 }
 
-// signalChange wakes all waiters. The caller holds the lock.
+// signalChange wakes all goroutines that wait for a change of the stream. The caller holds s.mu.
 func (s *LineStream) signalChange() {
 	close(s.changeSignal)
 	s.changeSignal = make(chan struct{})
 }
 
-// Serve sends lines to the other end and writes its answers, until lines end, the other end stays away for
-// longer than ReturnTime, or Close is called. It may be called once.
+// Serve sends lines to the other end and writes the lines of the other end to answers, until lines or answers
+// end, the other end stays away for too long, or Close is called. It returns nil after the end of lines,
+// otherwise the reason. It may be called once.
 func (s *LineStream) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
 	s.pause.clock, _ = answers.(match.Holder)
@@ -169,7 +171,7 @@ func (s *LineStream) Serve(lines io.Reader, answers io.Writer) error {
 	return s.endErr
 }
 
-// finish ends the stream. The caller holds the lock.
+// finish marks the stream as closed and lets its goroutines end. The caller holds s.mu.
 func (s *LineStream) finish() {
 	s.closed = true
 	if s.outbox.end == "" {
@@ -190,7 +192,8 @@ func (s *LineStream) stopTimer() {
 	}
 }
 
-// awaitReturn starts the time in which the other end may connect. The caller holds the lock.
+// awaitReturn starts the timer that ends the stream unless the other end connects within ReturnTime. The
+// caller holds s.mu.
 func (s *LineStream) awaitReturn() {
 	s.stopTimer()
 	if s.SlowAfter > 0 {
@@ -206,7 +209,8 @@ func LostReason(returnTime time.Duration) fault.Reason {
 	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(returnTime / time.Second)}
 }
 
-// Close makes Serve return why, and sends it to the other end. A fault.Reason makes the seat forfeit.
+// Close makes Serve return why, and sends the text of why to the other end. If why is a fault.Reason, the
+// seat forfeits its game.
 func (s *LineStream) Close(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +221,7 @@ func (s *LineStream) Close(why error) {
 	s.finish()
 }
 
-// read adds lines to the outbox until they end. Text after the last line feed is ignored.
+// read adds lines to the outbox until lines ends. It ignores text after the last line feed.
 func (s *LineStream) read(lines io.Reader) error {
 	r := bufio.NewReaderSize(lines, protocol.MaxOutput)
 	for {
@@ -253,7 +257,8 @@ func (s *LineStream) add(line string) error {
 	return nil
 }
 
-// write writes the lines of the other end to answers until the stream ends.
+// write writes the lines that arrive from the other end to answers until the stream ends. It returns the
+// reason if the other end has ended.
 func (s *LineStream) write(answers io.Writer) error {
 	for {
 		s.mu.Lock()
@@ -279,9 +284,9 @@ func (s *LineStream) write(answers io.Writer) error {
 	}
 }
 
-// Attach carries the lines over c until c breaks, another connection takes over (ErrReplaced), or the stream
-// has ended (ErrEnded). At the end of the stream it waits up to lingerTime until the other end has all lines.
-// It closes c before it returns.
+// Attach exchanges the lines over connection c until c breaks, another call of Attach takes over
+// (ErrReplaced), or the stream has ended (ErrEnded). After the end of the stream it waits up to lingerTime
+// until the other end has all lines. It closes c before it returns.
 func (s *LineStream) Attach(c Wire) error {
 	a := &attachment{Wire: c, lastAck: -1}
 	s.mu.Lock()
@@ -315,18 +320,19 @@ func (s *LineStream) Attach(c Wire) error {
 	return err
 }
 
-// HasHeard reports whether the other end has ever acknowledged or sent a line.
+// HasHeard reports whether the other end has ever sent or acknowledged a line.
 func (s *LineStream) HasHeard() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.inbox.count > 0 || s.outbox.ackCount > 0
 }
 
-// maxBatch is the size of lines, in bytes, above which a frame takes no further line.
+// maxBatch is a size in bytes. A frame whose lines have reached it gets no further line.
 const maxBatch = 16 << 10
 
-// send sends frames over a connection until another connection takes over, this one breaks, or the stream is
-// closed and the other end has all lines.
+// send sends frames over connection a until another connection takes over, a breaks, or the stream is closed
+// and the other end has all lines. It always returns an error. received gets the error with which reading
+// from a ends.
 func (s *LineStream) send(a *attachment, received <-chan error) error {
 	var over <-chan time.Time
 	for {
@@ -364,8 +370,8 @@ func (s *LineStream) send(a *attachment, received <-chan error) error {
 	}
 }
 
-// next returns the next frame for a connection; any is false if there is nothing to send. The caller holds
-// the lock.
+// next returns the next frame to send over connection a, and records it as sent. If there is nothing to send,
+// any is false. The caller holds s.mu.
 func (s *LineStream) next(a *attachment) (f Frame, any bool) {
 	f.Ack = s.inbox.count
 	if !a.greeted {
@@ -400,11 +406,11 @@ func (s *LineStream) receive(a *attachment) error {
 	}
 }
 
-// maxEnd is how many characters of the other end's reason for its end are used.
+// maxEnd is the largest number of characters that are used of the other end's reason for ending.
 const maxEnd = 80
 
-// receiveEnd records why the other end sends no more lines. Serve returns after it has written the last of
-// them. The caller holds the lock.
+// receiveEnd records end, the reason why the other end sends no more lines, if it is not "". Serve returns
+// after it has written the lines that arrived before. The caller holds s.mu.
 func (s *LineStream) receiveEnd(end string) {
 	if end == "" || s.inbox.end != nil {
 		return
@@ -448,7 +454,8 @@ func (s *LineStream) receiveFrame(a *attachment, f Frame) error {
 	return s.receiveLines(f.Lines[min(s.inbox.count-f.Number, len(f.Lines)):])
 }
 
-// receiveLines adds lines that the other end has sent to the inbox. The caller holds the lock.
+// receiveLines adds lines that the other end has sent to the inbox. It drops them if more than MaxUnread
+// bytes wait there. The caller holds s.mu.
 func (s *LineStream) receiveLines(lines []string) error {
 	in := &s.inbox
 	for _, line := range lines {
