@@ -196,7 +196,7 @@ func (a *API) getStages(r *http.Request) (wire.List[wire.Stage], error) {
 }
 
 func (a *API) getStageLog(w http.ResponseWriter, r *http.Request) error {
-	kind, err := accepts(r, "application/json", "text/plain")
+	kind, err := preferredType(r, "application/json", "text/plain")
 	if err != nil {
 		return err
 	}

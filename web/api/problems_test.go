@@ -54,7 +54,7 @@ func TestAccepts(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", "/", nil)
 		r.Header.Set("Accept", header)
-		if got, err := accepts(r, "application/json", "text/plain"); got != want || (err == nil) != (want != "") {
+		if got, err := preferredType(r, "application/json", "text/plain"); got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", header, got, err, want)
 		}
 	}

@@ -47,7 +47,7 @@ type replaysQuery struct {
 // getReplays streams the replays after a cursor. Each line contains the cursor with which a client can resume
 // the stream after that line.
 func (a *API) getReplays(w http.ResponseWriter, r *http.Request, q replaysQuery) error {
-	if _, err := accepts(r, ndjson); err != nil {
+	if _, err := preferredType(r, ndjson); err != nil {
 		return err
 	}
 	return a.streamReplays(w, r, int64(q.After), store.ReplayFilter{Ladder: q.Ladder, Bot: q.Bot}, q.Limit)
@@ -56,7 +56,7 @@ func (a *API) getReplays(w http.ResponseWriter, r *http.Request, q replaysQuery)
 const ndjson = "application/x-ndjson"
 
 func (a *API) getMatchReplays(w http.ResponseWriter, r *http.Request) error {
-	kind, err := accepts(r, ndjson, "application/zip")
+	kind, err := preferredType(r, ndjson, "application/zip")
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func encoded(v any) []byte {
 func respondWithETag(w http.ResponseWriter, r *http.Request, data []byte) error {
 	tag := etag(data)
 	w.Header().Set("ETag", tag)
-	if matches(r, tag) {
+	if isUnmodified(r, tag) {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -106,9 +106,9 @@ func etag(data []byte) string {
 	return `W/"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// matches reports whether the client already has the answer with this ETag: whether the header If-None-Match
+// isUnmodified reports whether the client already has the answer with this ETag: whether the header If-None-Match
 // is "*" or contains tag, with or without the prefix W/.
-func matches(r *http.Request, tag string) bool {
+func isUnmodified(r *http.Request, tag string) bool {
 	for _, t := range strings.Split(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
 		t = strings.TrimSpace(t)
 		if t == "*" || strings.TrimPrefix(t, "W/") == strings.TrimPrefix(tag, "W/") {
@@ -118,10 +118,10 @@ func matches(r *http.Request, tag string) bool {
 	return false
 }
 
-// accepts returns the one of the offered media types that the request prefers by its header Accept, or the
+// preferredType returns the one of the offered media types that the request prefers by its header Accept, or the
 // first if it has no preference. If several ranges in the header match a type, the most specific one counts.
 // It returns an error if the header allows none of them.
-func accepts(r *http.Request, offered ...string) (string, error) {
+func preferredType(r *http.Request, offered ...string) (string, error) {
 	header := strings.Join(r.Header.Values("Accept"), ",")
 	if strings.TrimSpace(header) == "" {
 		return offered[0], nil

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// archives are the accepted media types of an upload. The format itself is detected from the content.
-var archives = []string{"application/gzip", "application/x-gzip", "application/x-gtar", "application/x-tar", "application/zip", "application/zstd", "application/octet-stream"}
+// archiveTypes are the accepted media types of an upload. The format itself is detected from the content.
+var archiveTypes = []string{"application/gzip", "application/x-gzip", "application/x-gtar", "application/x-tar", "application/zip", "application/zstd", "application/octet-stream"}
 
 type submissionQuery struct {
 	Bot  string `query:"bot" length:"64"`
@@ -26,7 +26,7 @@ type submissionQuery struct {
 // announces its length, an upload that is too large is refused before it is read.
 func (a *API) postSubmission(w http.ResponseWriter, r *http.Request, q submissionQuery) error {
 	u := service.Upload{Bot: q.Bot, File: q.File, Content: r.Body}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archives, kind) && (u.File == "" || !strings.HasPrefix(kind, "text/")) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archiveTypes, kind) && (u.File == "" || !strings.HasPrefix(kind, "text/")) {
 		return ladder.Errorf(middleware.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
 	}
 	v, err := a.Middleware.ReceiveUpload(w, r, u, r.ContentLength)
@@ -69,7 +69,7 @@ func (a *API) getSubmission(w http.ResponseWriter, r *http.Request, q waitQuery)
 		return err
 	}
 	changed := func(p service.SubmissionProgress) bool {
-		return r.Header.Get("If-None-Match") != "" && !matches(r, etag(encoded(a.submissionDoc(p))))
+		return r.Header.Get("If-None-Match") != "" && !isUnmodified(r, etag(encoded(a.submissionDoc(p))))
 	}
 	p, err := a.Middleware.AwaitSubmission(r, id, q.Wait, changed)
 	if err != nil {

@@ -108,7 +108,7 @@ type position struct {
 // contradicts the rules so much that the game cannot be shown. Smaller contradictions are listed in
 // Differences.
 func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
-	v, err := check(r, g)
+	v, err := checkReplay(r, g)
 	if err != nil {
 		return nil, err
 	}
@@ -139,9 +139,9 @@ func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	return game, nil
 }
 
-// check returns the variant of the replay r, that is, its game g with its options. It fails if the replay has
+// checkReplay returns the variant of the replay r, that is, its game g with its options. It fails if the replay has
 // the wrong number of seats or results.
-func check(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
+func checkReplay(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
 		return nil, err

@@ -52,7 +52,7 @@ var Columns = []string{
 // against the rules, is the last value that it yields.
 func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		v, err := check(r, g)
+		v, err := checkReplay(r, g)
 		if err != nil {
 			yield(Row{}, err)
 			return
@@ -109,7 +109,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 			r.Game, r.settings.String(), r.Seed.String(), strconv.Itoa(r.Deal), strconv.Itoa(r.Rotation),
 			strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), printable(r.Bot), printable(r.Version),
 			r.Move, strconv.Itoa(r.Choices), strings.Join(r.Legal, " "), r.View, ms,
-			strings.Join(infos(r.Info), "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.EndByScores,
+			strings.Join(quotedInfos(r.Info), "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.EndByScores,
 		})
 		if err != nil {
 			return err
@@ -127,8 +127,8 @@ func printable(text string) string {
 	return text
 }
 
-// infos returns the info lines of a move. A line that no bot can have sent is quoted as in Go.
-func infos(lines []string) []string {
+// quotedInfos returns the info lines of a move. A line that no bot can have sent is quoted as in Go.
+func quotedInfos(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {
 		if protocol.CheckInfo([]byte(line)) != nil {

@@ -237,7 +237,7 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 	if other != nil || err != nil {
 		cancel(err)
 		if other != nil {
-			return t.join(ctx, other, actor, c)
+			return t.joinRematch(ctx, other, actor, c)
 		}
 		return nil, "", err
 	}
@@ -264,9 +264,9 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 	return x, key, nil
 }
 
-// join gives actor a seat at other, a table for the same rematch that another person is opening. If that
+// joinRematch gives actor a seat at other, a table for the same rematch that another person is opening. If that
 // opening fails, it opens a table with choice c for actor.
-func (t *Tables) join(ctx context.Context, other *Table, actor service.Actor, c Choice) (*Table, string, error) {
+func (t *Tables) joinRematch(ctx context.Context, other *Table, actor service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.moments.openFinished:
 	case <-ctx.Done():

@@ -199,10 +199,10 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	h.Set("Vary", "Accept-Encoding")
 	data := a.plain
 	switch encodings := r.Header.Get("Accept-Encoding"); {
-	case accepts(encodings, "zstd"):
+	case acceptsEncoding(encodings, "zstd"):
 		data = a.zstd
 		h.Set("Content-Encoding", "zstd")
-	case accepts(encodings, "gzip"):
+	case acceptsEncoding(encodings, "gzip"):
 		data = a.gzip
 		h.Set("Content-Encoding", "gzip")
 	}
@@ -212,8 +212,8 @@ func (s *Site) serveAsset(w http.ResponseWriter, r *http.Request, name string) {
 	}
 }
 
-// accepts reports whether header, an Accept-Encoding, allows an encoding.
-func accepts(header, encoding string) bool {
+// acceptsEncoding reports whether header, an Accept-Encoding, allows an encoding.
+func acceptsEncoding(header, encoding string) bool {
 	for part := range strings.SplitSeq(header, ",") {
 		name, params, err := mime.ParseMediaType(part)
 		if err == nil && name == encoding {

@@ -200,7 +200,7 @@ func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	for _, f := range g.Frames {
 		for _, event := range f.Events.All {
 			verb, rest, _ := strings.Cut(event, " ")
-			words := numbers(rest)
+			words := parseNumbers(rest)
 			switch {
 			case verb == "trick" && len(words) == 2:
 				o.Tricks = append(o.Tricks, cardTrick{words[0], words[1]})
@@ -261,8 +261,8 @@ func cornerSquares(columns int) [4]int {
 	return [4]int{0, columns - 1, columns * (columns - 1), columns*columns - 1}
 }
 
-// numbers returns the numbers in text, which are separated by spaces, or nil if one word is not a number.
-func numbers(text string) (list []int) {
+// parseNumbers returns the numbers in text, which are separated by spaces, or nil if one word is not a number.
+func parseNumbers(text string) (list []int) {
 	for word := range strings.FieldsSeq(text) {
 		n, err := strconv.Atoi(word)
 		if err != nil {

@@ -95,7 +95,7 @@ func (q *Queue) Put(m *Broadcast) {
 	if q.ended {
 		return
 	}
-	if q.tooMuch(m.size()) {
+	if q.exceedsLimits(m.size()) {
 		q.End(CloseSlow, "slow")
 		return
 	}
@@ -107,10 +107,10 @@ func (q *Queue) Put(m *Broadcast) {
 	}
 }
 
-// tooMuch reports whether a message of size bytes would exceed the limits. If the limit for all connections
+// exceedsLimits reports whether a message of size bytes would exceed the limits. If the limit for all connections
 // is reached, this holds only for queues that contain more than an equal share of it, so that fast receivers
 // do not suffer from slow ones.
-func (q *Queue) tooMuch(size int64) bool {
+func (q *Queue) exceedsLimits(size int64) bool {
 	own, share := q.waiting.Load(), q.queues.All/max(1, q.queues.count.Load())
 	return own+size > q.queues.Each || own > 0 && own+size > share && q.queues.waiting.Load()+size > q.queues.All
 }

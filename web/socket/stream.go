@@ -342,7 +342,7 @@ func (s *LineStream) send(a *attachment, received <-chan error) error {
 			return ErrReplaced
 		}
 		changed := s.changeSignal
-		frame, any := s.next(a)
+		frame, any := s.nextFrame(a)
 		closed := s.closed
 		done := a.endSent && s.outbox.ackCount == s.outbox.count()
 		s.mu.Unlock()
@@ -370,9 +370,9 @@ func (s *LineStream) send(a *attachment, received <-chan error) error {
 	}
 }
 
-// next returns the next frame to send over connection a, and records it as sent. If there is nothing to send,
+// nextFrame returns the next frame to send over connection a, and records it as sent. If there is nothing to send,
 // any is false. The caller holds s.mu.
-func (s *LineStream) next(a *attachment) (f Frame, any bool) {
+func (s *LineStream) nextFrame(a *attachment) (f Frame, any bool) {
 	f.Ack = s.inbox.count
 	if !a.greeted {
 		if any = a.lastAck < 0; any {
