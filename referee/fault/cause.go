@@ -109,6 +109,27 @@ func causeIndex(lines []string) int {
 	return -1
 }
 
+// tracePatterns match lines of the stack trace or of the chain of exceptions before the line that says what went
+// wrong.
+var tracePatterns = expressions(
+	`^\s`,
+	`^Traceback `,
+	`^(During handling of the above exception|The above exception was the direct cause)`, // Python
+)
+
+// lastWords returns the lines of a log that belong to the end of the program: from the stack trace of the last
+// error on. Without an error it returns the last three lines. What a program wrote earlier did not end it.
+func lastWords(log []string) []string {
+	i := causeIndex(log)
+	if i < 0 {
+		return log[max(0, len(log)-3):]
+	}
+	for i > 0 && (matches(tracePatterns, log[i-1]) || matches(tracePatterns, log[i]) && matches(causePatterns, log[i-1])) {
+		i--
+	}
+	return log[i:]
+}
+
 // causeText returns the error message in line i, shortened, with its continuation in the next line if there is
 // one, and with the place of a syntax error.
 func causeText(lines []string, i int) string {

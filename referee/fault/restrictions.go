@@ -36,7 +36,9 @@ var restrictions = []restriction{
 		did: "it could not start a process or thread", limit: TooManyProcesses},
 	{words: []string{"Permission denied", "permission denied", "EACCES"},
 		did: "it was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
-	// Files and modules that a bot did not find.
+	// Libraries, files and modules that a bot did not find.
+	{words: []string{"cannot open shared object file"},
+		anywhere: true, did: "it needs the library %s, which is not there", names: quotedLibrary, change: "link the library statically, or put it into the bot's directory and set the bot's rpath to $ORIGIN"},
 	{words: []string{"Cannot find module '/", "Cannot find module '.", "can't open file '", "Can't open perl script", "Could not open input file"},
 		anywhere: true, did: "it looked for %s, which is not there", names: quotedFile, change: "compare the name with that of the file, in capital letters, too: what a bot starts or imports is in its own directory"},
 	{words: []string{"attempted relative import"},
@@ -54,6 +56,9 @@ var quotedPath = []*regexp.Regexp{
 	regexp.MustCompile(`([^ :(]*[/.][^ :()]+):? \(?(?:[Rr]ead-only|[Pp]ermission|[Nn]o such)`),
 }
 
+// quotedLibrary matches the name of a shared library in an error message of the loader.
+var quotedLibrary = []*regexp.Regexp{regexp.MustCompile(`([^ :]+): cannot open shared object file`)}
+
 // quotedModule matches the name of a module in an error message.
 var quotedModule = []*regexp.Regexp{
 	regexp.MustCompile(`(?:Cannot find module|named|load such file --|locate) ['"]?([^'" ]+?)['"]?(?: |$)`),
@@ -63,16 +68,13 @@ var quotedModule = []*regexp.Regexp{
 // quotedFile matches, in an error message of an interpreter, the file that it could not read.
 var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile(`input file: (\S+)`)}, quotedPath)
 
-// searchedLines is the number of lines at the end of a log that are searched for a sign of a restriction.
-const searchedLines = 40
-
-// restrictionHit searches the bot's stderr for a sign that a restriction made it fail. It returns what the bot
-// tried and what to change. Both are empty if it finds nothing, or if the process did not fail by itself.
+// restrictionHit searches the last words of a bot for a sign that a restriction made it fail. It returns what the
+// bot tried and what to change. Both are empty if it finds nothing, or if the process did not fail by itself.
 func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return did, change
 	}
-	log := c.Log.Lines[max(0, len(c.Log.Lines)-searchedLines):]
+	log := lastWords(c.Log.Lines)
 	for _, w := range restrictions {
 		line, ok := w.find(log)
 		if !ok || c.Sandbox.Absent && !w.anywhere {

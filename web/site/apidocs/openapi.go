@@ -33,9 +33,10 @@ type operation struct {
 }
 
 type parameter struct {
-	Name, Location, Description string
-	Required                    bool
-	Schema                      *schema
+	Name, Description string
+	Location          string `json:"in"`
+	Required          bool
+	Schema            *schema
 }
 
 type response struct {
