@@ -11,16 +11,16 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// Executable is the file that a command starts, with the paths and the environment that it needs.
+// Executable is the program that a command starts, with what it needs in a sandbox.
 type Executable struct {
-	Path         string   // file to start
-	VisiblePaths []string // paths that must be visible in addition to the system's directories
-	Env          []string // PATH, if it needs more than the system's; otherwise empty
+	Path         string   // absolute path of the file to start
+	VisiblePaths []string // paths that the sandbox must make visible in addition to the system's directories of programs
+	Env          []string // the variable PATH, if it needs more than the system's directories; otherwise empty
 }
 
-// Find returns the program that the first word of a command starts in a sandbox. For the shim of a version
-// manager, such as pyenv, it returns the program behind the shim. A relative path starts from dir, the
-// bot's directory, which may be "".
+// Find returns the program that word, the first word of a command, starts in a sandbox. A relative path starts
+// from dir, the bot's directory, which may be "". If word is a shim, a script by which a version manager such as
+// pyenv chooses a program, Find returns that program.
 func Find(word, dir string) (Executable, error) {
 	var p program
 	if err := p.add(word, dir, 0); err != nil {
@@ -36,14 +36,15 @@ func Find(word, dir string) (Executable, error) {
 	return p.Executable, nil
 }
 
-// program is an Executable under construction.
+// program collects the parts of an Executable.
 type program struct {
 	Executable
-	bins         []string // further directories for PATH
+	bins         []string // directories to put before the system's in PATH
 	startsOthers bool     // whether it may start other programs by name, as a shell does
 }
 
-// add adds the program that word starts and, for a script, the programs that its first line names.
+// add adds what the program word needs and, if it is a script, what the programs in its #! line need. dir is the
+// bot's directory. depth counts the scripts that led to word; at MaxDepth add returns an error.
 func (p *program) add(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
@@ -82,7 +83,7 @@ func (p *program) add(word, dir string, depth int) error {
 	return nil
 }
 
-// locate returns the absolute path of the program that a command's first word names.
+// locate returns the absolute path of the program word: in dir if word has a slash, otherwise in PATH.
 func locate(word, dir string) (string, error) {
 	if strings.Contains(word, "/") {
 		if !filepath.IsAbs(word) {
@@ -103,9 +104,9 @@ func locate(word, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// showPrefix makes the installation of a program visible, which is the directory above its bin. If that is a
-// shared directory, such as the user's home, or one that the program's user may not read, only the program
-// becomes visible.
+// showPrefix makes the installation of the program at path visible, usually the directory above its bin. If that
+// is a shared directory, such as the user's home, or is not readable for the program's user, only the program
+// becomes visible. dir is the bot's directory, which is visible already.
 func (p *program) showPrefix(path, dir string) {
 	if plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, dir) || plan.IsWithin(path, p.VisiblePaths...) {
 		return
@@ -129,26 +130,26 @@ func (p *program) showPrefix(path, dir string) {
 	}
 }
 
-// isInHome reports whether the parent of a directory is the user's home. Such a directory may be an installation,
-// such as ~/miniconda3, or shared, such as ~/.local. In both cases only the parts that programs need are shown.
+// isInHome reports whether dir is directly in the user's home. Such a directory may be an installation, such as
+// ~/miniconda3, or be shared, such as ~/.local; in both cases only the parts that programs need become visible.
 func isInHome(dir string) bool {
 	home, err := os.UserHomeDir()
 	return err == nil && home != "" && filepath.Dir(dir) == filepath.Clean(home)
 }
 
-// isPrivate reports whether this process is root and only root may read a directory. Programs then run as
-// other users, which cannot read it.
+// isPrivate reports whether this process is root and other users cannot read dir. Programs in a sandbox then run
+// as other users.
 func isPrivate(dir string) bool {
 	info, err := os.Stat(dir)
 	return os.Geteuid() == 0 && err == nil && info.Mode()&0o005 != 0o005
 }
 
-// IsSharedDir reports whether a directory may hold more than one installation or program, such as the user's
-// home and everything above it. It must not be visible as a whole.
+// IsSharedDir reports whether a directory may contain more than one program or installation, such as the user's
+// home, what is directly in it, or /opt. Such a directory must not be visible as a whole in a sandbox.
 func IsSharedDir(dir string) bool { return IsWideDir(dir) || isInHome(dir) }
 
-// IsWideDir reports whether a directory is the user's home, above it, or a directory of the system with many
-// other things in it, such as /opt.
+// IsWideDir reports whether a directory contains the user's home, or is a directory of the system with many other
+// things in it, such as /opt.
 func IsWideDir(dir string) bool {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
@@ -159,8 +160,9 @@ func IsWideDir(dir string) bool {
 		slices.Contains([]string{"/", "/opt", "/srv", "/var", "/etc", "/home", "/root", "/mnt", "/media", "/run", "/tmp", "/var/tmp", "/dev/shm"}, dir)
 }
 
-// resolveShim returns the program behind a version manager's shim, or path if it is not a shim. A shim is a
-// script that needs the whole version manager to run.
+// resolveShim returns the program that the shim at path would start, or path if it is not a shim. A shim is a
+// script by which a version manager such as pyenv chooses a program; to run, it needs the whole version manager.
+// dir is the bot's directory.
 func resolveShim(path, dir string) (string, error) {
 	name, directory := filepath.Base(path), filepath.Dir(path)
 	root := filepath.Dir(directory)
@@ -188,8 +190,10 @@ func resolveShim(path, dir string) (string, error) {
 	return path, nil
 }
 
-// chosenVersion returns the same as "pyenv which", which takes half a second. It reads an environment variable, a
-// file in or above the program's directory, or the version manager's own file. It returns "" if that fails.
+// chosenVersion returns the path that "pyenv which", or the same of rbenv or nodenv, would print for the program
+// name, but much faster. root is the directory of the version manager. It reads the manager's environment
+// variable, its files in and above the bot's directory dir, and its own file. It returns "" if they do not say
+// the version.
 func chosenVersion(root, name, dir string) string {
 	var versions []string
 	manager := strings.TrimPrefix(filepath.Base(root), ".") // pyenv
@@ -221,7 +225,7 @@ func readVersions(path string) []string {
 	return strings.Fields(string(data))
 }
 
-// askManager asks a version manager which program it starts for a name.
+// askManager runs the version manager, as in "pyenv which NAME", and returns the path of the program called name.
 func askManager(manager, name string) (string, error) {
 	out, _, err := ask(manager, "which", name)
 	if err != nil {
@@ -248,11 +252,12 @@ func sameFile(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// programDirs are further directories of programs, which are visible only if a program needs them.
+// programDirs are directories of programs that are not the system's. A sandbox makes parts of them visible only
+// if a program needs them.
 var programDirs = []string{"/opt", "/nix/store", "/gnu/store", "/snap", "/home/linuxbrew/.linuxbrew"}
 
-// IsKnownPath reports whether an absolute path is in a place for programs: in one of the system's
-// directories, or in an installation that PATH leads to.
+// IsKnownPath reports whether an absolute path is in a directory for programs: one of the system's, one such as
+// /opt, or an installation that is in PATH.
 func IsKnownPath(path string) bool {
 	if path != filepath.Clean(path) {
 		return false // where "dir/.." leads depends on links
@@ -275,8 +280,8 @@ func IsKnownPath(path string) bool {
 	})
 }
 
-// IsSystemPath reports whether an absolute path is below one of the system's directories of programs,
-// whatever PATH is. Bots of strangers on a server may use only these.
+// IsSystemPath reports whether an absolute path is below /opt or one of the system's directories of programs.
+// PATH does not matter. Bots of strangers on a server may use only these programs.
 func IsSystemPath(path string) bool {
 	return path == filepath.Clean(path) && slices.ContainsFunc(append([]string{"/opt"}, plan.ProgramDirs...), func(dir string) bool {
 		return strings.HasPrefix(path, dir+"/")

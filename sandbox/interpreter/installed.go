@@ -15,21 +15,23 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// starters are programs that start other programs by name, or whose scripts do.
+// starters are programs that start other programs by name, such as shells, or whose scripts do.
 var starters = []string{"sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "fish", "env", "nice", "timeout", "make", "ninja", "just"}
 
-// wellKnown are interpreters that a starter may start. If one is installed outside the system's directories,
-// a sandbox for a starter shows its installation.
+// wellKnown are interpreters that the scripts of a shell may start. If one is installed outside the system's
+// directories, its installation is visible in the sandbox of a shell.
 var wellKnown = [...]string{
 	"python3", "python", "pypy3", "node", "deno", "bun", "ruby", "java", "perl", "php", "lua", "luajit",
 	"julia", "Rscript", "guile", "racket", "sbcl", "swipl", "ocaml", "erl", "elixir", "dotnet", "tclsh",
 }
 
-// cache maps a PATH and a home directory to a function that returns the result of findInstalled for them.
+// cache maps a PATH and a home directory, separated by a zero byte, to a function that returns the result of
+// findInstalled.
 var cache sync.Map
 
-// installedInterpreters returns the visible paths and directories for PATH of the well-known interpreters
-// outside the system's directories. It leaves out those that are missing or broken.
+// installedInterpreters returns what the well-known interpreters need that are installed outside the system's
+// directories: visible paths, and directories for PATH. It leaves out broken ones. It searches once for each PATH
+// and home.
 func installedInterpreters() program {
 	home, _ := os.UserHomeDir()
 	find, _ := cache.LoadOrStore(os.Getenv("PATH")+"\x00"+home, sync.OnceValue(findInstalled))
@@ -58,13 +60,13 @@ func findInstalled() (all program) {
 	return all
 }
 
-// staysInSystem reports whether a path is in the system's directories after resolving links.
+// staysInSystem reports whether a path leads into the system's directories of programs after resolving links.
 func staysInSystem(path string) bool {
 	real, err := filepath.EvalSymlinks(path)
 	return err == nil && plan.IsWithin(real, plan.ProgramDirs...)
 }
 
-// pathQuestions are arguments that make an interpreter print its own path, by the interpreter's name.
+// pathQuestions maps the name of an interpreter to arguments with which it prints its own path.
 var pathQuestions = map[string][]string{
 	"python": {"-c", "import sys; print(sys.executable)"},
 	"pypy":   {"-c", "import sys; print(sys.executable)"},
@@ -79,7 +81,7 @@ var pathQuestions = map[string][]string{
 // askTimeout is how long an interpreter or a version manager may take to answer.
 var askTimeout = time.Minute
 
-// ask runs a program and returns its stdout and stderr, even if it fails.
+// ask runs a program and returns its stdout and stderr, even if it fails. It returns an error after askTimeout.
 func ask(path string, args ...string) (out, errs string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), askTimeout)
 	defer cancel()
@@ -97,7 +99,8 @@ func ask(path string, args ...string) (out, errs string, err error) {
 	return stdout.String(), stderr.String(), err
 }
 
-// askPath returns the path of the interpreter that a script starts, by asking it. It returns "" if that fails.
+// askPath runs the interpreter at path, which may be a script, and returns the path that it prints for itself. It
+// returns "" if that fails or the interpreter cannot be asked.
 func askPath(path string) string {
 	question := pathQuestions[strings.TrimRight(filepath.Base(path), "0123456789.")]
 	if question == nil {
@@ -111,20 +114,20 @@ func askPath(path string) string {
 	return real
 }
 
-// IsStarter reports whether a program is one that starts others by name, such as a shell. Every machine has these.
+// IsStarter reports whether the program called name is one that starts others by name, such as a shell.
 func IsStarter(name string) bool { return slices.Contains(starters, name) }
 
-// IsWellKnown reports whether a program is one of the interpreters that Versions looks for.
+// IsWellKnown reports whether the program called name is one of the interpreters that Versions looks for.
 func IsWellKnown(name string) bool { return slices.Contains(wellKnown[:], name) }
 
-// versionArgs are the arguments that make an interpreter print its version, if they are not --version. An
-// interpreter with nil does not print it.
+// versionArgs maps interpreters to the arguments with which they print their version, if they are not --version.
+// nil means that the interpreter cannot print it.
 var versionArgs = map[string][]string{
 	"java": {"-version"}, "perl": {"-e", `printf "%vd", $^V`}, "lua": {"-v"}, "luajit": {"-v"}, "erl": {"-version"}, "tclsh": nil,
 }
 
-// Versions returns the versions of the well-known interpreters on this machine, by name. The version is "" if
-// an interpreter does not print one. The interpreters are asked once.
+// Versions returns the well-known interpreters on this machine: it maps their names to their versions. A version
+// is "" if the interpreter does not print one. The interpreters are asked at the first call only.
 func Versions() map[string]string { return maps.Clone(versions()) }
 
 var versions = sync.OnceValue(func() map[string]string {
@@ -159,7 +162,7 @@ func askVersion(name, path string) string {
 	return firstVersion(out + errs)
 }
 
-// firstVersion returns the first sequence of numbers separated by points in a text, or "" if there is none.
+// firstVersion returns the first version number in a text, such as "3.12.1", or "" if there is none.
 func firstVersion(text string) string {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '.' && (r < '0' || r > '9') }) {
 		if word = strings.Trim(word, "."); strings.Contains(word, ".") {

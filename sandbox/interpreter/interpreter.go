@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// MaxDepth is the maximum length of a chain of files in which each file is run by the next.
+	// MaxDepth is the largest length of a chain of scripts in which each is run by the next.
 	MaxDepth = 4
-	// MaxConfig is the maximum size of a pyvenv.cfg in bytes.
+	// MaxConfig is the largest size in bytes of a pyvenv.cfg, the configuration of a Python virtual environment.
 	MaxConfig = 64 << 10
 
 	maxLinks = 40  // limit of the kernel
 	maxLine  = 256 // bytes of a script's first line, limit of the kernel
 )
 
-// Bounds limits where the files of a bot may lead.
+// Bounds says to which paths the files of a bot may lead, by symbolic links and by #! lines.
 type Bounds struct {
 	// Dir is the absolute path of the bot's directory. Files outside it do not belong to the bot and may lead
 	// anywhere. If Dir is "", no file belongs to the bot.
@@ -36,24 +36,24 @@ type Bounds struct {
 	IsKnown func(path string) bool
 }
 
-// PathError is the error for a file of a bot that leads out of the bounds.
+// PathError is the error for a file of a bot that leads to a path that Bounds does not allow.
 type PathError struct {
 	From string // the file, relative to the bot's directory, or "the command"
-	Text string // what is wrong, and what to do instead
+	Text string // what is wrong with it, and what to do instead
 }
 
 func (e *PathError) Error() string { return e.From + " " + e.Text }
 
-// Targets lists the files that take part when a file is run.
+// Targets lists the files that take part when a program is run.
 type Targets struct {
-	Links    []string // path of the file, then the target of each symbolic link
-	RealPath string   // path of the file without symbolic links
-	Programs []string // the programs that its first line names, see FirstLine
-	Bases    []string // the programs that the Python environments around Links were made from
+	Links    []string // the path of the program, then the target of each symbolic link
+	RealPath string   // the path of the program without symbolic links
+	Programs []string // the programs that the #! line of the program names; see FirstLine
+	Bases    []string // the Python programs from which the virtual environments around Links were made
 }
 
-// Follow returns the files that take part when path is run. If one of the bot's files leads out of the
-// bounds, the error is a *PathError; other errors come from the system.
+// Follow returns the files that take part when the program at path is run. If a file of the bot leads to a path
+// that b does not allow, the error is a *PathError; other errors come from the operating system.
 func (b Bounds) Follow(path string) (Targets, error) {
 	var l Targets
 	for at := path; ; {
@@ -103,8 +103,8 @@ func (b Bounds) Follow(path string) (Targets, error) {
 	return l, nil
 }
 
-// CheckPath returns a *PathError if word, the first word of a bot's command, is a path out of the bounds. It
-// accepts any word without a slash, which is a program on the system's PATH.
+// CheckPath checks word, the first word of a bot's command. It returns a *PathError if word is a path that b does
+// not allow. It accepts every word without a slash, which is a program on the system's PATH.
 func (b Bounds) CheckPath(word string) error {
 	if strings.ContainsRune(word, 0) {
 		return &PathError{"the command", fmt.Sprintf("has the program %q, which is not a file name", word)}
@@ -115,8 +115,9 @@ func (b Bounds) CheckPath(word string) error {
 	return nil
 }
 
-// CheckCommand returns a *PathError if CheckPath does, or if a file that the command runs leads out of the
-// bounds. It returns nil for a command that cannot be run.
+// CheckCommand checks word, the first word of a bot's command, like CheckPath, and also the files that take part
+// when it is run. It returns a *PathError if b does not allow one of them, and nil for a command that cannot be
+// run.
 func (b Bounds) CheckCommand(word string) error {
 	if err := b.CheckPath(word); err != nil {
 		return err
@@ -146,8 +147,8 @@ func tooDeep(word string) error {
 	return &PathError{"the command", fmt.Sprintf("has the program %q, which starts a chain of too many scripts: name the program that runs", word)}
 }
 
-// FirstLine returns the programs that the first line of a script names, as they are written there: the interpreter
-// and, if that is env, the program that env starts. It returns nil if the file is not a script or cannot be read.
+// FirstLine returns the programs in the #! line of a script, as they are written there: the interpreter and, if
+// that is env, the program that env starts. It returns nil if the file is not a script or cannot be read.
 func FirstLine(path string) []string {
 	words, _ := readFirstLine(path)
 	return programWords(words)
@@ -159,7 +160,8 @@ func IsScript(path string) bool {
 	return err == nil && strings.HasPrefix(head, "#!")
 }
 
-// readFirstLine returns the words of a script's first line. It returns nil for other files.
+// readFirstLine returns the words after #! in the first line of a script. It returns nil for a file that is not a
+// script or may not be read.
 func readFirstLine(path string) ([]string, error) {
 	head, err := readHead(path)
 	if errors.Is(err, fs.ErrPermission) {
@@ -173,7 +175,7 @@ func readFirstLine(path string) ([]string, error) {
 	return strings.Fields(line), nil
 }
 
-// readHead returns the first bytes of a regular file. It returns "" for other files.
+// readHead returns the first maxLine bytes of a regular file. It returns "" for anything else.
 func readHead(path string) (string, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", err
@@ -187,13 +189,15 @@ func readHead(path string) (string, error) {
 	return string(head), err
 }
 
-// splitOption removes the prefix -S or --split-string= from a word. After that option of env comes a command line.
+// splitOption removes -S or --split-string= from the beginning of a word. What follows this option of env is a
+// command.
 func splitOption(word string) string {
 	word = strings.TrimPrefix(word, "--split-string=")
 	return strings.TrimPrefix(word, "-S")
 }
 
-// programWords returns those words of a script's first line that name programs.
+// programWords returns the words of a script's #! line that name programs: the interpreter and, if that is env,
+// the program that env starts.
 func programWords(words []string) []string {
 	if len(words) == 0 {
 		return nil
@@ -218,8 +222,8 @@ func programWords(words []string) []string {
 	return []string{interpreter}
 }
 
-// venvBases returns the paths of the Python programs from which the virtual environment of a program was
-// made. It returns nil if the program is not in one.
+// venvBases returns the paths of the Python programs from which the virtual environment around the program at
+// path was made. It returns nil if the program is not in one.
 func (b Bounds) venvBases(path string) (bases []string, err error) {
 	config := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
 	info, err := os.Stat(config)
@@ -257,7 +261,7 @@ func (b Bounds) venvBases(path string) (bases []string, err error) {
 	return bases, nil
 }
 
-// absolute returns the absolute path for a word in a file of the bot. The bot runs in its own directory.
+// absolute returns the absolute path for a word in a file of the bot, which runs in its own directory.
 func (b Bounds) absolute(word string) string {
 	if filepath.IsAbs(word) {
 		return word // not cleaned: where "dir/.." leads depends on links
@@ -265,7 +269,7 @@ func (b Bounds) absolute(word string) string {
 	return filepath.Join(b.Dir, word)
 }
 
-// owns reports whether a path is in the bot's directory, literally or after resolving links in Dir.
+// owns reports whether a path is in the bot's directory, as it is written or after resolving links in Dir.
 func (b Bounds) owns(path string) bool {
 	if b.Dir == "" {
 		return false
@@ -288,7 +292,7 @@ func (b Bounds) allows(path string) bool {
 	return b.owns(clean) || path == clean && b.IsKnown(path)
 }
 
-// checkLead returns a *PathError if from is a file of the bot and to is out of the bounds.
+// checkLead returns a *PathError if from is a file of the bot and leads to a path, to, that b does not allow.
 func (b Bounds) checkLead(from, to string) error {
 	if !b.owns(filepath.Clean(from)) || b.allows(to) {
 		return nil

@@ -10,18 +10,19 @@ import (
 	"syscall"
 )
 
-// copier copies files and directories from one directory to another. It follows symbolic links on neither side.
+// copier copies the contents of one directory to another. It follows no symbolic links in either of them.
 type copier struct {
 	source, target *os.Root
-	uid            int      // owner of the copies; -1 stands for the calling user
-	fromSandbox    bool     // copies out of the sandbox: links are left out, and existing files are replaced
-	paths          []string // relative paths of the copies, directories before their contents
+	uid            int      // owner of the copies; -1 means the calling user
+	fromSandbox    bool     // the source is in a sandbox and not trusted: links are left out, and existing files are replaced
+	paths          []string // relative paths of everything that was copied, directories before their contents
 }
 
-// maxDepth is the maximum depth of directories that are copied out of the sandbox.
+// maxDepth is how deep directories may be nested that are copied out of a sandbox.
 const maxDepth = 64
 
-// copyBelow copies the contents of a directory. below is "" or a path that ends with a slash.
+// copyBelow copies the contents of the directory below, a relative path that is "" or ends with a slash. depth is
+// the number of directories above them.
 func (c *copier) copyBelow(below string, depth int) error {
 	if c.fromSandbox && depth > maxDepth {
 		return errors.New("directories are nested more than " + strconv.Itoa(maxDepth) + " deep")
@@ -63,8 +64,8 @@ func (c *copier) copyBelow(below string, depth int) error {
 	return nil
 }
 
-// mkdir makes a directory. When copying out of the sandbox, the directory may exist, but not as a link, and a
-// file with the same name is removed.
+// mkdir makes a directory in the target. If the source is in a sandbox, the directory may exist already, and a
+// file in its place is removed, but a symbolic link is an error.
 func (c *copier) mkdir(path string) error {
 	err := c.target.Mkdir(path, 0o755)
 	if !c.fromSandbox || !errors.Is(err, fs.ErrExist) {
@@ -111,7 +112,7 @@ func (c *copier) copyFile(path string) error {
 	return errors.Join(err, dst.Close())
 }
 
-// pathError returns err with the quoted path before it. It is quoted because the program may have chosen it.
+// pathError returns err with the path before it, quoted because an untrusted program may have chosen it.
 func pathError(path string, err error) error {
 	if p, ok := err.(*fs.PathError); ok {
 		err = p.Err
@@ -119,8 +120,8 @@ func pathError(path string, err error) error {
 	return wrap(strconv.Quote(path), err)
 }
 
-// copyTree copies a directory that nobody changes meanwhile into an empty one, and makes uid the owner of the
-// copies. If uid is -1, the owner is the calling user.
+// copyTree copies the directory from into the empty directory to. The owner of the copies is uid, or the calling
+// user if uid is -1. The source must not change meanwhile. The caller must close c.source and c.target.
 func copyTree(from, to string, uid int) (c *copier, err error) {
 	c = &copier{uid: uid}
 	if c.source, err = os.OpenRoot(from); err != nil {
@@ -137,9 +138,9 @@ func copyTree(from, to string, uid int) (c *copier, err error) {
 	return c, c.copyBelow("", 0)
 }
 
-// returnBuild copies the result of a build back to the original directory. It also removes there what the
-// build has removed from its copy. Files that were not copied to the sandbox stay. All processes of the
-// sandbox must have ended.
+// returnBuild copies the result of a build from the copy of its directory back to the original, and removes there
+// what the build has removed. All processes of the sandbox must have ended. Files of the original that were never
+// copied stay.
 func (c *Config) returnBuild() error {
 	original, built := c.buildCopy.source, c.buildCopy.target
 	for _, path := range slices.Backward(c.buildCopy.paths) { // contents before their directory

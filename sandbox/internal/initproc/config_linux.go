@@ -23,36 +23,37 @@ type Limit struct {
 	OpenFiles int
 }
 
-// Config is the configuration of init, which the calling process sends through the lifeline.
+// Config is the configuration that the process which starts a sandbox sends to the sandbox's init process.
 type Config struct {
-	HasNamespaces bool // the process is in its own namespaces
-	UID           int  // user to change to; -1 means to stay root of the user namespace, or the calling user
+	HasNamespaces bool // init was started in namespaces of its own
+	UID           int  // user ID of the program; -1 means root of the user namespace or, without namespaces, the calling user
 	Path          string
 	Argv          []string
 	Env           []string
 	Dir           string
 	Build         bool
-	SystemPaths   []string // system paths that are visible if they exist; symbolic links are copied as links
+	SystemPaths   []string // paths of the system that are visible if they exist; symbolic links are copied as links
 	Binds         []Bind
 	OwnDir        Bind // the program's directory; empty if it has none
 	Limit         Limit
 	Home          string               // the writable directory; "" without namespaces
-	HasCgroup     bool                 // a cgroup counts memory
-	PerFile       PerFile              // memory of one open file, used if no cgroup counts memory
+	HasCgroup     bool                 // a cgroup limits memory and processes
+	PerFile       PerFile              // memory of the kernel for an open file; used if there is no cgroup
 	LandlockABI   int                  // version of Landlock; 0 if the kernel has none
 	Filter        []syscall.SockFilter // seccomp filter
-	// The descriptors from firstExtra on are, in this order:
-	EnterCount int      // number of thread lists of cgroups, which the starting thread enters
-	LeaveTexts []string // texts to write to one file each once the program has started
-	CanThaw    bool     // there is a file that thaws the program
+	// EnterCount, LeaveTexts and CanThaw describe descriptors that init inherits, in this order from firstExtra
+	// on. EnterCount is the number of files through which the thread that starts the program enters cgroups.
+	EnterCount int
+	LeaveTexts []string // texts that init writes to one file each when the program has started
+	CanThaw    bool     // there is a file to which init writes "THAWED" to resume a frozen program
 
-	buildCopy *copier // the copier that copied a build's directory
+	buildCopy *copier // the copier of a build's directory; nil if this is no build
 }
 
-// Thread is a placeholder in Config.Filter for the ID of the thread that starts the program.
+// Thread is a placeholder in Config.Filter. Init replaces it by the ID of its thread that starts the program.
 const Thread = 0xfffffffd
 
-// End says how a sandbox ended.
+// End says how the program in a sandbox ended.
 type End uint8
 
 const (
@@ -64,20 +65,21 @@ const (
 	NotStarted // see Report.Step, Errno and Text
 )
 
-// Report is what init sends through the lifeline at its end.
+// Report is the message that the sandbox's init process sends at its end: how the program ended.
 type Report struct {
 	End   End
-	Wait  uint32 // wait status of the program
+	Wait  uint32 // wait status of the program, as of wait4(2)
 	CPU   int64  // CPU time of all processes in nanoseconds
 	Step  string
 	Errno int
 	Text  string
 }
 
-// LeftGroup is the byte that init sends, before its report, when it has left the cgroup that freezes.
+// LeftGroup is the byte that init sends, before its Report, when it has left the cgroup in which the program can
+// be frozen.
 const LeftGroup = '\n'
 
-// Encode returns the message that read decodes.
+// Encode returns the configuration in the form that read decodes.
 func (c *Config) Encode() []byte {
 	var k, head coder
 	c.code(&k)
@@ -86,7 +88,7 @@ func (c *Config) Encode() []byte {
 	return append(head.data, k.data...)
 }
 
-// read reads one configuration and no byte after it.
+// read reads and decodes one configuration. It reads no byte after it.
 func (c *Config) read(from io.Reader) error {
 	var n int
 	head := coder{isReading: true, data: make([]byte, unsafe.Sizeof(n))}
@@ -105,14 +107,14 @@ func (c *Config) read(from io.Reader) error {
 	return k.err
 }
 
-// Encode returns the message that Decode decodes.
+// Encode returns the report in the form that Decode decodes.
 func (r *Report) Encode() []byte {
 	var k coder
 	r.code(&k)
 	return k.data
 }
 
-// Decode sets r to an encoded report.
+// Decode sets r to the encoded report data.
 func (r *Report) Decode(data []byte) error {
 	k := coder{isReading: true, data: data}
 	r.code(&k)
@@ -150,8 +152,8 @@ func (r *Report) code(k *coder) {
 	k.text(&r.Text)
 }
 
-// coder encodes values to data, or decodes them from data in the same order. Values have their representation
-// in memory: both sides are the same program on the same machine.
+// coder encodes values, or decodes them in the same order. Values are encoded as they are in memory, because both
+// sides are the same program on the same machine.
 type coder struct {
 	data      []byte
 	isReading bool
@@ -160,7 +162,7 @@ type coder struct {
 
 var errCode = errors.New("a malformed message")
 
-// bytes codes memory without pointers.
+// bytes encodes memory, or decodes into it. It must not contain pointers.
 func (k *coder) bytes(memory []byte) {
 	switch {
 	case !k.isReading:
@@ -172,12 +174,12 @@ func (k *coder) bytes(memory []byte) {
 	}
 }
 
-// value codes a value of a type without pointers.
+// value encodes or decodes a value, whose type must not contain pointers.
 func value[T any](k *coder, v *T) {
 	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(v)), unsafe.Sizeof(*v)))
 }
 
-// length codes the length of a slice. When decoding, it allocates the slice.
+// length encodes the length of a slice, or decodes it and allocates the slice.
 func length[T any](k *coder, all *[]T) {
 	n := len(*all)
 	value(k, &n)
@@ -191,13 +193,13 @@ func length[T any](k *coder, all *[]T) {
 	}
 }
 
-// values codes a slice whose elements have no pointers.
+// values encodes or decodes a slice, whose elements must not contain pointers.
 func values[T any](k *coder, all *[]T) {
 	length(k, all)
 	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(*all))), len(*all)*int(unsafe.Sizeof(*new(T)))))
 }
 
-// list codes a slice with one call for each element.
+// list encodes or decodes a slice by calling one for each element.
 func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 	length(k, all)
 	for i := range *all {
@@ -218,7 +220,8 @@ func (k *coder) bind(b *Bind) {
 	k.text(&b.Target)
 }
 
-// wrapError is an error with a text before it. The text of the outermost one names a step of the start.
+// wrapError is an error with a text before it. If it is not wrapped itself, the text names the step of starting a
+// sandbox that failed.
 type wrapError struct {
 	text string
 	err  error

@@ -21,13 +21,13 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// Name is the name under which this program starts as init.
+// Name is the value of os.Args[0] with which this program starts itself as the init process of a sandbox.
 const Name = "timba-sandbox-init"
 
-// The descriptors that init inherits.
+// The file descriptors that the init process inherits in addition to 0, 1 and 2.
 const (
-	lifeline   = 3 // socket that receives the configuration and sends the report; when it closes, everything ends
-	firstExtra = 4 // first of the descriptors that EnterCount, LeaveTexts and CanThaw of the configuration describe
+	lifeline   = 3 // socket for the Config and the Report; when the other end closes, init kills all processes
+	firstExtra = 4 // first of the descriptors that Config.EnterCount, LeaveTexts and CanThaw describe
 )
 
 func init() {
@@ -39,16 +39,16 @@ func init() {
 	}
 }
 
-// reaper is the state of init.
+// reaper is the state of the init process.
 type reaper struct {
 	config   Config
-	lifeline *os.File // referenced here, because a file that is garbage-collected is closed
+	lifeline *os.File // stored here because the descriptor of a garbage-collected file is closed
 	mainPid  int      // PID of the program
 	isEnding atomic.Bool
 	clock    cpuClock // -1 if there is none
 
 	pollCount int
-	mappings  map[int]int64 // memory that the kernel needs for mappings in bytes, by PID
+	mappings  map[int]int64 // by PID, memory in bytes that the kernel needs for the mappings of the process
 }
 
 func initMain() {
@@ -88,7 +88,7 @@ func initMain() {
 	r.reap()
 }
 
-// ignoreSignals protects init from signals of the program. It does not set signals to be ignored, because the
+// ignoreSignals makes init survive signals of the program. It does not set them to be ignored, because the
 // program would inherit that.
 func ignoreSignals(hasNamespaces bool) {
 	if !hasNamespaces {
@@ -107,8 +107,8 @@ func ignoreSignals(hasNamespaces bool) {
 	}
 }
 
-// enterGroups moves this thread and everything that it starts into the cgroups of the configuration. The
-// memory of init belongs to its first thread, which stays outside.
+// enterGroups moves this thread and everything that it starts into the cgroups of version 1 of the sandbox.
+// Init's memory counts for its first thread, which stays outside.
 func (c *Config) enterGroups() error {
 	for fd := firstExtra; fd < firstExtra+c.EnterCount; fd++ {
 		if _, err := syscall.Write(fd, []byte("0")); err != nil {
@@ -118,8 +118,8 @@ func (c *Config) enterGroups() error {
 	return nil
 }
 
-// leaveGroup moves init out of the cgroup that freezes with the program, so that a frozen program does not
-// keep init from noticing the end of the lifeline. It also closes the program's pipes, so that the referee
+// leaveGroup moves init out of the cgroup in which the program can be frozen, so that init still notices when the
+// calling process ends. It also closes init's ends of the program's stdin, stdout and stderr, so that the referee
 // notices when the program closes them.
 func (r *reaper) leaveGroup() {
 	for fd := firstExtra; fd < firstExtra+r.config.EnterCount; fd++ {
@@ -145,7 +145,8 @@ func (r *reaper) leaveGroup() {
 	sys.Prctl(syscall.PR_SET_DUMPABLE, 0)
 }
 
-// awaitLifelineEnd ends the sandbox when the calling process has ended or has shut down the lifeline.
+// awaitLifelineEnd waits until the process that started the sandbox has ended or has shut down its end of the
+// socket. Then it kills all processes of the sandbox and exits.
 func (r *reaper) awaitLifelineEnd() {
 	var buf [1]byte
 	for {
@@ -161,14 +162,14 @@ func (r *reaper) awaitLifelineEnd() {
 	r.endSandbox(Report{End: Killed})
 }
 
-// thaw resumes a frozen program, so that it can be ended: in a freezer of cgroup v1 not even SIGKILL arrives.
+// thaw resumes a program that is frozen by a cgroup of version 1, in which it would not even react to SIGKILL.
 func (r *reaper) thaw() {
 	if r.config.CanThaw {
 		syscall.Write(firstExtra+r.config.EnterCount+len(r.config.LeaveTexts), []byte("THAWED"))
 	}
 }
 
-// reap waits for the program and for all processes whose parents have ended. It never returns.
+// reap waits for processes that end, and exits when the program has ended. It never returns.
 func (r *reaper) reap() {
 	for {
 		var ws syscall.WaitStatus
@@ -183,8 +184,8 @@ func (r *reaper) reap() {
 	}
 }
 
-// endSandbox kills the remaining processes, copies a build back, sends the report and exits. If another
-// thread has already called it, it blocks until this process ends.
+// endSandbox kills the remaining processes, copies the result of a build back, sends the report rep and exits. If
+// another thread has already called it, it blocks until this process ends.
 func (r *reaper) endSandbox(rep Report) {
 	if r.isEnding.Swap(true) {
 		select {}
@@ -205,7 +206,7 @@ func (r *reaper) endSandbox(rep Report) {
 	finish(rep)
 }
 
-// killAll kills all processes of the sandbox except this one.
+// killAll kills all processes of the sandbox except init, and waits until they have ended.
 func (r *reaper) killAll() {
 	for range 10000 {
 		if r.config.HasNamespaces {
@@ -222,7 +223,8 @@ func (r *reaper) killAll() {
 	}
 }
 
-// poll enforces the limits that no cgroup enforces.
+// poll regularly checks the limits that the kernel does not enforce without a cgroup, and ends the sandbox if one
+// is exceeded.
 func (r *reaper) poll() {
 	limit := r.config.Limit
 	for !r.isEnding.Load() {
@@ -239,10 +241,11 @@ func (r *reaper) poll() {
 	}
 }
 
-// PollEvery is the interval at which limits are checked that the kernel does not enforce.
+// PollEvery is the time between two checks of the limits that the kernel does not enforce.
 const PollEvery = 50 * time.Millisecond
 
-// failure returns the report for an error before the program ran. The text of the outermost wrapError is the step.
+// failure returns the report for an error because of which the program was not started. If err is a wrapError,
+// its text names the step that failed.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
 	if w, ok := err.(*wrapError); ok {
@@ -255,13 +258,14 @@ func failure(err error) Report {
 	return rep
 }
 
-// finish sends the report and exits.
+// finish sends the report rep and exits, which also ends all processes of the PID namespace.
 func finish(rep Report) {
 	syscall.Write(lifeline, rep.Encode())
 	syscall.Exit(0) // at once, which ends all processes of the PID namespace
 }
 
-// run restricts this thread and starts the program from it.
+// run gives up the rights of this thread, applies all restrictions to it, starts the program from it and returns
+// its PID.
 func (c *Config) run() (pid int, err error) {
 	if err := c.enterGroups(); err != nil {
 		return 0, err
@@ -302,15 +306,16 @@ func (c *Config) run() (pid int, err error) {
 	return pid, nil
 }
 
-// raiseOOM raises this process's OOM score, which the program inherits. If the machine runs out of memory, the
-// kernel then ends the program before the referee. It returns the file of the score, which lowerOOM needs.
+// raiseOOM raises this process's OOM score, which the program inherits, so that the kernel kills the program
+// before the referee if the machine runs out of memory. It returns the open file of the score, for lowerOOM.
 func raiseOOM() *os.File {
 	f, _ := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
 	f.WriteString("1000") // a nil file is allowed
 	return f
 }
 
-// lowerOOM lowers init's OOM score, so that the kernel ends the program before init. Only root may set it below 0.
+// lowerOOM lowers init's own OOM score again, so that the kernel kills the program before init, and closes the
+// file f of the score. Only root may set the score below 0.
 func lowerOOM(f *os.File) {
 	if _, err := f.WriteString("-1000"); err != nil {
 		f.WriteString("0")
@@ -318,7 +323,7 @@ func lowerOOM(f *os.File) {
 	f.Close()
 }
 
-// filterCalls installs the seccomp filter for this thread and everything that it starts.
+// filterCalls installs the seccomp filter c.Filter for this thread and everything that it starts.
 func (c *Config) filterCalls() error {
 	for i, f := range c.Filter {
 		if f.K == Thread && f.Code&7 == syscall.BPF_JMP {

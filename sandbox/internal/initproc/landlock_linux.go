@@ -9,13 +9,14 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// ruleset is a Landlock ruleset that is not enforced yet. If fd is -1, enforcing it does nothing.
+// ruleset is a Landlock ruleset that does not apply yet; enforce applies it. If fd is -1, it is empty and enforce
+// does nothing.
 type ruleset struct {
 	fd            int
 	handledRights uint64
 }
 
-// Sets of access rights.
+// Sets of Landlock access rights: to read files and directories, to use files, and to do everything.
 const (
 	landlockRead  = sys.LANDLOCK_ACCESS_FS_EXECUTE | sys.LANDLOCK_ACCESS_FS_READ_FILE | sys.LANDLOCK_ACCESS_FS_READ_DIR
 	landlockFiles = sys.LANDLOCK_ACCESS_FS_EXECUTE | sys.LANDLOCK_ACCESS_FS_READ_FILE | sys.LANDLOCK_ACCESS_FS_WRITE_FILE |
@@ -23,8 +24,9 @@ const (
 	landlockWrite = 1<<16 - 1 // allow removes the rights to make devices
 )
 
-// landlock returns the Landlock rules, which protect files in addition to mount namespaces. Without namespaces they
-// are the only protection. If the kernel has no Landlock, a sandbox with namespaces works without.
+// landlock returns the Landlock rules of the sandbox. With namespaces they protect files in addition to the
+// mounts, and if the kernel has no Landlock, it returns an empty ruleset. Without namespaces they are the only
+// protection.
 func (c *Config) landlock() (ruleset, error) {
 	if c.LandlockABI == 0 {
 		return ruleset{fd: -1}, nil
@@ -47,7 +49,8 @@ func (c *Config) landlock() (ruleset, error) {
 	return r, errors.Join(err, c.allowWeak(r))
 }
 
-// allowWeak allows reading everything that a sandbox with namespaces would show, but no writing.
+// allowWeak adds to r the rights to read, but not to write, everything that would be visible in a sandbox with
+// namespaces.
 func (c *Config) allowWeak(r ruleset) error {
 	// Most files of other processes in /proc require the right to trace them, which Landlock denies. Only
 	// their command lines are visible.
@@ -68,7 +71,7 @@ func (c *Config) allowWeak(r ruleset) error {
 	return nil
 }
 
-// landlockRights returns the access rights that a version of Landlock controls.
+// landlockRights returns the access rights to files that the given version of Landlock can restrict.
 func landlockRights(abi int) uint64 {
 	rights := uint64(1)<<13 - 1
 	for _, f := range []struct {
@@ -100,7 +103,7 @@ func createRuleset(abi int, rights uint64) (int, error) {
 	return int(fd), nil
 }
 
-// allow grants rights to a file, or to everything below a directory.
+// allow grants rights to the file at path, or to everything below the directory at path.
 func (r ruleset) allow(path string, rights uint64) error {
 	fd, err := syscall.Open(path, sys.O_PATH|syscall.O_CLOEXEC, 0)
 	if err != nil {
@@ -124,7 +127,7 @@ func (r ruleset) allow(path string, rights uint64) error {
 	return nil
 }
 
-// enforce applies the rules to this thread and everything that it starts.
+// enforce restricts this thread and everything that it starts to the rights of the ruleset.
 func (r ruleset) enforce() error {
 	if r.fd < 0 {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// Directories used while the new root is built. They cannot hide anything that is to be shown, because the
-// old root is moved aside first.
+// Directories that exist while the new root is built. They hide nothing that is to become visible, because the
+// old root is moved to oldRoot first.
 const (
 	stage     = "/tmp"
 	oldRoot   = "/old"
@@ -20,9 +20,9 @@ const (
 	stagedDir = "/staged"
 )
 
-// buildRoot gives this process a root directory with nothing but what the configuration shows. It calls
-// pivot_root twice: first to move the old root aside, so that its directories can be shown at any path, even
-// below /tmp; then to leave the old root.
+// buildRoot gives this process a root directory in which only the paths of the configuration are visible. It
+// calls pivot_root twice: first to move the old root aside, so that its directories can be mounted at any path,
+// even below /tmp; then to leave the old root.
 func (c *Config) buildRoot() error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return wrap("mounts", wrap("making them private", err))
@@ -60,13 +60,14 @@ func makeStage() error {
 	return mountTmpfs(newRoot, 1<<20, 2048)
 }
 
-// mountTmpfs mounts a tmpfs. It limits the inodes, too, because empty files also use memory.
+// mountTmpfs mounts a tmpfs at dir with at most the given numbers of bytes and inodes. Inodes are limited because
+// empty files use memory as well.
 func mountTmpfs(dir string, bytes, inodes int64) error {
 	options := "size=" + strconv.FormatInt(bytes, 10) + ",nr_inodes=" + strconv.FormatInt(inodes, 10) + ",mode=755"
 	return wrap("a tmpfs of "+options, syscall.Mount("timba", dir, "tmpfs", syscall.MS_NOSUID|syscall.MS_NODEV, options))
 }
 
-// enterRoot makes newRoot the root directory. pivot_root stacks the old root on it, which is then unmounted.
+// enterRoot makes newRoot the root directory and unmounts the old root.
 func enterRoot() error {
 	if err := syscall.Chdir(newRoot); err != nil {
 		return err
@@ -137,7 +138,8 @@ func bindMount(from, to string, attr uint64) error {
 	return wrap(trimPrefix(to, newRoot)+": move_mount", sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
-// mountPoint creates a file or directory at path to, of the same type as fd, to mount fd on.
+// mountPoint creates an empty file or directory at path to, on which the file or directory fd can then be
+// mounted.
 func mountPoint(fd int, to string) error {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
@@ -156,7 +158,7 @@ func mountPoint(fd int, to string) error {
 	return f.Close()
 }
 
-// makeScratch mounts one tmpfs at both Config.Home and /dev/shm, so that they share its limits.
+// makeScratch mounts the same tmpfs at Config.Home and /dev/shm, so that one limit applies to both.
 func (c *Config) makeScratch() error {
 	if err := mountTmpfs(scratch, c.Limit.Disk, c.Limit.Inodes); err != nil {
 		return err
@@ -178,8 +180,8 @@ func (c *Config) makeScratch() error {
 // devices are the device files in /dev of a sandbox.
 var devices = []string{"null", "full", "random", "urandom", "zero"}
 
-// devices returns the device files. It leaves out /dev/zero if no cgroup counts memory, because the memory of
-// a shared mapping of it belongs to no process.
+// devices returns the names of the device files in /dev of the sandbox. Without a cgroup it leaves out /dev/zero,
+// because the memory of a shared mapping of it belongs to no process and would not be counted.
 func (c *Config) devices() []string {
 	if c.HasCgroup {
 		return devices
@@ -202,7 +204,7 @@ func (c *Config) makeDevices() error {
 	return nil
 }
 
-// makeEtc writes the files of /etc. They name only the program's own user.
+// makeEtc writes the files of the sandbox's /etc, in which only the program's own user exists.
 func (c *Config) makeEtc() error {
 	id := strconv.Itoa(max(0, c.UID))
 	if err := os.MkdirAll(newRoot+"/etc", 0o755); err != nil {
@@ -221,7 +223,7 @@ func (c *Config) makeEtc() error {
 	return nil
 }
 
-// showDirs shows Config.Binds and the program's own directory.
+// showDirs mounts Config.Binds and the program's own directory in the new root.
 func (c *Config) showDirs() error {
 	for _, b := range c.Binds {
 		if err := bindReadOnly(oldRoot+b.Source, newRoot+b.Target); err != nil {
@@ -248,7 +250,8 @@ func isReadable(dir string) bool {
 	return err == nil && info.Mode()&0o005 == 0o005
 }
 
-// copyDir shows a copy of a directory. The copy belongs to the program's user.
+// copyDir mounts at to a copy of the directory from, with the mount attributes attr. The copy belongs to the
+// program's user.
 func (c *Config) copyDir(from, to string, attr uint64) error {
 	if err := mountTmpfs(stagedDir, c.Limit.Disk, c.Limit.Inodes); err != nil {
 		return err
@@ -266,7 +269,7 @@ func (c *Config) copyDir(from, to string, attr uint64) error {
 	return bindMount(stagedDir, to, attr)
 }
 
-// mountProc mounts a read-only /proc, which shows the processes of the sandbox except init.
+// mountProc mounts /proc read-only in the new root. The program sees its own processes there, but not init.
 func mountProc() error {
 	if err := os.MkdirAll(newRoot+"/proc", 0o755); err != nil {
 		return err

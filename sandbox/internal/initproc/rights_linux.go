@@ -8,16 +8,15 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// InitThreads is how many processes and threads of init count towards a process limit when init and the
-// program have the same user or cgroup.
+// InitThreads is by how much a process limit must be larger than the program's if init counts as well: the most
+// processes and threads that init has.
 const InitThreads = 8
 
-// StarterThreads is the number of threads of init that become the program's user: the one that starts the
-// program. The process limits of that user and, in version 1, of the cgroup must include it.
+// StarterThreads is by how much the process limit of the program's user or cgroup must be larger, because the
+// thread of init that starts the program counts.
 const StarterThreads = 1
 
-// setLimits sets the resource limits of processes and users. The program inherits them, so that they apply to
-// init as well.
+// setLimits sets the resource limits of this process, which the program inherits.
 func (c *Config) setLimits() error {
 	l := c.Limit
 	own := InitThreads
@@ -70,15 +69,17 @@ func (c *Config) setLimits() error {
 	return nil
 }
 
-// headroom is how many more threads, and gigabytes of data, init may have than the program. The Go runtime
-// exits if it cannot start a thread or allocate a stack, which would happen just when the program reaches its
-// limits. Therefore the program's limits are soft limits, and the filter of system calls denies raising them.
+// headroom is how many more threads, and gigabytes of data, init may have than the program. Without it, init
+// would exit just when the program reaches its limits, because the Go runtime exits if it cannot start a thread
+// or allocate a stack. The program's limits are soft limits, which its filter of system calls does not let it
+// raise.
 const headroom = 64
 
-// unusedData is how much writable memory a process may have that it does not use. An arena of Go is 64 MiB.
+// unusedData is how many bytes of writable memory a process may have without using them. An arena of Go alone is
+// 64 MiB.
 const unusedData = 256 << 20
 
-// SoftLimits are the limits that init raises for itself after it has started the program.
+// SoftLimits are the resources whose limits init raises again for itself when it has started the program.
 var SoftLimits = []int{sys.RLIMIT_NPROC, syscall.RLIMIT_DATA}
 
 func raiseLimits() {
@@ -90,7 +91,7 @@ func raiseLimits() {
 	}
 }
 
-// lowerLimit lowers the limits of a resource. It never raises one.
+// lowerLimit sets the limits of a resource unless they are lower already.
 func lowerLimit(resource int, soft, hard uint64) error {
 	var old syscall.Rlimit
 	if err := syscall.Getrlimit(resource, &old); err != nil {
@@ -101,8 +102,9 @@ func lowerLimit(resource int, soft, hard uint64) error {
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, hard), Max: hard})
 }
 
-// dropRights gives up all rights of root for this thread, permanently. It does not use package syscall, which would
-// do so for all threads. capable says whether the thread has any capabilities without being root outside.
+// dropRights permanently gives up all rights of root for this thread, and changes to the user uid unless it is
+// -1. capable says that the thread has capabilities although it may not be root outside. Package syscall is not
+// used, because it would change all threads.
 func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0
 	if capable {

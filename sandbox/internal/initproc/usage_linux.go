@@ -14,8 +14,9 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// usage returns what the processes of the sandbox use, as far as init can see: their memory, including what the
-// kernel may use for them; their CPU time, including that of ended processes; and the number of their threads.
+// usage returns what the processes of the sandbox use: their memory in bytes, including what the kernel may use
+// for them; their CPU time, including that of ended processes as far as it is known; and the number of their
+// threads.
 func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	var ru syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {
@@ -54,7 +55,7 @@ func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	return memory + kernel.bytes, cpu, threads
 }
 
-// otherProcesses returns the PIDs in init's own /proc, except init.
+// otherProcesses returns the PIDs of all processes in the PID namespace of the sandbox except init.
 func otherProcesses() (pids []int) {
 	for _, pid := range proc.NumericEntries("/proc") {
 		if pid != 1 {
@@ -64,7 +65,7 @@ func otherProcesses() (pids []int) {
 	return pids
 }
 
-// userThreads returns the number of threads of the calling user.
+// userThreads returns how many threads the user of this process has on the whole machine.
 func userThreads() int {
 	n := 0
 	uid := uint32(os.Getuid())
@@ -85,22 +86,22 @@ func userThreads() int {
 // every open file counts as the most memory that the kernel may use for it. The filter of system calls
 // denies raising that maximum.
 
-// PerFile is the memory that the kernel may use for one open file, in bytes, by the kind of file.
+// PerFile is the largest number of bytes of memory that the kernel uses for one open file, by the kind of file.
 type PerFile struct{ Socket, Pipe, Poll, Other int64 }
 
-// perMapping is the memory that the kernel uses for one mapping, in bytes.
+// perMapping is the number of bytes of memory that the kernel uses for one memory mapping of a process.
 const perMapping = 256
 
-// kernelMemory adds up the memory that the kernel may use for processes. An open socket or pipe that several
-// of them share counts once.
+// kernelMemory is a sum of the memory that the kernel may use for processes. A socket or pipe that several
+// processes have open counts once.
 type kernelMemory struct {
 	perFile      PerFile
 	countedFiles map[string]bool
 	bytes        int64
 }
 
-// add adds the open files of a process, whose directory in /proc is dir. If they are hidden, it counts the
-// maximum number of open files, all of them sockets.
+// add adds the memory for the open files of the process whose directory in /proc is dir. If its open files cannot
+// be listed, it counts maxFiles sockets.
 func (k *kernelMemory) add(dir string, maxFiles int) {
 	d, err := os.Open(dir + "/fd")
 	if errors.Is(err, fs.ErrPermission) {
@@ -141,7 +142,8 @@ func (k *kernelMemory) addFile(link string) {
 	}
 }
 
-// mappingsOf returns the number of memory mappings of a process, or 0 if it has ended.
+// mappingsOf returns the number of memory mappings of the process whose directory in /proc is dir, or 0 if it has
+// ended.
 func mappingsOf(dir string) (n int64) {
 	f, err := os.Open(dir + "/maps")
 	if err != nil {
@@ -158,12 +160,12 @@ func mappingsOf(dir string) (n int64) {
 	}
 }
 
-// cpuClock is a perf event that counts the CPU time of a thread and its descendants. Unlike getrusage it
-// includes ended processes that nobody waited for. It is -1 if the kernel does not allow such an event, as
-// for ordinary users if kernel.perf_event_paranoid is above 2.
+// cpuClock is the descriptor of a perf event that counts the CPU time of a thread and its descendants. Unlike
+// getrusage it counts ended processes for which nobody waited. It is -1 if the kernel does not allow that, as for
+// ordinary users if kernel.perf_event_paranoid is above 2.
 type cpuClock int
 
-// newCPUClock starts a clock for this thread and everything that it starts from now on.
+// newCPUClock starts counting the CPU time of this thread and everything that it starts from now on.
 func newCPUClock() cpuClock {
 	attr := sys.PerfEventAttr{
 		Type:   sys.PERF_TYPE_SOFTWARE,
@@ -178,7 +180,7 @@ func newCPUClock() cpuClock {
 	return cpuClock(fd)
 }
 
-// read returns the CPU time used so far. It returns false if there is no clock.
+// read returns the CPU time that was counted so far. It returns false if c is -1.
 func (c cpuClock) read() (time.Duration, bool) {
 	var n uint64
 	buf := (*[8]byte)(unsafe.Pointer(&n))[:]

@@ -6,10 +6,11 @@ import (
 	"strings"
 )
 
-// ProgramDirs are the system's directories of programs, which every sandbox shows.
+// ProgramDirs are the system's directories of programs, which are visible in every sandbox.
 var ProgramDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64"}
 
-// SystemPath is the PATH of every sandbox. Directories of programs outside the system's directories precede it.
+// SystemPath is the value of PATH in every sandbox. If a program needs further directories, they are put before
+// it.
 const SystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // IsWithin reports whether path, which must be clean, is one of dirs or below one of them. An empty dir
