@@ -9,13 +9,13 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// DefaultArena is the default size of a search's tree or table in bytes.
+// DefaultArena is the default size, in bytes, of the memory for a search's tree or table.
 const DefaultArena = 64 << 20
 
-// Budget limits a search, which ends when it reaches the first limit. A zero field sets no limit. A search
-// that is limited only by Nodes is deterministic.
+// Budget limits a search, which ends when it reaches either limit. A zero field means no limit. A search that
+// is limited only by Nodes is deterministic.
 type Budget struct {
-	Nodes    uint64 // positions reached by a move; in a Monte Carlo tree search, iterations
+	Nodes    uint64 // number of moves made or, in a Monte Carlo tree search, of iterations
 	Deadline time.Time
 }
 
@@ -23,28 +23,29 @@ type Budget struct {
 type Result struct {
 	Move   rules.Move
 	Value  float64      // expected score of the side that makes Move, from 0 to 1
-	Visits int          // iterations through Move
-	Nodes  uint64       // iterations of this search
+	Visits int          // number of iterations that tried Move
+	Nodes  uint64       // number of iterations of this search
 	Line   []rules.Move // expected moves, beginning with Move; valid until the next search
 }
 
-// Meter counts the nodes of a search and checks its budget.
+// Meter counts the nodes of a search and detects when the search has used up its budget.
 type Meter struct {
 	budget    Budget
 	nodes     uint64
-	nextCheck uint64 // node count at which the budget is checked again
+	nextCheck uint64 // number of nodes at which the budget is checked next
 	interval  uint64
 	spent     bool
 }
 
-// NewMeter returns a Meter for a budget. every is the number of nodes between two readings of the clock.
+// NewMeter returns a Meter for the budget b. every is the number of nodes after which it reads the clock
+// again.
 func NewMeter(b Budget, every uint64) Meter {
 	m := Meter{budget: b, interval: every}
 	m.checkLimits()
 	return m
 }
 
-// Count counts one node. If the budget is spent, it counts nothing and returns false.
+// Count counts one node and returns true. If the budget is used up, it counts nothing and returns false.
 func (m *Meter) Count() bool {
 	if m.nodes == m.nextCheck {
 		m.checkLimits()
@@ -56,13 +57,13 @@ func (m *Meter) Count() bool {
 	return true
 }
 
-// Nodes returns the number of nodes counted.
+// Nodes returns the number of nodes counted so far.
 func (m *Meter) Nodes() uint64 { return m.nodes }
 
-// IsSpent reports whether the budget is spent.
+// IsSpent reports whether NewMeter or Count has found the budget used up.
 func (m *Meter) IsSpent() bool { return m.spent }
 
-// checkLimits checks the budget and sets nextCheck.
+// checkLimits compares the node count and the clock with the budget, and sets when to do so again.
 func (m *Meter) checkLimits() {
 	m.nextCheck = m.nodes + m.interval
 	if n := m.budget.Nodes; n > 0 {
@@ -74,8 +75,9 @@ func (m *Meter) checkLimits() {
 	}
 }
 
-// Pick swaps the move of the highest rank among moves[i:] to index i, together with its rank, and returns it.
-// It replaces sorting, because most positions need only a few of their moves.
+// Pick finds the move of the highest rank among moves[i:], swaps it and its rank to index i, and returns it.
+// ranks has the rank of each move. Repeated calls replace sorting, because a search usually needs only the
+// first moves of a position.
 func Pick(moves []rules.Move, ranks []int32, i int) rules.Move {
 	at := i
 	for j := i + 1; j < len(moves); j++ {

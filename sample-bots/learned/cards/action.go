@@ -6,7 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// Numbers of actions. A card's number is its Index. In Tute, the songs by suit follow SingAction.
+// Numbers of actions, the moves of Brisca and Tute as models see them. The number of a card is its Index.
+// ExchangeAction is the exchange of the trump card. In Tute, SingAction plus a suit declares the 12 and 11 of
+// the suit.
 const (
 	ExchangeAction = baraja.TableCards
 	SingAction     = ExchangeAction + 1
@@ -22,7 +24,7 @@ func (m Mode) Actions() int {
 	return SingAction
 }
 
-// indexes maps a card to its index in the unshuffled pack of 40.
+// indexes has, by card, its index in the unshuffled pack of 40.
 var indexes = func() (table [64]uint8) {
 	for i, c := range baraja.Pack40 {
 		table[c] = uint8(i)
@@ -30,13 +32,13 @@ var indexes = func() (table [64]uint8) {
 	return table
 }()
 
-// Index returns the index of a card in the unshuffled pack of 40.
+// Index returns the index of a card in the unshuffled pack of 40, from 0.
 func Index(c baraja.Card) int { return int(indexes[c&63]) }
 
 // CardAt is the inverse of Index.
 func CardAt(i int) baraja.Card { return baraja.Pack40[i] }
 
-// Bits40 converts a set of cards of the pack of 40 to a number of 40 bits, in which bit i is the card CardAt(i).
+// Bits40 converts a set of cards of the pack of 40 to a number in which bit i stands for CardAt(i).
 func Bits40(s baraja.Set) (bits uint64) {
 	const low, high = 1<<7 - 1, 1<<3 - 1 // masks for ranks 1 to 7 and 10 to 12
 	for suit := range suits {
@@ -46,7 +48,7 @@ func Bits40(s baraja.Set) (bits uint64) {
 	return bits
 }
 
-// Action returns the number of the action that a move stands for.
+// Action returns the number, among the actions of a model, that stands for a move.
 func Action(m rules.Move) int {
 	switch {
 	case m < baraja.SwapMove:
@@ -57,8 +59,8 @@ func Action(m rules.Move) int {
 	return SingAction + int(m-tute.SingMove)
 }
 
-// FindMove returns the legal move with an action's number, or false if there is none. At most one exchange is
-// legal at a time, so that the move is unique.
+// FindMove returns the legal move that an action stands for, or false if there is none. It is unique, because
+// at most one exchange is legal at a time.
 func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	for _, m := range legal {
 		if Action(m) == action {
@@ -68,5 +70,5 @@ func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	return 0, false
 }
 
-// SongMove returns the move for an action from SingAction on.
+// SongMove returns the move that an action from SingAction on stands for.
 func SongMove(action int) rules.Move { return tute.SingMove + rules.Move(action-SingAction) }

@@ -16,13 +16,13 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// Mode is a game with a number of players, for which a model is trained. It is comparable. A model plays its
-// mode with every combination of the optional rules.
+// Mode is what a model is trained for: Brisca or Tute, the number of players, and whether they play in teams.
+// A model plays its mode with every combination of the other options. Mode is comparable.
 type Mode struct {
-	Tute       bool // false means Brisca
-	FollowOnly bool // Tute with the option followonly
+	Tute       bool // the game is Tute; otherwise it is Brisca
+	FollowOnly bool // only for Tute, with its option followonly
 	Players    int  // 2 to 4
-	Teams      bool // only with four players
+	Teams      bool // two against two; only with four players
 }
 
 // Modes returns all modes.
@@ -60,7 +60,7 @@ func (m Mode) String() string {
 	return name + strconv.Itoa(m.Players)
 }
 
-// ParseMode returns the mode with a name.
+// ParseMode returns the mode with the given name, such as "brisca2". The error lists all names.
 func ParseMode(name string) (Mode, error) {
 	for _, m := range Modes() {
 		if m.String() == name {
@@ -70,7 +70,8 @@ func ParseMode(name string) (Mode, error) {
 	return Mode{}, fmt.Errorf("mode %q does not exist: try %s", name, strings.Join(ModeNames(), ", "))
 }
 
-// ModeOf returns the mode of a variant. It returns false if the game is neither Brisca nor Tute.
+// ModeOf returns the mode to which a variant belongs. It returns false if the game is neither Brisca nor
+// Tute.
 func ModeOf(v *rules.Variant) (Mode, bool) {
 	switch r := v.Rules.(type) {
 	case brisca.Rules:
@@ -85,7 +86,7 @@ func ModeOf(v *rules.Variant) (Mode, bool) {
 
 func modeOf(r baraja.TableRules) Mode { return Mode{Players: int(r.Players), Teams: r.Teams} }
 
-// Variant returns the variant of the mode with optional rules, which must be one of Rules.
+// Variant returns the variant of the mode with the optional rules r. It panics if r is not one of m.Rules.
 func (m Mode) Variant(r baraja.TableRules) *rules.Variant {
 	given := map[string]string{"players": strconv.Itoa(m.Players)}
 	for name, on := range map[string]bool{
@@ -106,8 +107,8 @@ func (m Mode) Variant(r baraja.TableRules) *rules.Variant {
 	return v
 }
 
-// Rules returns all combinations of the optional rules: 16 with two players, otherwise 8. The index of a
-// combination is its RuleBits.
+// Rules returns all combinations of the rules that are optional within a mode: 16 with two players, otherwise
+// 8. The index of a combination is its RuleBits.
 func (m Mode) Rules() (list []baraja.TableRules) {
 	for bits := range 1 << m.RuleCount() {
 		r := baraja.TableRules{Players: uint8(m.Players), Teams: m.Teams}
@@ -121,14 +122,15 @@ func (m Mode) Rules() (list []baraja.TableRules) {
 	return list
 }
 
-// AllRules is the name of all combinations of the optional rules, NoRules that of the combination without any.
+// AllRules stands for all combinations of the optional rules in Mode.Combinations, NoRules for the single
+// combination without any.
 const (
 	AllRules = "all"
 	NoRules  = "none"
 )
 
-// Combinations returns the combinations of optional rules for a text, which is AllRules, NoRules, or the
-// binary digits of RuleBits.
+// Combinations returns the combinations of optional rules that text stands for: AllRules, NoRules, or one
+// combination written as the binary digits of its RuleBits. Any other text is an error.
 func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 	all := m.Rules()
 	switch text {
@@ -146,7 +148,8 @@ func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 		text, m, AllRules, NoRules, m.RuleCount())
 }
 
-// CheckRules returns an error if the mode does not exist or Combinations rejects the rules.
+// CheckRules returns an error if there is no mode with the given name, or if its method Combinations refuses
+// rules.
 func CheckRules(mode, rules string) error {
 	m, err := ParseMode(mode)
 	if err == nil {
@@ -155,7 +158,7 @@ func CheckRules(mode, rules string) error {
 	return err
 }
 
-// RuleCount returns the number of optional rules: 4 with two players, otherwise 3.
+// RuleCount returns the number of rules that are optional within the mode: 4 with two players, otherwise 3.
 func (m Mode) RuleCount() int {
 	if m.Players == 2 {
 		return 4
@@ -163,8 +166,8 @@ func (m Mode) RuleCount() int {
 	return 3
 }
 
-// RuleBits returns the optional rules as a binary number. Its digits, from the left, are exchange, last10,
-// blackhand and, with two players, hunt3.
+// RuleBits returns a number with one bit for each optional rule of r. Its binary digits, from the left, are
+// exchange, last10, blackhand and, with two players, hunt3.
 func RuleBits(r baraja.TableRules) (bits int) {
 	rules := [...]bool{r.Exchange, r.Last10, r.BlackHand, r.Hunt3}
 	n := len(rules)
@@ -180,8 +183,8 @@ func RuleBits(r baraja.TableRules) (bits int) {
 	return bits
 }
 
-// TypicalMaxPlies returns a number of moves that a game rarely exceeds. In Tute it assumes one choice of a
-// song for each suit.
+// TypicalMaxPlies returns a number of moves that a game rarely exceeds. In Tute it allows one choice of a
+// pair to declare for each suit.
 func (m Mode) TypicalMaxPlies() int {
 	plies := baraja.TableRules{Exchange: true}.MaxPlies()
 	if m.Tute {
@@ -190,7 +193,8 @@ func (m Mode) TypicalMaxPlies() int {
 	return plies
 }
 
-// MaxPoints returns the number of points by which the thesis scales points: 130 in Brisca, 230 in Tute.
+// MaxPoints returns the number by which points are divided to scale them to inputs of a net: 130 in Brisca,
+// 230 in Tute.
 func (m Mode) MaxPoints() int {
 	if m.Tute {
 		return 230
@@ -198,7 +202,7 @@ func (m Mode) MaxPoints() int {
 	return baraja.AllPoints + baraja.LastBonus
 }
 
-// Side returns the side of a seat.
+// Side returns the number of the side that a seat plays for.
 func (m Mode) Side(seat int) int {
 	if m.Teams {
 		return seat % 2

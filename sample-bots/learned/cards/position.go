@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// Position is a position of Brisca or Tute together with its history. A copy is independent. Methods do not
-// allocate.
+// Position is a position of Brisca or Tute together with its history. Assignment makes an independent copy.
+// The methods do not allocate memory.
 type Position struct {
 	Mode    Mode
 	History History
@@ -18,7 +18,8 @@ type Position struct {
 	tute    tute.State   // valid in modes of Tute
 }
 
-// Deal starts a game of a mode with optional rules and cards that src shuffles.
+// Deal sets p to the first position of a game of mode m with the optional rules r. It shuffles the cards by
+// src.
 func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 	p.Mode, p.History = m, History{}
 	if m.Tute {
@@ -28,7 +29,8 @@ func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 	}
 }
 
-// Layout starts a game of a mode with optional rules and a pack that is already shuffled.
+// Layout sets p to the first position of a game of mode m with the optional rules r, in which the cards of
+// pack are dealt in the given order.
 func (p *Position) Layout(m Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
 	p.Mode, p.History = m, History{}
 	if m.Tute {
@@ -38,8 +40,8 @@ func (p *Position) Layout(m Mode, r baraja.TableRules, pack [baraja.TableCards]b
 	}
 }
 
-// SetState sets the position to that of a game. The earlier positions need not be known. It returns false if
-// the game is neither Brisca nor Tute.
+// SetState sets p to the position s and reconstructs its history. It returns false if the game is neither
+// Brisca nor Tute.
 func (p *Position) SetState(s rules.State) bool {
 	switch s := s.(type) {
 	case *brisca.State:
@@ -54,7 +56,7 @@ func (p *Position) SetState(s rules.State) bool {
 	return true
 }
 
-// State returns the position as a rules.State. It is not a copy.
+// State returns the position as a rules.State. It is a part of p, not a copy.
 func (p *Position) State() rules.State {
 	if p.Mode.Tute {
 		return &p.tute
@@ -70,7 +72,7 @@ func (p *Position) Board() *baraja.Table {
 	return &p.brisca.Table
 }
 
-// Options returns the optional rules.
+// Options returns the optional rules of the game.
 func (p *Position) Options() baraja.TableRules {
 	if p.Mode.Tute {
 		return p.tute.Rules().TableRules
@@ -81,7 +83,7 @@ func (p *Position) Options() baraja.TableRules {
 // Turn returns the seat to move, or rules.Over.
 func (p *Position) Turn() int { return p.Board().Turn() }
 
-// Legal appends the legal moves.
+// Legal appends the legal moves to dst, in increasing order.
 func (p *Position) Legal(dst []rules.Move) []rules.Move {
 	if p.Mode.Tute {
 		return p.tute.Legal(dst)
@@ -97,7 +99,8 @@ func (p *Position) Playable() baraja.Set {
 	return p.brisca.Hands[p.brisca.Mover]
 }
 
-// Songs returns the state of the songs. In Brisca it is empty.
+// Songs returns which pairs of 12 and 11 were declared and scored in Tute. In Brisca it returns the zero
+// value.
 func (p *Position) Songs() Songs {
 	if p.Mode.Tute {
 		return Songs{p.tute.DeclaredSuits, p.tute.SungSuits, p.tute.SongChoice}
@@ -105,7 +108,8 @@ func (p *Position) Songs() Songs {
 	return Songs{}
 }
 
-// Song returns the points of the song in a suit. In Brisca it returns 0.
+// Song returns the points for declaring the 12 and 11 of a suit in Tute, 40 in trumps and 20 otherwise. In
+// Brisca it returns 0.
 func (p *Position) Song(suit baraja.Suit) int16 {
 	if p.Mode.Tute {
 		return p.tute.SongPoints(suit)
@@ -113,7 +117,7 @@ func (p *Position) Song(suit baraja.Suit) int16 {
 	return 0
 }
 
-// Redeal deals the cards again that a seat does not see.
+// Redeal deals the cards that a seat does not see at random, in agreement with what it knows.
 func (p *Position) Redeal(seat int, r *rules.Rand) {
 	if p.Mode.Tute {
 		p.tute.Redeal(seat, r)
@@ -122,7 +126,7 @@ func (p *Position) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// Apply makes a legal move without updating History.
+// Apply makes a legal move without updating p.History. log may be nil.
 func (p *Position) Apply(m rules.Move, log *rules.Log) {
 	if p.Mode.Tute {
 		p.tute.Apply(m, log)
@@ -131,7 +135,7 @@ func (p *Position) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// Play makes a legal move and updates History.
+// Play makes a legal move and updates p.History.
 func (p *Position) Play(m rules.Move) {
 	before := p.tute.SungSuits
 	p.Apply(m, nil)
@@ -154,7 +158,7 @@ func (p *Position) Points(side int) (sum int) {
 	return sum
 }
 
-// PointLead returns the points of a seat's side minus those of all other seats.
+// PointLead returns the points of a seat's side minus the sum of the points of all other sides.
 func (p *Position) PointLead(seat int) (lead int) {
 	t, own := p.Board(), p.Mode.Side(seat)
 	for other, points := range t.Points[:t.Players] {
@@ -179,7 +183,8 @@ func (p *Position) Outcome(seat int) int {
 	return standing
 }
 
-// Table returns the table of a state of Brisca or Tute. For other games it returns nil.
+// Table returns the table in a state of Brisca or Tute. It is a part of s, not a copy. For other games it
+// returns nil.
 func Table(s rules.State) *baraja.Table {
 	switch s := s.(type) {
 	case *brisca.State:
@@ -190,25 +195,25 @@ func Table(s rules.State) *baraja.Table {
 	return nil
 }
 
-// Songs is the state of the songs in a game of Tute. It is comparable.
+// Songs says which pairs of 12 and 11 were declared and scored in a game of Tute. It is comparable.
 type Songs struct {
 	DeclaredSuits [baraja.TableSeats]uint8 // by seat: 1 plus the suit declared in this trick, or 0
-	ScoredSuits   uint8                    // suits whose songs are scored, a bit each
-	ChoiceSuits   uint8                    // suits among which the seat to move has to choose, a bit each
+	ScoredSuits   uint8                    // suits whose pair was scored, one bit for each
+	ChoiceSuits   uint8                    // suits among which the seat to move must choose the pair to declare, one bit for each
 }
 
-// History is what an observer remembers of a game because the table no longer shows it. All seats know it.
-// The zero value belongs to the first position of a game.
+// History is what all seats know of the earlier course of a game, which a single position need not show. The
+// zero value belongs to the first position of a game.
 type History struct {
-	// PlayedCards are the cards played so far, including those of the current trick.
+	// PlayedCards is the set of the cards played so far, including those of the current trick.
 	PlayedCards baraja.Set
-	// ScoredSongs are the suits of the songs that each seat has scored, a bit each.
+	// ScoredSongs has, by seat, the suits whose pair of 12 and 11 the seat has scored, one bit for each.
 	ScoredSongs [baraja.TableSeats]uint8
 }
 
 // reconstructHistory returns the history of a position that was not reached by Play. A seat that has scored a
-// song held both cards of it, and has since played them or is known to hold them. So the song was scored by
-// the seat that has played the 12 or is known to hold it.
+// pair of 12 and 11 has since played these cards or is known to hold them. So the seat that has played the
+// 12, or is known to hold it, has scored the pair.
 func (p *Position) reconstructHistory() History {
 	t := p.Board()
 	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}
@@ -228,7 +233,8 @@ func (p *Position) reconstructHistory() History {
 	return w
 }
 
-// SungSuits returns the suits that a seat has declared in this trick or scored before, a bit each.
+// SungSuits returns the suits whose 12 and 11 a seat has scored or, according to s, declared in this trick.
+// It has one bit for each suit.
 func (w *History) SungSuits(s *Songs, seat int) uint8 {
 	sung := w.ScoredSongs[seat]
 	if d := s.DeclaredSuits[seat]; d != 0 {

@@ -12,33 +12,35 @@ import (
 
 // Encodings of a position.
 const (
-	// Scaled has one-hot suits, and numbers from 0 to 1 for everything else: 56 to 76 inputs including the action.
+	// Scaled has one input for each possible suit of a card, and numbers from 0 to 1 for everything else:
+	// 56 to 76 inputs including the action.
 	Scaled = "scaled"
-	// Unscaled has only bits: 160 to 207 inputs including the action.
+	// Unscaled has only inputs that are 0 or 1: 160 to 207 including the action.
 	Unscaled = "unscaled"
 	// Genetic is Unscaled without the points and the action: 112 inputs in Brisca with two players.
 	Genetic = "genetic"
 )
 
 const (
-	ranks     = 10 // number of strengths of a suit's cards; strengths count from 1
+	ranks     = 10 // number of cards in a suit; their strengths count from 1
 	suits     = 4
-	pointBits = 7 // bits for the seat's own points; 127 also stands for more
+	pointBits = 7 // number of inputs for the seat's own points; 127 also stands for more points
 	maxPoints = 1<<pointBits - 1
 	all40     = 1<<baraja.TableCards - 1
 )
 
-// Encoder encodes positions of a mode. The inputs are, in this order: the trump card; the cards of the trick
-// from the leader on, with zeros for missing ones; the hand; in Tute the suits that each seat has sung, the
-// own seat first; the played cards; the points, the own seat first; the optional rules; the action.
+// Encoder encodes positions of a mode, a game with certain options, as inputs of a net. The inputs are, in
+// this order: the trump card; the cards of the trick from the leader on, with zeros for missing ones; the
+// hand; in Tute the suits whose 12 and 11 each seat has declared, the own seat first; the played cards; the
+// points, the own seat first; the optional rules; the action.
 type Encoder struct {
 	Mode   cards.Mode
-	bits   bool // bits instead of numbers
-	action bool // includes the points and the action
+	bits   bool // inputs are 0 or 1 instead of numbers between
+	action bool // there are inputs for the points and the action
 	inputs int
 }
 
-// NewEncoder returns the encoder for a mode and the name of an encoding.
+// NewEncoder returns an encoder for positions of the mode m. encoding is Scaled, Unscaled or Genetic.
 func NewEncoder(m cards.Mode, encoding string) (Encoder, error) {
 	e := Encoder{Mode: m, bits: true}
 	switch encoding {
@@ -73,15 +75,16 @@ func (e *Encoder) count() int {
 // Inputs returns the number of inputs.
 func (e *Encoder) Inputs() int { return e.inputs }
 
-// ActionInput returns the input that is 1 for an action. The encoding must include the action.
+// ActionInput returns the number of the input that is 1 for the given action. The encoding must include the
+// action.
 func (e *Encoder) ActionInput(action int) int { return e.inputs - e.Mode.Actions() + action }
 
-// PlayedInput returns the input that is 1 once a card has been played. The encoding must be Genetic.
+// PlayedInput returns the number of the input that is 1 after c was played. The encoding must be Genetic.
 func (e *Encoder) PlayedInput(c baraja.Card) int {
 	return e.inputs - e.Mode.RuleCount() - baraja.TableCards + cards.Index(c)
 }
 
-// AppendState adds to s the inputs for what a seat sees of a position. They do not include the action.
+// AppendState adds to s the inputs for what a seat may know of p. It does not add the action.
 func (e *Encoder) AppendState(s *net.Inputs, p *cards.Position, seat int) {
 	t, songs := p.Board(), p.Songs()
 	a := adder{s: s, bits: e.bits}
@@ -117,10 +120,10 @@ func (e *Encoder) addPoints(a *adder, t *baraja.Table, seat int) {
 	}
 }
 
-// adder adds inputs to s one after another.
+// adder adds the parts of an encoding to s, one after another.
 type adder struct {
 	s    *net.Inputs
-	next int // the next input
+	next int // number of the first input of the next part
 	bits bool
 }
 
@@ -129,7 +132,7 @@ func (a *adder) addNumber(x float32) {
 	a.next++
 }
 
-// addOneHot adds n inputs. Input i is 1, the others are 0.
+// addOneHot adds a part of n inputs, of which input i is 1 and the others are 0.
 func (a *adder) addOneHot(i, n int) {
 	a.s.Add(a.next+i, 1)
 	a.next += n
@@ -160,7 +163,7 @@ func (a *adder) skipCard() {
 	}
 }
 
-// addSet adds a set of cards.
+// addSet adds a set of cards: one input for each card or, if inputs are numbers, a single one.
 func (a *adder) addSet(set baraja.Set) {
 	if !a.bits {
 		a.addNumber(float32(float64(cards.Bits40(set)) / all40))
@@ -172,7 +175,8 @@ func (a *adder) addSet(set baraja.Set) {
 	a.next += baraja.TableCards
 }
 
-// addBits adds a number of n bits, the lowest bit first.
+// addBits adds x, a number of n bits: one input for each bit, the lowest first or, if inputs are numbers, a
+// single one.
 func (a *adder) addBits(x uint64, n int) {
 	if !a.bits {
 		a.addNumber(float32(x) / float32(uint64(1)<<n-1))

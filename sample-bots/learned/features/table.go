@@ -7,12 +7,12 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Complete is the name of the encoding of CompleteEncoder. The thesis does not have it.
+// Complete is the name of the encoding of CompleteEncoder.
 const Complete = "complete"
 
 const (
 	maxDraws   = 17 // maximum number of tricks after which cards are drawn, reached in Brisca with two players
-	pointsStep = 4  // points that share an input
+	pointsStep = 4  // number of successive points that share an input
 )
 
 // CompleteEncoder encodes everything that a seat knows of a position. Suits are ordered by their role in the game
@@ -39,7 +39,7 @@ type CompleteEncoder struct {
 	inputs int
 }
 
-// NewCompleteEncoder returns the encoder for a mode.
+// NewCompleteEncoder returns an encoder for positions of the mode m.
 func NewCompleteEncoder(m cards.Mode) CompleteEncoder {
 	t := CompleteEncoder{mode: m, steps: m.MaxPoints()/pointsStep + 1}
 	t.inputs = ranks + baraja.TableCards*(2*(m.Players-1)+3) + maxDraws + 1 + m.Players*t.steps + m.RuleCount()
@@ -52,11 +52,12 @@ func NewCompleteEncoder(m cards.Mode) CompleteEncoder {
 // Inputs returns the number of inputs.
 func (e *CompleteEncoder) Inputs() int { return e.inputs }
 
-// Places has the place of each suit in the inputs and outputs for one position.
+// Places has, by suit, the place that the suit has among the inputs and outputs for one position. Trumps have
+// place 0.
 type Places [suits]uint8
 
-// Output returns the output of the net for an action of package cards. It is the action's number with the
-// suit replaced by its place.
+// Output returns the number of the net's output for an action. It is the number of the action with the suit
+// replaced by its place.
 func (p *Places) Output(action int) int {
 	switch {
 	case action < cards.ExchangeAction:
@@ -68,8 +69,8 @@ func (p *Places) Output(action int) int {
 	return cards.SingAction + int(p[action-cards.SingAction])
 }
 
-// Append appends the inputs that are 1 for what the seat to move knows of a position. It also returns the
-// places of the suits, which the outputs need.
+// Append appends to ones the numbers of the inputs that are 1 for what the seat to move knows of p; all
+// others are 0. It also returns the places of the suits, by which Places.Output finds the outputs.
 func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 	t, songs := p.Board(), p.Songs()
 	seat, players := int(t.Mover), e.mode.Players
@@ -116,8 +117,8 @@ func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Pl
 	return a.ones, a.places
 }
 
-// winningCards returns the cards that would take the trick. If the seat leads, it returns the cards of its
-// hand that no unseen card of their suit beats.
+// winningCards returns the cards that would become the best of the trick. If the seat leads, it returns the
+// cards of its hand that no unseen card of the same suit beats.
 func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
 	if t.TrickSize > 0 {
 		return baraja.BeatingCards(t.Trumps(), t.Best)
@@ -135,11 +136,11 @@ func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
 	return cards
 }
 
-// suitSetCount is the number of sets of cards of one suit.
+// suitSetCount is the number of different sets of cards of one suit.
 const suitSetCount = 1 << ranks
 
-// strengthBits maps a set of cards of one suit, in the form of cards.Bits40, to the same set with the bits in
-// order of strength. The 1 is the highest bit.
+// strengthBits converts a set of cards of one suit from the order of cards.Bits40 to the order of strength:
+// the highest bit of the result stands for the strongest card.
 var strengthBits = func() (table [suitSetCount]uint16) {
 	for set := range table {
 		for i := range ranks {
@@ -151,7 +152,8 @@ var strengthBits = func() (table [suitSetCount]uint16) {
 	return table
 }()
 
-// suitPlaces orders the suits by their importance for the seat to move, from its hand and the cards seen.
+// suitPlaces orders the suits by importance for the seat to move: trumps, the suit led, then by the cards in
+// hand and the cards played. hand and seen are sets in the form of cards.Bits40.
 func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 	var weight [suits]uint32
 	for suit := range suits {
@@ -171,14 +173,14 @@ func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 	return p
 }
 
-// lister lists the inputs that are 1, one part of the encoding after another.
+// lister appends the numbers of the inputs that are 1 to ones, one part of the encoding after another.
 type lister struct {
 	ones   []uint16
-	next   int // first input of the next part
+	next   int // number of the first input of the next part
 	places Places
 }
 
-// addOneHot adds n inputs. Input i is 1, the others are 0.
+// addOneHot adds a part of n inputs, of which input i is 1.
 func (a *lister) addOneHot(i, n int) {
 	a.ones = append(a.ones, uint16(a.next+i))
 	a.next += n
@@ -188,7 +190,7 @@ func (a *lister) addCard(c baraja.Card) {
 	a.addOneHot(a.places.Output(cards.Index(c)), baraja.TableCards)
 }
 
-// addCards adds a set of cards in the form of cards.Bits40.
+// addCards adds a part with an input for each card. set has the cards in the form of cards.Bits40.
 func (a *lister) addCards(set uint64) {
 	for ; set != 0; set &= set - 1 {
 		a.ones = append(a.ones, uint16(a.next+a.places.Output(bits.TrailingZeros64(set))))
@@ -196,7 +198,7 @@ func (a *lister) addCards(set uint64) {
 	a.next += baraja.TableCards
 }
 
-// addSuits adds a set of suits, a bit each.
+// addSuits adds a part with an input for each suit. set has one bit for each suit.
 func (a *lister) addSuits(set uint8) {
 	for ; set != 0; set &= set - 1 {
 		a.ones = append(a.ones, uint16(a.next+int(a.places[bits.TrailingZeros8(set)])))

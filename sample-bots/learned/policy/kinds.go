@@ -27,7 +27,7 @@ const (
 	worths       = 6
 )
 
-// kinds sets the view to the abstraction Kinds.
+// kinds sets v to what the seat to move in p sees by the abstraction Kinds. legal has its legal moves.
 func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 	t := p.Board()
 	seat := int(t.Mover)
@@ -75,7 +75,8 @@ func kindOfOther(m rules.Move) int {
 	return kindSing
 }
 
-// worth returns the worth of a card as a number from 0 to 5.
+// worth returns the class of a card by its points, from 0 to 5, as the abstraction Kinds defines it. pairs
+// has the cards of pairs of 12 and 11 that were not scored. tute is set if the game is Tute.
 func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 	switch baraja.Value(c) {
 	case 0:
@@ -96,7 +97,7 @@ func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 	return 2
 }
 
-// situation returns everything in the key except the actions.
+// situation returns the part of a key of the abstraction Kinds that does not depend on the legal actions.
 func situation(p *cards.Position) uint64 {
 	t := p.Board()
 	limit := 3
@@ -127,11 +128,11 @@ func situation(p *cards.Position) uint64 {
 	return x
 }
 
-// severalBehind is the bit of a situation that says that more than one seat plays to the trick after the
-// mover. It is above all other bits.
+// severalBehind is the bit in the result of situation that is set if more than one seat plays to the trick
+// after the seat to move. It is above all other bits.
 const severalBehind = 1 << 20
 
-// phase returns 0 while cards are drawn, 1 when the next draw is the last, and 2 after it.
+// phase returns 0 while cards are drawn, 1 when only one more draw follows, and 2 when the stock is used up.
 func phase(t *baraja.Table) uint64 {
 	switch {
 	case t.StockSize() == 0:
@@ -154,8 +155,8 @@ func potClass(pot uint8) uint64 {
 	return 3
 }
 
-// detail returns the worth class of the trump card before the last draw and the size of the hand, at most 4,
-// after it.
+// detail returns a number that depends on the phase: while cards are drawn 0, before the last draw the class
+// of the trump card by its points, and after it the size of the hand minus 1, at most 3.
 func detail(t *baraja.Table) uint64 {
 	switch value := baraja.Value(t.Trump); {
 	case phase(t) == 2:

@@ -12,8 +12,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Encoding returns the abstraction, and whether suits are alike, as text for the header of a model. KeysOf
-// parses it.
+// Encoding returns k.Abstraction and k.Alike as text for the header of a model. KeysOf parses it.
 func (k Keys) Encoding() string {
 	words := strings.Fields(k.Abstraction)
 	if k.Alike {
@@ -24,14 +23,15 @@ func (k Keys) Encoding() string {
 
 const alike = "alike"
 
-// Model is an agent together with the keys by which it sees positions.
+// Model is a trained agent together with the Keys that define how it sees positions.
 type Model struct {
 	Keys
 	Agent
 	Header model.Header
 }
 
-// KeysOf returns the keys for the variant and the encoding in the header of a model.
+// KeysOf returns the Keys that the fields Variant and Encoding of a model's header describe. It does not
+// check them.
 func KeysOf(variant, encoding string) Keys {
 	k := Keys{Variant: variant}
 	for word := range strings.SplitSeq(encoding, ",") {
@@ -44,7 +44,8 @@ func KeysOf(variant, encoding string) Keys {
 	return k
 }
 
-// Read reads a model to the end of its body. k are its keys.
+// Read reads from body the model with the header h, whose agent sees positions by k. It returns an error if k
+// is invalid or the body is damaged.
 func Read(h model.Header, k Keys, body *model.Body) (*Model, error) {
 	m := &Model{Header: h, Keys: k}
 	if err := m.read(body); err != nil {
@@ -70,12 +71,13 @@ func (m *Model) read(body io.Reader) error {
 	return err
 }
 
-// IndexDefect is a defect of R. Arjonilla's program. It takes the index of the chosen card among the legal
-// moves and plays the card at that index of the hand, even if that is not legal.
+// IndexDefect is the name of a defect of R. Arjonilla's program that a model can reproduce. The program takes
+// the index of the chosen card among the legal moves, and plays the card at that index of the hand, even if
+// it is not legal.
 const IndexDefect = "index"
 
-// Move returns the model's move in a position, and whether it knows the state. With IndexDefect the move may
-// be illegal.
+// Move returns the model's move in p, and whether the model has learned this state. legal has the legal
+// moves, and v is memory that Move overwrites. If the model has IndexDefect, the move may be illegal.
 func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, bool) {
 	m.Observe(v, p, legal)
 	action, known := m.Agent.Choose(v, r)
@@ -86,8 +88,8 @@ func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Ra
 	return move, known
 }
 
-// MoveByHandIndex returns the card of the hand whose index is that of m among the legal moves. In Tute it may
-// be illegal.
+// MoveByHandIndex returns the card of the hand at the index that m has among the legal moves. In Tute playing
+// it may be illegal. If m is not a card, it returns m.
 func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
 	if m >= baraja.SwapMove {
 		return m
@@ -102,21 +104,21 @@ func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Mo
 	return m
 }
 
-// Memory stores what an agent has learned: a Policy, or the table of a training.
+// Memory is what an agent has learned about states. It is a Policy, or the table of a training in progress.
 type Memory interface {
-	// Best returns the best legal action in a state, or false if it does not know any. legal has a bit for
-	// each action.
+	// Best returns the best legal action in the state with the key k. known is false if it knows no legal
+	// action for the state. legal has one bit for each action.
 	Best(k Key, legal uint64) (action uint8, known bool)
 }
 
-// Agent chooses actions.
+// Agent chooses actions by what was learned about the state.
 type Agent struct {
 	States Memory
-	Votes  Memory // best action of most states with a FallbackKey; nil except in the variant ManyStates
+	Votes  Memory // for unknown states, by View.FallbackKey; nil except in the variant ManyStates
 }
 
-// Choose returns the agent's action for a view, and whether it knows the state. If it does not, it uses
-// Votes; if these do not know either, the action is random.
+// Choose returns the best action in the state that v describes; known reports whether a.States has it.
+// Otherwise it returns the action that a.Votes has or, failing that, a random legal one.
 func (a *Agent) Choose(v *View, r *rules.Rand) (action uint8, known bool) {
 	if action, known = a.States.Best(v.Key, v.Legal); known {
 		return action, true

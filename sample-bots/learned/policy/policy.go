@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Policy has the best action for each state, without the numbers of the table that it was made from. It is a
-// sorted list of words for each shard. A word consists of the high bits of the rest of a key and a choice.
+// Policy has the best action for each state that was learned. For each shard, a part of the keys, it has a
+// sorted list of words. A word consists of high bits of a key and, in the lowest byte, of the action.
 type Policy struct {
 	shards [Shards][]uint64
 	width  int
@@ -35,10 +35,10 @@ const (
 const (
 	minWidth   = 3
 	maxWidth   = RestBits / 8
-	chanceBits = 10 // bits of this chance
+	chanceBits = 10 // the chance of such an error is 2^-chanceBits
 )
 
-// widthOf returns the number of bytes to store for a number of states.
+// widthOf returns how many bytes of each key a policy with the given number of states stores.
 func widthOf(states int) int {
 	width := minWidth
 	for width < maxWidth && states > 1<<(shardBits+8*width-chanceBits) {
@@ -47,10 +47,11 @@ func widthOf(states int) int {
 	return width
 }
 
-// highBytes returns the highest width bytes of the rest of a key.
+// highBytes returns the width highest bytes of rest, the low bits of a key.
 func highBytes(rest uint64, width int) uint64 { return rest >> (RestBits - 8*width) }
 
-// Best returns the best legal action in a state, and whether the policy knows the state.
+// Best implements Memory. It returns the best legal action in the state with the key k. known is false if the
+// policy has no legal action for the state.
 func (p *Policy) Best(k Key, legal uint64) (action uint8, known bool) {
 	words, rest := p.shards[k.Shard()], highBytes(k.Rest(), p.width)
 	i, _ := slices.BinarySearchFunc(words, rest, func(word, rest uint64) int { return cmp.Compare(word>>choiceBits, rest) })
@@ -85,7 +86,8 @@ func (p *Policy) Len() (n int) {
 	return n
 }
 
-// countStates returns the number of different keys in words.
+// countStates returns the number of states in words, a sorted list in which only the tried actions of one
+// state repeat a key.
 func countStates(words []uint64) (n int) {
 	for i, word := range words {
 		if i == 0 || word>>choiceBits != words[i-1]>>choiceBits {
@@ -95,7 +97,7 @@ func countStates(words []uint64) (n int) {
 	return n
 }
 
-// ReadPolicy reads a policy that a Writer wrote.
+// ReadPolicy reads a policy in the format of Writer. It returns an error if the data are damaged.
 func ReadPolicy(r io.Reader) (*Policy, error) {
 	var size [4]byte
 	if _, err := io.ReadFull(r, size[:1]); err != nil {
@@ -132,7 +134,8 @@ func readWords(b []byte, width int) []uint64 {
 	return words
 }
 
-// isSorted reports whether the keys of words increase. Only the tried actions of one state may have the same key.
+// isSorted reports whether the keys of words increase. Words for the tried actions of one state may have the
+// same key.
 func isSorted(words []uint64) bool {
 	for i := 1; i < len(words); i++ {
 		a, b := words[i-1], words[i]

@@ -20,13 +20,14 @@ import (
 // Variants of the learner differ in what their keys contain. The study (R. Arjonilla, bachelor's thesis, UOC
 // 2024) has the first two and proposes the third.
 const (
-	// OneState has a key for everything that a player knows: MC-OS in the study.
+	// OneState is the variant whose keys contain everything that a player knows. The study calls it MC-OS.
 	OneState = "os"
-	// ManyStates has a key of the trump card, the cards in the trick, the hand, the songs, the cards seen and
-	// the rules. For an unknown key it uses the most frequent action of the keys with the same first three:
-	// MC-MS in the study.
+	// ManyStates is the variant whose keys contain the trump card, the cards in the trick, the hand, the
+	// pairs of 12 and 11 declared or scored, the cards played and the rules. For an unknown key it uses the
+	// most frequent best action among the keys with the same trump card, trick and hand. The study calls it
+	// MC-MS.
 	ManyStates = "ms"
-	// Abstract uses an abstraction as the key.
+	// Abstract is the variant whose keys contain only what an abstraction retains.
 	Abstract = "as"
 )
 
@@ -35,25 +36,28 @@ func Variants() []string { return []string{OneState, ManyStates, Abstract} }
 
 // Abstractions for the variant Abstract.
 const (
-	// Hand consists of the trump card, the cards in the trick and the hand. ManyStates falls back on it.
+	// Hand retains the trump card, the cards in the trick and the hand. ManyStates also uses it for unknown
+	// keys.
 	Hand = "hand"
-	// Kinds has kinds of cards instead of cards; see kinds.go.
+	// Kinds retains kinds of cards, such as "a low trump", instead of cards; kinds.go defines them.
 	Kinds = "kinds"
 )
 
 // Abstractions returns the names of the abstractions.
 func Abstractions() []string { return []string{Kinds, Hand} }
 
-// Keys defines how a learner sees positions. It is comparable. Check reports whether it is valid.
+// Keys defines how a learner sees positions: what the key of a state contains. It is comparable. Check
+// reports whether it is valid.
 type Keys struct {
 	Variant     string `json:"variant"`
 	Abstraction string `json:"abstraction,omitempty"` // only for the variant Abstract
-	// Alike makes positions equal that differ only in the names of suits other than trumps. It has no effect
-	// on Kinds.
+	// Alike makes two positions the same state if they differ only in the names of suits other than trumps.
+	// It has no effect on the abstraction Kinds.
 	Alike bool `json:"alike,omitempty"`
 }
 
-// Check returns an error if the variant or the abstraction does not exist, or they do not belong together.
+// Check returns an error if the variant or the abstraction does not exist, or if the variant does not use
+// abstractions.
 func (k Keys) Check() error {
 	if !slices.Contains(Variants(), k.Variant) {
 		return fmt.Errorf("variant %q does not exist: try %s", k.Variant, strings.Join(Variants(), ", "))
@@ -67,10 +71,11 @@ func (k Keys) Check() error {
 	return nil
 }
 
-// HasKinds reports whether actions are kinds of cards.
+// HasKinds reports whether the actions are kinds of cards instead of cards.
 func (k Keys) HasKinds() bool { return k.Variant == Abstract && k.Abstraction == Kinds }
 
-// ParseKeys returns the keys that the agents of a genetic search use, by their name: OneState or an abstraction.
+// ParseKeys returns the Keys with a short name: OneState, or an abstraction. Agents of a genetic search use
+// them.
 func ParseKeys(name string) (Keys, error) {
 	k := Keys{Variant: Abstract, Abstraction: name}
 	if name == OneState {
@@ -85,24 +90,24 @@ func ParseKeys(name string) (Keys, error) {
 // KeyNames returns the names that ParseKeys accepts.
 func KeyNames() []string { return append(Abstractions(), OneState) }
 
-// View is what a learner sees on its turn.
+// View is what a learner sees of a position on its turn: the key of the state and the legal actions.
 type View struct {
 	Key         Key
-	FallbackKey Key    // key for Agent.Votes, only in the variant ManyStates
-	Legal       uint64 // set of legal actions, a bit each
+	FallbackKey Key    // key for Agent.Votes; 0 except in the variant ManyStates
+	Legal       uint64 // set of legal actions, one bit for each
 	moves       [MaxActions]rules.Move
 }
 
-// Move returns the move for a legal action.
+// Move returns the move that a legal action stands for.
 func (v *View) Move(action uint8) rules.Move { return v.moves[action] }
 
-// add adds a legal move.
+// add adds m as the move of a legal action. It replaces an earlier move for the same action.
 func (v *View) add(action int, m rules.Move) {
 	v.Legal |= 1 << action
 	v.moves[action] = m
 }
 
-// Observe sets v to what the seat to move sees of a position. legal are the legal moves of the position.
+// Observe sets v to what the seat to move sees of p by the keys k. legal has the legal moves of p.
 func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	v.Legal, v.FallbackKey = 0, 0
 	if k.HasKinds() {
@@ -126,20 +131,22 @@ func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	}
 }
 
-// keyParts are the values from which keys are hashed.
+// keyParts has the facts about a position from which keys are hashed. The number of a card is its
+// cards.Index.
 type keyParts struct {
-	hand, playedCards uint64   // sets in the form of cards.Bits40
-	songs             [4]uint8 // suits sung by each seat, the mover first; a bit for each suit
-	points            [4]int16 // points of each seat, the mover first
-	trick             [3]uint8 // cards from the leader on, as cards.Index; noCard where there is none
-	trump             uint8    // card as cards.Index
+	hand, playedCards uint64   // sets of cards in the form of cards.Bits40
+	songs             [4]uint8 // suits whose 12 and 11 each seat has declared or scored, one bit for each, the seat to move first
+	points            [4]int16 // points of each seat, the seat to move first
+	trick             [3]uint8 // numbers of the cards, that of the leader first, then noCard
+	trump             uint8    // number of the trump card
 	rules             uint8
 }
 
 const noCard = 63
 
-// read sets the parts that a variant uses. The others stay zero, so that the order of suits depends only on
-// parts of the key. If first is set, only the trump card, the trick and the hand are read.
+// read sets the facts that a variant uses. points includes the points; first omits everything except the
+// trump card, the trick and the hand. Other facts stay zero, so that the order of suits depends only on facts
+// in the key.
 func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))
@@ -161,7 +168,7 @@ func (w *keyParts) read(p *cards.Position, points, first bool) {
 	}
 }
 
-// key returns the key for a variant.
+// key returns the hash of the facts that the keys of a variant contain.
 func (w *keyParts) key(variant string) Key {
 	var b [27]byte
 	binary.LittleEndian.PutUint64(b[0:], w.hand|uint64(w.trump)<<40)
@@ -186,8 +193,9 @@ const (
 	suitBits  = 1<<suitCards - 1
 )
 
-// order returns new numbers for the suits. Trumps get 0; the others are sorted by the parts of the key. Suits
-// with equal parts are interchangeable.
+// order returns a new number for each suit, so that positions that differ only in the names of suits become
+// equal. trumps gets 0; the others are sorted by the facts about them. Suits with equal facts are
+// interchangeable.
 func (w *keyParts) order(trumps uint8) (order [4]uint8) {
 	var signs [4]uint64
 	for suit := range uint8(4) {
@@ -216,7 +224,7 @@ func (w *keyParts) order(trumps uint8) (order [4]uint8) {
 	return order
 }
 
-// rename gives the suits new numbers.
+// rename replaces the suits in all facts by their new numbers. order[s] is the new number of suit s.
 func (w *keyParts) rename(order [4]uint8) {
 	w.hand, w.playedCards = renameSet(w.hand, order), renameSet(w.playedCards, order)
 	w.trump = uint8(renameAction(int(w.trump), order))
@@ -240,7 +248,7 @@ func renameSet(set uint64, order [4]uint8) (renamed uint64) {
 	return renamed
 }
 
-// renameAction gives the suit of a card or of a song its new number.
+// renameAction returns the action with its suit replaced by the new number order[suit].
 func renameAction(action int, order [4]uint8) int {
 	switch {
 	case action < cards.ExchangeAction:

@@ -5,12 +5,12 @@ import (
 	"io"
 )
 
-// Writer writes a policy. The format is a byte with the number of bytes of a key and then, for each shard, a
-// uint32 with the number n of its words, n times the highest byte of the keys and so on to the lowest, and n
-// choices. Sorted columns compress well. States must be added in the order of their keys, and WriteShard must
-// be called after each shard.
+// Writer writes a Policy to a file. The caller adds states in increasing order of their keys and calls
+// WriteShard after each shard. The format is a byte with the number of bytes of a key and then, for each
+// shard, a uint32 with the number n of its words, the highest bytes of its n keys and so on to the lowest,
+// and the n actions. Sorted columns compress well.
 type Writer struct {
-	StateCount int // number of states written
+	StateCount int // number of states in the shards written so far
 
 	w     io.Writer
 	width int
@@ -18,14 +18,16 @@ type Writer struct {
 	b     []byte
 }
 
-// NewWriter begins a policy. states is the approximate number of states.
+// NewWriter returns a Writer and writes the beginning of a policy to w. states, the approximate number of
+// states, determines how many bytes of each key are stored.
 func NewWriter(w io.Writer, states int) (*Writer, error) {
 	p := &Writer{w: w, width: widthOf(states)}
 	_, err := w.Write([]byte{byte(p.width)})
 	return p, err
 }
 
-// HasLastKey reports whether the shortened key of k is that of the last state. Then k cannot be added.
+// HasLastKey reports whether k is, in its stored bytes, the same as the key that was added last. Then k must
+// not be added.
 func (p *Writer) HasLastKey(k Key) bool {
 	last := len(p.words) - 1
 	return last >= 0 && p.words[last]>>choiceBits == highBytes(k.Rest(), p.width)
@@ -35,14 +37,14 @@ func (p *Writer) add(k Key, choice uint64) {
 	p.words = append(p.words, highBytes(k.Rest(), p.width)<<choiceBits|choice)
 }
 
-// AddBest adds a state with its best action.
+// AddBest adds the state with the key k and its best action.
 func (p *Writer) AddBest(k Key, action uint8) { p.add(k, uint64(action)) }
 
-// AddDrawn adds a state whose action is drawn, with its place for ActionAt.
+// AddDrawn adds the state with the key k, whose action is ActionAt(legal, place) instead of a fixed one.
 func (p *Writer) AddDrawn(k Key, place uint8) { p.add(k, drawnFlag|uint64(place)) }
 
-// AddTried adds a tried action of a state in which the untried actions are better. It must be called for all
-// tried actions, the best first.
+// AddTried adds an action that was tried in the state with the key k, if all untried actions are better. It
+// must be called for every tried action of the state, the best first.
 func (p *Writer) AddTried(k Key, action uint8) { p.add(k, triedFlag|uint64(action)) }
 
 // WriteShard writes the states added since the last call as one shard.

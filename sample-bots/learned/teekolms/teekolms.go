@@ -14,30 +14,31 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// Weights are the constant w0 and the weights of the features x1 to x6: own adjacencies, own longest line,
-// own groups, and the same of the opponent.
+// Weights has the constant w0 and then the weights of six features of a position of Teeko: the adjacent pairs
+// of own pieces, the longest own line, the number of own groups, and the same three of the opponent.
 type Weights [7]float64
 
-// weightNames describes each weight in the file of Weights.Text.
+// weightNames has the description of each weight that Weights.Text writes.
 var weightNames = [...]string{
 	"constant", "own adjacencies, 0 to 12", "own longest line, 1 to 4", "own connected groups",
 	"adjacencies of the opponent", "longest line of the opponent", "connected groups of the opponent",
 }
 
-// InitialWeights are the weights with which the study begins to learn.
+// InitialWeights are the weights with which the study of the learner begins its training.
 var InitialWeights = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 
-// PublishedWeights are the weights that the study learned in its first experiment. It prints the constant
-// last: they are 0.00098 times the features of a position that is won by a square.
+// PublishedWeights are the weights that the study printed after its first experiment, with the constant moved
+// to the front. They are 0.00098 times the features of a position that is won by a square.
 var PublishedWeights = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
 // TrainedWeights are the rounded weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`.
 var TrainedWeights = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
 
-// Features are the values that the weights multiply: 1 for the constant, then x1 to x6.
+// Features has the values that are multiplied by Weights: 1 for the constant, then the six features of a
+// position.
 type Features [7]float64
 
-// FeaturesOf returns the features of a position for a seat.
+// FeaturesOf returns the features of s, in which seat counts as the own side.
 func FeaturesOf(s *teeko.State, seat int) Features {
 	f := Features{0: 1}
 	for i, side := range [...]int{seat, 1 - seat} {
@@ -47,7 +48,7 @@ func FeaturesOf(s *teeko.State, seat int) Features {
 	return f
 }
 
-// adjacencies counts the pairs of neighboring pieces. Each pair counts twice.
+// adjacencies returns the number of pairs of neighboring pieces in b, times two.
 func adjacencies(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
 		n += bits.OnesCount32(uint32(teeko.Neighbors(first(left)) & b))
@@ -57,7 +58,7 @@ func adjacencies(b teeko.Board) (n int) {
 
 func first(b teeko.Board) int { return bits.TrailingZeros32(uint32(b)) }
 
-// longestLine returns the length of the longest line of adjacent pieces.
+// longestLine returns the number of pieces in the longest straight line of neighboring pieces.
 func longestLine(b teeko.Board) (n int) {
 	for left := b; left != 0; left &= left - 1 {
 		for _, step := range [...]int{1, 4, 5, 6} { // to the right, and the three directions down
@@ -71,7 +72,7 @@ func longestLine(b teeko.Board) (n int) {
 	return n
 }
 
-// groups returns the number of connected groups.
+// groups returns the number of groups of connected pieces.
 func groups(b teeko.Board) (n int) {
 	for ; b != 0; n++ {
 		group := b & -b
@@ -86,7 +87,8 @@ func groups(b teeko.Board) (n int) {
 	return n
 }
 
-// Value returns the estimate of a position from its features, between -1 and 1.
+// Value returns the estimated result of a position with the features f, between -1 for a loss and 1 for a
+// win.
 func (w Weights) Value(f Features) float64 {
 	sum := 0.0
 	for i, x := range f {
@@ -95,8 +97,9 @@ func (w Weights) Value(f Features) float64 {
 	return sum / (1 + math.Abs(sum))
 }
 
-// Learn moves the weights towards the training value of a position: w += mu * (train - value) * x. If replace
-// is set, the old weights are discarded: w = mu * (train - value) * x.
+// Learn moves the weights so that Value(f) comes closer to train, the training value: it adds mu * (train -
+// Value(f)) * f to them. mu is the learning rate. If replace is set, the sum replaces the old weights instead
+// of being added.
 func (w *Weights) Learn(f Features, train, mu float64, replace bool) {
 	miss := train - w.Value(f)
 	if replace {
@@ -107,9 +110,8 @@ func (w *Weights) Learn(f Features, train, mu float64, replace bool) {
 	}
 }
 
-// Choose returns the move after which the position has the highest value, and that value. A win has the value
-// 1. If blind is set, a win has the value of its features instead, like any position. Ties are broken at
-// random.
+// Choose returns the legal move of s that leads to the position with the highest value, and that value. Ties
+// are broken by r. A win has the value 1. If blind is set, a win has the value of its features instead.
 func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, float64) {
 	var list [rules.MaxMoves]rules.Move
 	var best rules.Move
@@ -133,7 +135,7 @@ func (w Weights) Choose(s *teeko.State, r *rules.Rand, blind bool) (rules.Move, 
 	return best, top
 }
 
-// String returns the weights as one word, w0/w1/.../w6, which is the form of the bot's option.
+// String returns the weights joined by slashes, w0/w1/.../w6, which is the form of the bot's option.
 func (w Weights) String() string {
 	words := make([]string, len(w))
 	for i, x := range w {
@@ -142,7 +144,7 @@ func (w Weights) String() string {
 	return strings.Join(words, "/")
 }
 
-// Parse parses the output of String.
+// Parse parses the format of String. It returns an error unless text has seven numbers from -1e6 to 1e6.
 func Parse(text string) (w Weights, err error) {
 	words := strings.Split(text, "/")
 	if len(words) != len(w) {
@@ -156,7 +158,7 @@ func Parse(text string) (w Weights, err error) {
 	return w, nil
 }
 
-// Text returns the weights as a file for people: a line with a description for each weight.
+// Text returns the weights as a text file for people: a line with a number and a description for each weight.
 func (w Weights) Text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Play with them: @teeko-lms:weights=%s\n", w)
@@ -166,7 +168,7 @@ func (w Weights) Text() string {
 	return b.String()
 }
 
-// ParseText parses the output of Text.
+// ParseText parses the format of Text.
 func ParseText(text string) (Weights, error) {
 	var words []string
 	for line := range strings.Lines(text) {

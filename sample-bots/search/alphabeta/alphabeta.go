@@ -14,46 +14,46 @@ import (
 )
 
 const (
-	// Win is the score of a position that is won. A win in n moves has the score Win - n.
+	// Win is the score of a win, from which 1 is subtracted for each move until the win.
 	Win = 1 << 28
 	// MaxDepth is the maximum depth of a search.
 	MaxDepth = 60
 
-	maxPly        = MaxDepth + 4 // including extra moves
-	nearWin       = Win - 1024   // scores from here on are wins
+	maxPly        = MaxDepth + 4 // including moves after which the same side moves again
+	nearWin       = Win - 1024   // lowest score that means a win
 	infinity      = Win + 1
-	clockInterval = 512     // nodes between two readings of the clock
+	clockInterval = 512     // number of nodes between two readings of the clock
 	maxMove       = 1 << 11 // all moves are less than this number
 )
 
-// Position is a position in which moves are made and taken back. P is the concrete type. Scores are for the
-// side to move, and lie between those of a loss and a win.
+// Position is a position of a game of two sides, in which the search makes moves and takes them back. P is
+// the concrete type. Scores are from the view of the side to move.
 type Position[P any] interface {
 	*P
 	// Turn returns the side to move, 0 or 1, or rules.Over.
 	Turn() int
-	// Legal appends the legal moves. Unless the game is over, there is at least one.
+	// Legal appends the legal moves to its argument. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
 	// Make makes a legal move. Unmake takes back the last move.
 	Make(rules.Move)
 	Unmake()
-	// Winner returns the winner of a game that is over, or -1 for a draw.
+	// Winner returns the side that has won, or -1 for a draw. It is only called when the game is over.
 	Winner() int
 	// Key returns a hash of everything that determines the rest of the game.
 	Key() uint64
-	// Value estimates the score of the position.
+	// Value estimates the score of the position for the side to move.
 	Value() int32
-	// Rank estimates a legal move for move ordering, from -1000 to 1000. Moves with a higher rank are
-	// searched first.
+	// Rank returns a number from -1000 to 1000 by which legal moves are ordered. The search tries moves
+	// with a higher number first.
 	Rank(rules.Move) int32
 }
 
-// Options are the options of a Searcher. Without ReduceLateMoves and UseDeeperEntries, the score of a
+// Options are the options of a Searcher. If ReduceLateMoves and UseDeeperEntries are false, the score of a
 // completed depth is exact.
 type Options struct {
-	Table            int  // size of the transposition table in bytes; 0 for none
-	ReduceLateMoves  bool // search late quiet moves with less depth, and again in full if they turn out well
-	UseDeeperEntries bool // also use table entries whose depth is greater than needed
+	Table            int  // size of the transposition table in bytes; 0 means no table
+	ReduceLateMoves  bool // search moves of low rank less deeply, and again in full if their score is good
+	UseDeeperEntries bool // also use results in the table from deeper searches than needed
 }
 
 // Result is the result of a search.
@@ -89,16 +89,17 @@ func New[P any, G Position[P]](o Options) *Searcher[P, G] {
 // Bytes returns the size of the transposition table in bytes.
 func (s *Searcher[P, G]) Bytes() int { return len(s.table.entries) * entrySize }
 
-// Forget discards the results of earlier searches. It is called before a new game.
+// Forget discards the results of earlier searches. It should be called before a new game.
 func (s *Searcher[P, G]) Forget() {
 	s.table.clear()
 	clear(s.history[:])
 	clear(s.killers[:])
 }
 
-// Search searches deeper and deeper, up to depth, until the budget is spent. It selects among equally good moves by
-// r. If the budget is spent within a depth, the result is the best of the moves that this depth has completed,
-// which begin with the best move of the depth before. Without any, it is the first move in the order of Rank.
+// Search searches g with increasing depth, from 1 to the given depth, until the budget b is used up. It
+// selects among equally good moves by r. If the budget ends within a depth, the result is the best of the
+// moves that were completely searched to this depth; the best move of the depth before is searched first. If
+// there is none, the result is a move of the highest Rank.
 func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) Result {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.decayHistory()
@@ -130,9 +131,9 @@ func (s *Searcher[P, G]) Search(g G, depth int, b search.Budget, r *rules.Rand) 
 	return result
 }
 
-// searchRoot searches the moves of the root position to a depth. It sets s.best to the line of the best move,
-// moves that move to the front and returns its score. If the budget is spent, it returns false and the best
-// score so far, which is -infinity if no move was completed.
+// searchRoot searches each of moves, the legal moves of g, to a depth and returns the best score. It moves
+// the best move to the front of moves and sets s.best to its line. If the budget is used up, it returns false
+// and the best score so far, which is -infinity if no move was completed.
 func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules.Rand) (int32, bool) {
 	top, ties, at := int32(-infinity), 0, 0
 	for i, m := range moves {
@@ -159,7 +160,8 @@ func (s *Searcher[P, G]) searchRoot(g G, moves []rules.Move, depth int, r *rules
 	return top, true
 }
 
-// searchMove makes a move, searches the position and takes the move back. The score is for the side that moved.
+// searchMove makes m in g, searches the resulting position and takes m back. It returns the score for the
+// side that makes m, or 0 if the budget is used up. depth and ply are those of g.
 func (s *Searcher[P, G]) searchMove(g G, m rules.Move, depth, ply int, alpha, beta int32) (v int32) {
 	if !s.meter.Count() {
 		return 0
@@ -184,8 +186,9 @@ func (s *Searcher[P, G]) searchMove(g G, m rules.Move, depth, ply int, alpha, be
 	return v
 }
 
-// search returns the score of a position for the side to move. It is exact if it lies between alpha and beta,
-// and otherwise a bound.
+// search returns the score of g for side, which is to move. It is exact if it lies between alpha and beta,
+// and otherwise a bound. depth is the remaining depth, ply the number of moves from the root. If the budget
+// is used up, the result is meaningless.
 func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) int32 {
 	if depth <= 0 || ply >= maxPly-1 {
 		return g.Value()
@@ -233,7 +236,8 @@ func (s *Searcher[P, G]) search(g G, side, depth, ply int, alpha, beta int32) in
 	return top
 }
 
-// cutoff returns the score of a table entry, and whether it decides the search.
+// cutoff returns the score in a table entry, and whether it makes a search to depth between alpha and beta
+// unnecessary.
 func (s *Searcher[P, G]) cutoff(e *entry, depth, ply int, alpha, beta int32) (int32, bool) {
 	if int(e.depth) != depth && !(s.options.UseDeeperEntries && int(e.depth) > depth) {
 		return 0, false
@@ -248,8 +252,8 @@ func (s *Searcher[P, G]) cutoff(e *entry, depth, ply int, alpha, beta int32) (in
 	return v, v <= alpha
 }
 
-// scoreForTable converts a score for the table, where a win counts the moves from the entry's position
-// instead of the root. scoreFromTable converts it back.
+// scoreForTable converts the score v of a position at the given ply for the table. There, the score of a win
+// counts the moves from that position instead of from the root. scoreFromTable converts it back.
 func scoreForTable(v int32, ply int) int32 { return scoreFromTable(v, -ply) }
 
 func scoreFromTable(v int32, ply int) int32 {
@@ -262,7 +266,7 @@ func scoreFromTable(v int32, ply int) int32 {
 	return v
 }
 
-// updateLine sets the expected line of a ply: the move m, then the line of the next ply.
+// updateLine sets the line of expected moves from a ply on: m, followed by the line of the next ply.
 func (s *Searcher[P, G]) updateLine(ply int, m rules.Move) {
 	s.line[ply][0] = m
 	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])

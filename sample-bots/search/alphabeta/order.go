@@ -6,13 +6,14 @@ import (
 )
 
 const (
-	tableMoveRank = 1 << 30 // the move of the table entry
-	killerRank    = 1 << 20 // twice this for the first killer, once for the second
-	staticRank    = 1 << 12 // factor for Position.Rank
+	tableMoveRank = 1 << 30 // rank of the best move according to the table
+	killerRank    = 1 << 20 // added to the rank of the second killer move, and twice to that of the first
+	staticRank    = 1 << 12 // factor by which Position.Rank is multiplied
 	maxHistory    = 1 << 19
 )
 
-// rankMoves sets the ranks of the moves of a ply.
+// rankMoves sets the ranks of the first n stored moves of a ply, by which the search orders them. known is
+// the best move according to the table; it is ignored if isKnown is false.
 func (s *Searcher[P, G]) rankMoves(g G, ply, n int, known rules.Move, isKnown bool) {
 	side, killers := g.Turn()&1, &s.killers[ply]
 	for i, m := range s.moves[ply][:n] {
@@ -29,13 +30,13 @@ func (s *Searcher[P, G]) rankMoves(g G, ply, n int, known rules.Move, isKnown bo
 	}
 }
 
-// pick moves the highest-ranked move from index i on to index i and returns it.
+// pick swaps the move of the highest rank, among the moves i to n-1 of a ply, to index i and returns it.
 func (s *Searcher[P, G]) pick(ply, i, n int) rules.Move {
 	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
-// reduction returns by how much the depth of the move at index i is reduced. It never reduces the first moves
-// of a position and killers.
+// reduction returns by how much less deeply the move at index i, in order of rank, is searched: 0, 1 or 2. It
+// is 0 for the first moves of a position and for moves that caused cutoffs at the same ply (killers).
 func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
 	switch {
 	case !s.options.ReduceLateMoves || depth < 3 || i < 4 || s.ranks[ply][i] >= killerRank:
@@ -46,7 +47,8 @@ func (s *Searcher[P, G]) reduction(depth, ply, i int) int {
 	return 1
 }
 
-// recordCutoff makes a move that caused a cutoff a killer move and increases its history score.
+// recordCutoff records that m of side caused a cutoff, so that it is searched earlier in other positions: at
+// the same ply as a killer move, and everywhere by its history score.
 func (s *Searcher[P, G]) recordCutoff(side, depth, ply int, m rules.Move) {
 	if k := &s.killers[ply]; k[0] != m {
 		k[0], k[1] = m, k[0]
@@ -55,7 +57,7 @@ func (s *Searcher[P, G]) recordCutoff(side, depth, ply int, m rules.Move) {
 	*h = min(*h+int32(depth*depth), maxHistory)
 }
 
-// decayHistory lowers the history scores of earlier searches and clears the killer moves.
+// decayHistory divides the history scores of earlier searches by 8 and clears the killer moves.
 func (s *Searcher[P, G]) decayHistory() {
 	for side := range s.history {
 		for m := range s.history[side] {

@@ -2,7 +2,7 @@ package alphabeta
 
 import "github.com/timba-arena/timba/rules"
 
-// boundKind says whether the score of a table entry is exact or a bound.
+// boundKind says whether the score in a table entry is exact, a lower bound or an upper bound.
 type boundKind uint8
 
 const (
@@ -11,19 +11,20 @@ const (
 	upperBound
 )
 
-// entry has 16 bytes. A win in its score counts the moves from its own position.
+// entry is the result of a search of one position, in 16 bytes. The score of a win counts the moves from this
+// position.
 type entry struct {
 	key   uint64
 	score int32
 	move  rules.Move
 	depth int8
-	kind  boundKind // the upper six bits are the age of the table
+	kind  boundKind // in the lower two bits; the upper six are the age of the table when the entry was stored
 }
 
 const entrySize = 16
 
 // table is a transposition table (Greenblatt, Eastlake and Crocker, "The Greenblatt Chess Program", 1967) of
-// fixed size. A key has two slots: one prefers the deepest search, the other holds the latest.
+// fixed size. There are two slots for each key: one prefers the deepest search, the other holds the latest.
 type table struct {
 	entries []entry
 	shift   uint8
@@ -32,7 +33,7 @@ type table struct {
 
 const ages = 1 << 6
 
-// newTable returns a table of at most the given number of bytes, which is empty if they do not hold two entries.
+// newTable returns a table of at most the given size in bytes, which is empty if not even two entries fit.
 func newTable(bytes int) (t table) {
 	n := 2
 	for n*2*entrySize <= bytes {
@@ -49,7 +50,8 @@ func newTable(bytes int) (t table) {
 	return t
 }
 
-// clear removes all entries. It only writes to them once in 63 calls; otherwise it increases the age.
+// clear removes all entries. It increases the age of the table, so that existing entries count as empty. Only
+// one in 63 calls writes to them.
 func (t *table) clear() {
 	if t.age++; t.age == ages {
 		clear(t.entries)
@@ -71,7 +73,7 @@ func (t *table) find(key uint64) *entry {
 	return nil
 }
 
-// slot returns the index of the first of a key's two slots.
+// slot returns the index of the first of the two slots for a key.
 func (t *table) slot(key uint64) uint64 {
 	if t.shift == 64 {
 		return 0

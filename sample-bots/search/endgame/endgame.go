@@ -9,32 +9,34 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// State is a position in which both sides know everything. S is the concrete type; it is copied by assignment.
+// State is a position of a game of two sides in which nothing is hidden. S is the concrete type, which
+// assignment copies.
 type State[S any] interface {
 	*S
 	// Turn returns the side to move, 0 or 1, or rules.Over.
 	Turn() int
-	// Legal appends the legal moves. Unless the game is over, there is at least one.
+	// Legal appends the legal moves to its argument. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
 	// Apply makes a legal move. The log is nil.
 	Apply(rules.Move, *rules.Log)
 	// Margin returns the current points of side 0 minus those of side 1.
 	Margin() int32
-	// Key returns a hash of everything that determines how the margin changes from here on, or 0 if the
-	// position is not worth storing in the table.
+	// Key returns a hash of everything that determines how Margin changes until the end of the game. If it
+	// returns 0, the result for the position is not stored in the solver's table.
 	Key() uint64
-	// Rank estimates a legal move for move ordering. Moves with a higher rank are searched first.
+	// Rank returns a number by which legal moves are ordered. The search tries moves with a higher number
+	// first.
 	Rank(rules.Move) int32
 }
 
 const (
-	// MaxPly is the maximum number of moves to the end of the game.
+	// MaxPly is the maximum number of moves from a solved position to the end of the game.
 	MaxPly = 64
 	// MaxMoves is the maximum number of legal moves in a position.
 	MaxMoves = 64
 
 	infinity      = 1 << 28
-	clockInterval = 256 // nodes between two readings of the clock
+	clockInterval = 256 // number of nodes between two readings of the clock
 )
 
 // Solution is the result of Solver.Solve.
@@ -42,15 +44,15 @@ type Solution struct {
 	Move   rules.Move
 	Margin int32 // margin at the end of the game if both sides play perfectly
 	Nodes  uint64
-	Exact  bool         // false if the budget was spent before the end; only Nodes is valid then
+	Exact  bool         // false if the budget did not suffice; then Margin and Line are not set, and Move is an arbitrary legal move
 	Line   []rules.Move // expected moves, beginning with Move; valid until the next search
 }
 
-// Solver solves positions of one game. It is not safe for concurrent use.
+// Solver finds the result of perfect play in positions of one game. It is not safe for concurrent use.
 type Solver[S any, G State[S]] struct {
 	meter  search.Meter
 	table  table
-	game   uint64 // changes the keys in the table from game to game
+	game   uint64 // combined with the keys in the table; differs from game to game
 	states [MaxPly + 1]S
 	moves  [MaxPly][MaxMoves]rules.Move
 	ranks  [MaxPly][MaxMoves]int32
@@ -59,24 +61,27 @@ type Solver[S any, G State[S]] struct {
 	best   []rules.Move
 }
 
-// New returns a solver with a transposition table of at most the given number of bytes. If that is 0, it has none.
+// New returns a solver with a table of positions of at most the given size in bytes. If bytes is 0, it has no
+// table.
 func New[S any, G State[S]](bytes int) *Solver[S, G] {
 	return &Solver[S, G]{table: newTable(bytes)}
 }
 
-// Forget makes the solver ignore the results of earlier searches. It is called before a new game, so that the
-// result of a limited search does not depend on earlier games. The entries stay in the table, but their keys
-// do not match those of the new game.
+// Forget makes the solver ignore the results of earlier searches. Callers call it before each game, so that
+// the result of a limited search does not depend on earlier games. The entries stay in the table, but their
+// keys do not match those of the new game.
 func (s *Solver[S, G]) Forget() { s.game += 0x9e3779b97f4a7c15 }
 
-// Margin returns the margin at the end of the game if both sides play perfectly from g.
+// Margin returns the points of side 0 minus those of side 1 at the end of the game if both play perfectly
+// from g.
 func (s *Solver[S, G]) Margin(g G) int32 {
 	s.meter = search.NewMeter(search.Budget{}, 1<<63)
 	s.states[0] = *g
 	return s.search(0, -infinity, infinity)
 }
 
-// Solve returns a best move in a position that is not over. It selects among equally good moves by r.
+// Solve returns a best move in g, which must not be over, and the result of perfect play. It selects among
+// equally good moves by r. If the budget b does not suffice, Solution.Exact is false.
 func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Solution {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.states[0] = *g
@@ -108,8 +113,9 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Solution {
 	return Solution{Move: s.best[0], Margin: sign * top, Nodes: s.meter.Nodes(), Exact: true, Line: s.best}
 }
 
-// search returns the margin at the end of the game from the position of a ply. It is exact if it lies between
-// alpha and beta, and otherwise a bound.
+// search returns the margin at the end of the game if both sides play perfectly from s.states[ply]. It is
+// exact if it lies between alpha and beta, and otherwise a bound. If the budget is used up, the result is
+// meaningless.
 func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	s.length[ply] = 0
 	g := G(&s.states[ply])
@@ -162,7 +168,7 @@ func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	return top
 }
 
-// rankMoves sets the legal moves of a ply and their ranks. It returns the number of moves.
+// rankMoves stores the legal moves of s.states[ply] and their ranks. It returns the number of moves.
 func (s *Solver[S, G]) rankMoves(ply int) int {
 	g := G(&s.states[ply])
 	n := len(g.Legal(s.moves[ply][:0]))
@@ -174,12 +180,12 @@ func (s *Solver[S, G]) rankMoves(ply int) int {
 	return n
 }
 
-// pick moves the highest-ranked move from index i on to index i and returns it.
+// pick swaps the move of the highest rank, among the moves i to n-1 of a ply, to index i and returns it.
 func (s *Solver[S, G]) pick(ply, i, n int) rules.Move {
 	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
-// updateLine sets the expected line of a ply: the move m, then the line of the next ply.
+// updateLine sets the line of expected moves from a ply on: m, followed by the line of the next ply.
 func (s *Solver[S, G]) updateLine(ply int, m rules.Move) {
 	s.line[ply][0] = m
 	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])

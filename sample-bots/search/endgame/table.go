@@ -1,19 +1,20 @@
 package endgame
 
-// entry is a bound on how the margin of a position changes until the end of the game.
+// entry says by how much the margin of a position changes from now to the end of the game, or gives a bound.
 type entry struct {
 	key          uint64
 	change       int16
-	isLowerBound bool // the margin changes by at least this
-	isUpperBound bool // the margin changes by at most this; if both are set, by exactly this
+	isLowerBound bool // the margin changes by at least change
+	isUpperBound bool // the margin changes by at most change; if both are set, by exactly change
 }
 
 const entrySize = 16
 
-// table is a transposition table. Of the positions that share a slot, it holds the last one.
+// table holds results of positions in a hash table by key. If several positions have the same slot, it holds
+// the last one.
 type table []entry
 
-// newTable returns a table of at most the given number of bytes. It may be empty.
+// newTable returns a table of at most the given size in bytes, which is empty if not even one entry fits.
 func newTable(bytes int) table {
 	n := 1
 	for n*2*entrySize <= bytes {
@@ -36,15 +37,16 @@ func (t table) find(key uint64) *entry {
 	return nil
 }
 
-// store stores how the margin changes: by at least change, by at most change, or by exactly change if both are set.
+// store stores that the margin of a position changes until the end of the game by at least change
+// (isLowerBound), by at most change (isUpperBound), or by exactly change if both are set.
 func (t table) store(key uint64, change int32, isLowerBound, isUpperBound bool) {
 	if len(t) > 0 {
 		t[key&uint64(len(t)-1)] = entry{key, int16(change), isLowerBound, isUpperBound}
 	}
 }
 
-// cutoff returns the margin at the end of the game for a position whose margin is now, and whether that
-// decides a search between alpha and beta.
+// cutoff returns the margin at the end of the game, or a bound on it, for a position whose margin is now. The
+// bool reports whether that is enough for a search between alpha and beta.
 func (e *entry) cutoff(now, alpha, beta int32) (int32, bool) {
 	v := now + int32(e.change)
 	return v, e.isLowerBound && e.isUpperBound || e.isLowerBound && v >= beta || e.isUpperBound && v <= alpha

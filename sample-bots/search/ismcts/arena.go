@@ -6,24 +6,25 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// node is a sequence of moves: the sequence of its parent and one more move.
+// node is a node of the search tree: the sequence of moves of its parent and one more move.
 type node struct {
-	parent     uint32  // index of the parent
+	parent     uint32  // index of the parent in the arena
 	generation uint32  // number of the search that added it; nodes of earlier searches are empty slots
 	visits     uint32  // number of iterations through this node
 	chances    uint32  // number of iterations through the parent in which the move was legal
-	score      float64 // sum over the visits of the score of the seat that made the move
+	score      float64 // sum, over the visits, of the score of the seat that made the move
 	move       rules.Move
 }
 
 const (
 	nodeSize = 32
-	root     = ^uint32(0) // parent of the first moves; it has no entry in the table
-	noNode   = root - 1   // stands for a node that does not exist
+	root     = ^uint32(0) // index that stands for the parent of the first moves, which has no entry
+	noNode   = root - 1   // index that stands for a node that does not exist
 )
 
-// arena holds the nodes of one tree in a hash table by parent and move. A position is looked up by its legal
-// moves only, however many other moves were legal with other cards. The table never grows.
+// arena holds the nodes of one tree in a hash table by parent and move. Looking up the legal moves of a
+// position therefore does not depend on how many other moves were legal with other cards. The table never
+// grows.
 type arena struct {
 	nodes      []node
 	shift      uint8
@@ -32,7 +33,7 @@ type arena struct {
 	maxNodes   int // limit below the size of the table, because a fuller table would be slow
 }
 
-// newArena returns an arena of at most the given number of bytes, but with room for some hundred nodes.
+// newArena returns an arena of at most the given size in bytes. A smaller size than 16 KiB is raised to that.
 func newArena(bytes int) arena {
 	a := arena{nodes: nil, shift: 64}
 	n := 1
@@ -45,7 +46,8 @@ func newArena(bytes int) arena {
 	return a
 }
 
-// clear removes all nodes. It only writes to the table when the generation overflows, once in 2^32 calls.
+// clear removes all nodes. It increases the generation, so that existing entries count as empty. Only when
+// the generation overflows does it write to the table.
 func (a *arena) clear() {
 	a.used = 0
 	if a.generation++; a.generation == 0 {
@@ -54,7 +56,8 @@ func (a *arena) clear() {
 	}
 }
 
-// find returns the index of a node, or noNode and the free index where the node belongs.
+// find returns the index of the node for move m after parent. If it does not exist, place is noNode and free
+// is the index at which it may be added.
 func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	mask := uint32(len(a.nodes) - 1)
 	h := (uint64(parent)<<16 | uint64(m)) * 0x9e3779b97f4a7c15
@@ -69,7 +72,8 @@ func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	}
 }
 
-// add adds a node that is about to be visited for the first time. It returns noNode if there is no room.
+// add adds the node for move m after parent, which must not exist, and returns its index. It returns noNode
+// if the arena is full.
 func (a *arena) add(parent uint32, m rules.Move) uint32 {
 	if a.used == a.maxNodes {
 		return noNode
@@ -80,8 +84,8 @@ func (a *arena) add(parent uint32, m rules.Move) uint32 {
 	return free
 }
 
-// mostVisited returns the child with the most visits, then the highest score. It returns noNode if there is
-// no child.
+// mostVisited returns the index of the child of parent with the most visits and, among these, the highest
+// score. It returns noNode if there is no child.
 func (a *arena) mostVisited(parent uint32) uint32 {
 	best := noNode
 	for m := range rules.Move(maxMove) {
@@ -100,7 +104,7 @@ func (a *arena) mostVisited(parent uint32) uint32 {
 	return best
 }
 
-// logs are the logarithms of small numbers.
+// logs has the natural logarithms of small numbers, and 0 for 0.
 var logs = func() (l [1 << 12]float32) {
 	for i := range l {
 		l[i] = float32(math.Log(float64(max(i, 1))))

@@ -35,44 +35,45 @@ import (
 )
 
 const (
-	clockInterval = 16      // iterations between two readings of the clock
+	clockInterval = 16      // number of iterations between two readings of the clock
 	maxPath       = 256     // maximum number of moves from the root to a leaf
 	maxMove       = 1 << 10 // all moves are less than this number
 	maxLine       = 8       // maximum number of moves in the line of a result
 )
 
-// State is a position of a game, from which random games are played. S is the concrete type; it is copied by
-// assignment.
+// State is a position of a game with hidden cards. S is the concrete type, which assignment copies.
 type State[S any] interface {
 	*S
 	// Turn returns the seat to move, or rules.Over.
 	Turn() int
-	// Legal appends the legal moves. Unless the game is over, there is at least one.
+	// Legal appends the legal moves to its argument. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
 	// Apply makes a legal move. The log is nil.
 	Apply(rules.Move, *rules.Log)
-	// Redeal deals everything again that is hidden from a seat. What the seat sees does not change.
+	// Redeal deals everything that is hidden from a seat at random. What the seat sees does not change.
 	Redeal(seat int, r *rules.Rand)
-	// Playout plays the game to its end.
+	// Playout plays the game to its end by random or sensible moves.
 	Playout(*rules.Rand)
-	// Scores sets the score of each seat, from 0 to 1, when the game is over.
+	// Scores sets the score of each seat, from 0 to 1. It is only called when the game is over.
 	Scores(*[rules.MaxSeats]float32)
 }
 
-// GuidedState is a State that can guess a good move.
+// GuidedState is a State that can guess a good move without a search.
 type GuidedState[S any] interface {
 	State[S]
-	// Guess returns the legal move that a sensible player makes. It may use the cards of the seat to move.
+	// Guess returns the legal move that a sensible player would make. It may use the cards of the seat to
+	// move.
 	Guess(legal []rules.Move) rules.Move
 }
 
 // Options are the options of a Searcher.
 type Options struct {
 	C     float64 // weight of exploration; 0.7 in the paper
-	Arena int     // memory for nodes in bytes
+	Arena int     // size in bytes of the memory for nodes
 }
 
-// Searcher searches positions of one game. It is not safe for concurrent use.
+// Searcher searches positions of one game. It reuses its memory from search to search. It is not safe for
+// concurrent use.
 type Searcher[S any, G State[S]] struct {
 	options  Options
 	meter    search.Meter
@@ -83,31 +84,31 @@ type Searcher[S any, G State[S]] struct {
 	scores   [rules.MaxSeats]float32
 	path     [maxPath]visit
 	moves    [rules.MaxMoves]rules.Move
-	children [rules.MaxMoves]uint32 // children of a node for its legal moves
+	children [rules.MaxMoves]uint32 // by index of the legal move: child of the current node
 	line     []rules.Move
 }
 
-// visit is a node on the path of an iteration, with the seat whose move led to it.
+// visit is a node on the path of an iteration, and the seat whose move led to it.
 type visit struct {
 	node uint32
 	seat uint8
 }
 
-// New returns a searcher that does not use guesses.
+// New returns a searcher that selects moves by upper confidence bounds alone.
 func New[S any, G State[S]](o Options) *Searcher[S, G] {
 	return &Searcher[S, G]{options: o, arena: newArena(o.Arena)}
 }
 
-// NewGuided returns a searcher that uses the guesses of the state.
+// NewGuided returns a searcher that also uses the guesses of the state, as prior probabilities of moves.
 func NewGuided[S any, G GuidedState[S]](o Options) *Searcher[S, G] {
 	s := New[S, G](o)
 	s.guess = func(g G, legal []rules.Move) rules.Move { return g.Guess(legal) }
 	return s
 }
 
-// Search searches from g, in which seat is to move, until the budget is spent; its nodes are iterations. The
-// result is the move with the most visits. Without any iteration it is a random legal move. When the memory
-// is full, the tree stops growing.
+// Search searches from g, in which seat is to move, until the budget b is used up; its nodes are iterations.
+// It returns the move with the most visits, or a random legal move if there was no iteration. When the memory
+// for nodes is full, the tree stops growing. r is the source of random numbers.
 func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clockInterval)
@@ -121,8 +122,8 @@ func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) s
 	return result
 }
 
-// iterate deals the hidden cards, descends until it has added a node, plays the game to its end, and adds the
-// result to all nodes on the path.
+// iterate makes one iteration from the position from: it deals the cards hidden from seat, descends the tree
+// until it has added a node, plays the game to its end, and adds the scores to all nodes on the path.
 func (s *Searcher[S, G]) iterate(from G, seat int) {
 	s.state = *from
 	g := G(&s.state)
@@ -150,8 +151,8 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 	}
 }
 
-// selectChild returns the child of a node to continue with, by selectByGuess or selectByBound. added says
-// whether the child is new.
+// selectChild returns the child of a node, whose position is g, with which the iteration continues. added
+// reports whether it is new. It returns noNode if the memory is full and there is no child.
 func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) {
 	legal := g.Legal(s.moves[:0])
 	if s.guess == nil || len(legal) == 1 {
@@ -160,12 +161,14 @@ func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) 
 	return s.selectByGuess(node, legal, s.guess(g, legal))
 }
 
-// guessPrior is the prior probability of the guessed move. The other moves share the rest equally.
+// guessPrior is the prior probability that the guessed move is the best. The other legal moves share the rest
+// equally.
 const guessPrior = 0.6
 
-// selectByGuess returns the child with the greatest value + C * prior * sqrt(all visits + 1) / (1 + visits).
-// The value of a child without visits is the average of all children. The child is added if it does not
-// exist. If there is no room, selectByGuess falls back on selectByBound.
+// selectByGuess returns the child of parent with the greatest mean score + C * prior * sqrt(all visits + 1) /
+// (1 + visits). It adds the child if it does not exist; added reports that. guess is the move with the prior
+// guessPrior. A child without visits has the mean score of all children. If the memory is full, the result is
+// that of selectByBound.
 func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess rules.Move) (kid uint32, added bool) {
 	best, top, move, value := noNode, float32(math.Inf(-1)), legal[0], float32(0.5)
 	other := (1 - float32(guessPrior)) / float32(len(legal)-1)
@@ -205,8 +208,9 @@ func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess 
 	return best, false
 }
 
-// selectByBound adds a child for a random legal move that was not tried yet. If all were tried or there is no
-// room, it returns the child with the greatest upper confidence bound, or noNode if there is no child.
+// selectByBound adds a child of parent for a random legal move that was not tried yet; added reports that. If
+// all were tried or the memory is full, it returns the child with the greatest upper confidence bound, or
+// noNode if there is no child. It overwrites legal.
 func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid uint32, added bool) {
 	best, top, untried := noNode, float32(math.Inf(-1)), 0
 	c := float32(s.options.C)
@@ -232,8 +236,8 @@ func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid u
 	return best, false
 }
 
-// result returns the move with the most visits, then the highest value, and the line of most visits from
-// there. The move is random if the root has no children.
+// result returns the move with the most visits and, among these, the highest score, followed by the line of
+// most visits. The move is random, the argument, if no move was tried.
 func (s *Searcher[S, G]) result(random rules.Move) search.Result {
 	best := s.arena.mostVisited(root)
 	if best == noNode {

@@ -7,11 +7,11 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// node is a position in the tree. Its children are adjacent to each other and come after their parent.
+// node is a position in the search tree. The children of a node are adjacent to each other and come after it.
 type node struct {
-	first      uint32 // index of the first child
+	first      uint32 // index of the first child in the arena
 	visits     uint32
-	halfPoints uint32 // sum of HalfPoints for the side whose move led here
+	halfPoints uint32 // sum, over the visits, of HalfPoints for the side whose move led to the node
 	prior      float32
 	move       rules.Move
 	kids       uint16 // number of children
@@ -19,7 +19,8 @@ type node struct {
 
 const nodeSize = 20
 
-// value returns the average points of a visited node. Its prior counts as much as k visits.
+// value returns the average points of the visits, from 0 to 1. The prior of the node counts as much as k
+// visits. k or n.visits must be above 0.
 func (n *node) value(k float32) float32 {
 	visits := float32(n.visits)
 	return (k*n.prior + float32(n.halfPoints)/2) / (k + visits)
@@ -29,11 +30,12 @@ func (n *node) value(k float32) float32 {
 type arena struct {
 	nodes         []node
 	used          int
-	subtreeBits   []uint64 // a bit for each node: keepSubtree keeps it
+	subtreeBits   []uint64 // bit i is set if keepSubtree keeps node i
 	subtreeCounts []uint32 // number of kept nodes before each word of subtreeBits
 }
 
-// newArena returns an arena of at most the given number of bytes, but large enough for the root and its children.
+// newArena returns an arena of at most the given size in bytes. A smaller size than the root and its children
+// need is raised to that minimum.
 func newArena(bytes int) arena {
 	words := max(bytes/(64*nodeSize+8+4), (1+rules.MaxMoves+63)/64)
 	a := arena{nodes: make([]node, 64*words), subtreeBits: make([]uint64, words), subtreeCounts: make([]uint32, words)}
@@ -41,10 +43,11 @@ func newArena(bytes int) arena {
 	return a
 }
 
-// clear removes all nodes and adds an empty root.
+// clear removes all nodes and adds a root without children.
 func (a *arena) clear() { a.nodes[0], a.used = node{}, 1 }
 
-// addChildren adds the children of a node. It returns the first one, or false if there is no room.
+// addChildren adds a child of a node for each move. It returns the index of the first one, or false if the
+// arena has no room for them.
 func (a *arena) addChildren(parent uint32, moves []rules.Move) (uint32, bool) {
 	if a.used+len(moves) > len(a.nodes) {
 		return 0, false
@@ -59,15 +62,16 @@ func (a *arena) addChildren(parent uint32, moves []rules.Move) (uint32, bool) {
 	return first, true
 }
 
-// hasMoves reports whether the moves of a node's children are the given ones, or the node has no children yet.
+// hasMoves reports whether the node has children for exactly these moves, in this order, or no children yet.
 func (a *arena) hasMoves(parent uint32, moves []rules.Move) bool {
 	n := &a.nodes[parent]
 	return n.kids == 0 || slices.EqualFunc(a.nodes[n.first:n.first+uint32(n.kids)], moves,
 		func(kid node, m rules.Move) bool { return kid.move == m })
 }
 
-// keepSubtree removes all nodes outside the subtree of a node, which becomes the root. Children come after
-// their parents, so that one pass finds the subtree and a second one moves it to the front.
+// keepSubtree makes the node with index root the root of the tree and removes all nodes that are not below
+// it. Children come after their parents, so that one pass finds the subtree and a second one moves it to the
+// front.
 func (a *arena) keepSubtree(root uint32) {
 	clear(a.subtreeBits)
 	a.subtreeBits[root/64] |= 1 << (root % 64)
@@ -100,7 +104,7 @@ func (a *arena) keepSubtree(root uint32) {
 
 func (a *arena) inSubtree(i uint32) bool { return a.subtreeBits[i/64]>>(i%64)&1 != 0 }
 
-// countBefore returns how many nodes of the subtree come before a node.
+// countBefore returns the number of nodes before index i that keepSubtree keeps.
 func (a *arena) countBefore(i uint32) uint32 {
 	return a.subtreeCounts[i/64] + uint32(bits.OnesCount64(a.subtreeBits[i/64]&(1<<(i%64)-1)))
 }

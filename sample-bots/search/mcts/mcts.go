@@ -16,30 +16,30 @@ import (
 )
 
 const (
-	clockInterval = 16  // iterations between two readings of the clock
+	clockInterval = 16  // number of iterations between two readings of the clock
 	maxPath       = 128 // maximum number of moves from the root to a leaf
 	maxReusePlies = 4   // maximum number of moves between two searches after which the tree is reused
 )
 
-// State is a position of a game, from which random games are played. S is the concrete type; it is copied by
-// assignment.
+// State is a position of a game without hidden cards. S is the concrete type, which assignment copies.
 type State[S any] interface {
 	*S
 	// Turn returns the side to move, which is less than Options.Sides, or rules.Over.
 	Turn() int
-	// Legal appends the legal moves. Unless the game is over, there is at least one.
+	// Legal appends the legal moves to its argument. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
 	// Apply makes a legal move. The log is nil.
 	Apply(rules.Move, *rules.Log)
-	// Playout plays the game to its end.
+	// Playout plays the game to its end by random moves.
 	Playout(*rules.Rand)
-	// HalfPoints returns twice the points of a side, from 0 to 2, when the game is over.
+	// HalfPoints returns twice the points of a side, from 0 to 2. It is only called when the game is over.
 	HalfPoints(side int) int
-	// Prior estimates the points of a side, from 0 to 1. It is only called if Options.K is set.
+	// Prior estimates the points that a side will have at the end, from 0 to 1. It is only called if
+	// Options.K is not 0.
 	Prior(side int) float32
 }
 
-// ReusableState is implemented by a State if the next search may reuse its tree.
+// ReusableState is implemented by a State if the tree of one search may be reused in the next one.
 type ReusableState interface {
 	// Ply returns the number of moves made in the game.
 	Ply() int
@@ -50,19 +50,19 @@ type ReusableState interface {
 // Options are the options of a Searcher.
 type Options struct {
 	C         float64 // weight of exploration; the square root of 2 in UCT
-	K         float64 // number of visits at which the heuristic has half of the weight; 0 for no heuristic
-	Arena     int     // memory for nodes in bytes
-	Sides     int     // number of sides; 0 stands for 2
+	K         float64 // number of visits at which State.Prior counts half of a node's value; 0 means that it is not used
+	Arena     int     // size in bytes of the memory for nodes
+	Sides     int     // number of sides; 0 means 2
 	Criterion Criterion
 }
 
-// Criterion selects the move that a search returns.
+// Criterion is the rule by which a search selects the move that it returns.
 type Criterion uint8
 
 const (
 	ByValue  Criterion = iota // highest value, then most visits
 	ByVisits                  // most visits, then highest value
-	ByBound                   // highest upper confidence bound, which is the rule inside the tree
+	ByBound                   // highest upper confidence bound, by which moves inside the tree are selected too
 )
 
 // Searcher searches positions of one game. It is not safe for concurrent use.
@@ -80,14 +80,14 @@ type Searcher[S any, G State[S]] struct {
 	line      []rules.Move
 }
 
-// visit is a node on the path of an iteration, with the side whose move led to it.
+// visit is a node on the path of an iteration, and the side whose move led to it.
 type visit struct {
 	node uint32
 	side int8
 }
 
-// ArenaSize returns the bytes that suffice for a number of iterations, if a position has at most the given
-// number of moves.
+// ArenaSize returns a value for Options.Arena that suffices for the given number of iterations, if no
+// position has more than the given number of moves.
 func ArenaSize(iterations, moves int) int { return (1 + (iterations+1)*moves) * nodeSize }
 
 // New returns a searcher with an empty tree.
@@ -104,11 +104,12 @@ func (s *Searcher[S, G]) Bytes() int { return len(s.arena.nodes) * nodeSize }
 // TreeSize returns the number of nodes in the tree.
 func (s *Searcher[S, G]) TreeSize() int { return s.arena.used }
 
-// Forget discards the tree. It is called before a new game.
+// Forget discards the tree. It should be called before a new game.
 func (s *Searcher[S, G]) Forget() { s.hasRoot = false }
 
-// Search searches from g until the budget is spent; its nodes are iterations. Random numbers come from r. The
-// result is the move that Options.Criterion selects. Without any iteration it is a random legal move.
+// Search searches from g until the budget b is used up; its nodes are iterations. It returns the move that
+// Options.Criterion selects, or a random legal move if there was no iteration. r is the source of random
+// numbers.
 func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clockInterval)
@@ -120,7 +121,7 @@ func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Resu
 	return s.result()
 }
 
-// setRoot makes a position the root. If the tree contains the position, its subtree is kept.
+// setRoot makes g the position of the root. If the tree contains it, the nodes below it are retained.
 func (s *Searcher[S, G]) setRoot(g G) {
 	legal := g.Legal(s.moves[:0])
 	if node, ok := s.find(g); ok && s.arena.hasMoves(node, legal) {
@@ -135,7 +136,8 @@ func (s *Searcher[S, G]) setRoot(g G) {
 	}
 }
 
-// find returns the node of a position at most maxReusePlies after the root, or false if there is none.
+// find returns the index of the node whose position is g, at most maxReusePlies moves after the root. It
+// returns false if there is none.
 func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	now, ok := any(g).(ReusableState)
 	if !ok || !s.hasRoot {
@@ -149,8 +151,9 @@ func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	return s.findBelow(0, 0, ahead, now.Key())
 }
 
-// findBelow searches the subtree of a node at the given depth for a node at depth ahead whose position has the key.
-// s.positions[depth] is the node's position. It skips nodes without children, because they hold nothing to reuse.
+// findBelow looks, in the subtree of a node at the given depth below the root, for a node at depth ahead
+// whose position has the given key. It returns the node's index, or false. s.positions[depth] must be the
+// position of the first node. It skips nodes without children, because they hold nothing to reuse.
 func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (uint32, bool) {
 	at := G(&s.positions[depth])
 	if depth == ahead {
@@ -173,8 +176,8 @@ func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (u
 	return 0, false
 }
 
-// iterate descends to a leaf, expands the leaf if it was visited before, plays a random game from there, and
-// adds the result to all nodes on the path.
+// iterate makes one iteration: it descends to a leaf, adds children to the leaf if it was visited before,
+// plays a random game from there, and adds the result to all nodes on the path.
 func (s *Searcher[S, G]) iterate() {
 	s.state = s.root
 	g := G(&s.state)
@@ -203,7 +206,7 @@ func (s *Searcher[S, G]) iterate() {
 	}
 }
 
-// expand adds the children of a node, whose position is s.state. It returns false if there is no room.
+// expand adds the children of a node, whose position must be s.state. It returns false if the memory is full.
 func (s *Searcher[S, G]) expand(node uint32) bool {
 	g := G(&s.state)
 	moves := g.Legal(s.moves[:0])
@@ -220,8 +223,8 @@ func (s *Searcher[S, G]) expand(node uint32) bool {
 	return true
 }
 
-// selectChild returns the child with the greatest upper confidence bound. Without a heuristic, children that
-// were not visited come first, in random order.
+// selectChild returns the index of the child with the greatest upper confidence bound. If Options.K is 0, a
+// random child without visits comes first.
 func (s *Searcher[S, G]) selectChild(node uint32) uint32 {
 	n := &s.arena.nodes[node]
 	kids := s.arena.nodes[n.first : n.first+uint32(n.kids)]
@@ -253,7 +256,7 @@ func (s *Searcher[S, G]) selectChild(node uint32) uint32 {
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// result returns the best child and the line of most visits from there.
+// result returns the move that Options.Criterion selects, followed by the line of most visits.
 func (s *Searcher[S, G]) result() search.Result {
 	best := s.bestChild()
 	s.line = append(s.line[:0], s.arena.nodes[best].move)
@@ -277,8 +280,8 @@ func (s *Searcher[S, G]) result() search.Result {
 	return search.Result{Move: k.move, Value: value, Visits: int(k.visits), Nodes: s.meter.Nodes(), Line: s.line}
 }
 
-// bestChild returns the child of the root that Options.Criterion selects. By visits or value, it returns a
-// child without visits only if no child has any.
+// bestChild returns the index of the child of the root that Options.Criterion selects. By visits or by value,
+// it returns a random child only if no child was visited.
 func (s *Searcher[S, G]) bestChild() uint32 {
 	n := s.arena.nodes[0]
 	if s.options.Criterion == ByBound {
