@@ -11,7 +11,7 @@ import (
 
 // MaxMatchTime returns the longest time that the moves of a match of the given number of bots and deals can
 // take. It assumes that every deal is played in every rotation, with all plies that the rules allow and all
-// the time of the clock. The start-up of bots is not included.
+// the time of the clock. It includes neither the start-up of bots nor the margin of the clock.
 func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {

@@ -102,7 +102,7 @@ type Version struct {
 	Needs    Needs    // what the build needs from a machine
 	Remote   bool     // runs on its owner's machine and plays only while connected
 	State    VersionState
-	Reason   phrase.Text // why it failed, was suspended, or is live but not played
+	Reason   phrase.Text // why it failed or was suspended, or why no machine plays it although it is live
 	// Unplayable says what a live version needs that no machine has. It is empty if some machine can play it.
 	Unplayable phrase.Text
 	CreatedAt  time.Time

@@ -59,7 +59,6 @@ func formatOf(head []byte) (format, error) {
 	return "", invalid(useFormats, "its format is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
 }
 
-// formatIn returns the format of the archive in the file f.
 func formatIn(f io.ReaderAt) (format, error) {
 	head := make([]byte, headSize)
 	n, err := f.ReadAt(head, 0)

@@ -136,7 +136,6 @@ func (p *packer) check() error {
 
 const leaveOut = "name what the bot does not need in " + IgnoreFile
 
-// listSome joins the first few names, and says how many more there are.
 func listSome(names []string) string {
 	const maxNames = 5
 	var quoted []string

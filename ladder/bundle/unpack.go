@@ -105,7 +105,6 @@ func (t *Tree) strip() {
 	}
 }
 
-// inside returns the path p of an archive without the top directory.
 func (t *Tree) inside(p string) string {
 	if t.Top == "" {
 		return p

@@ -146,8 +146,7 @@ type gameReader struct {
 	end    time.Time // after which reading fails
 }
 
-// Read fills p as far as the limits allow. If a limit is reached, the next call returns an error that names
-// it.
+// Read fills p as far as the limits allow. After that, the next call returns an error that names the limit.
 func (r *gameReader) Read(p []byte) (n int, err error) {
 	room := min(len(p), r.game, r.all)
 	if room == 0 {

@@ -135,7 +135,6 @@ func (k *Keys) updateList(edit func([]Credential) ([]Credential, error)) error {
 	return writeSecret(k.listPath(), append(data, '\n'))
 }
 
-// validIndex returns the index of the valid credential for name in list, or -1.
 func validIndex(list []Credential, name string) int {
 	return slices.IndexFunc(list, func(c Credential) bool { return c.Name == name && c.RemovedAt.IsZero() })
 }

@@ -83,22 +83,17 @@ const (
 // DefaultCache is the default size of a worker's cache of bots, in bytes.
 const DefaultCache = 4 << 30
 
-// jobsSubject returns the subject on which a machine gets its jobs.
 func jobsSubject(machine string) string { return "jobs." + machine }
 
-// resultsSubject returns the subject on which a machine sends its results.
 func resultsSubject(machine string) string { return "results." + machine }
 
-// filesSubject returns the subject on which a machine requests the files of bots.
 func filesSubject(machine string) string { return "files." + machine }
 
-// machinesSubject returns the subject of a machine's heartbeats.
 func machinesSubject(machine string) string { return "machines." + machine }
 
 // inboxPrefix returns the prefix of the subjects on which a machine gets answers.
 func inboxPrefix(machine string) string { return "_INBOX_" + machine }
 
-// machineOf returns the name of the machine in a subject.
 func machineOf(subject string) string {
 	_, machine, _ := strings.Cut(subject, ".")
 	return machine

@@ -74,7 +74,6 @@ func (s serverLine) sendPart(ctx context.Context, part int, message []byte) ([]b
 	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
 
-// fetch sends the request for a part of a bot's files and returns the part.
 func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }

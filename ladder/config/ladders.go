@@ -111,8 +111,6 @@ func resolveHouse(l *ladder.Ladder) error {
 	return nil
 }
 
-// defaultHouseBots returns the names of the house bots on a ladder of the named game whose configuration names
-// none.
 func defaultHouseBots(game string) (names []string) {
 	for _, spec := range house.LadderBots(game) {
 		names = append(names, "@"+spec)

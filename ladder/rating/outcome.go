@@ -201,7 +201,6 @@ func (o *Outcome) countGame(v *rules.Variant, g ladder.FinishedGame) {
 	}
 }
 
-// seatValues returns the slot, rank and points of each seat of a game.
 func seatValues(g ladder.FinishedGame) (slots, ranks []int, points []float64) {
 	for _, s := range g.Seats {
 		slots, ranks, points = append(slots, s.Slot), append(ranks, s.Rank), append(points, s.Points)
@@ -243,7 +242,6 @@ func meetingRecord(games []ladder.FinishedGame, a, b int) (out rules.Record) {
 	return out
 }
 
-// seatOf returns the first seat of a slot.
 func seatOf(g ladder.FinishedGame, slot int) int {
 	return slices.IndexFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Slot == slot })
 }

@@ -35,7 +35,8 @@ func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) 
 // backoffs has a backoff for each thing that failed. The keys come from versionName and similar functions.
 type backoffs map[string]*backoff
 
-// recordFailure counts a failure of a thing. It forgets the things whose backoff ended more than backoffMemory ago.
+// recordFailure counts a failure of the thing with the key name. It removes the things whose backoff ended
+// more than backoffMemory ago.
 func (b backoffs) recordFailure(name string, now time.Time) {
 	maps.DeleteFunc(b, func(_ string, e *backoff) bool { return now.Sub(e.until) > backoffMemory })
 	if b[name] == nil {
@@ -46,7 +47,7 @@ func (b backoffs) recordFailure(name string, now time.Time) {
 
 func (b backoffs) reset(name string) { delete(b, name) }
 
-// isBackingOff reports whether a thing must not be tried now.
+// isBackingOff reports whether the thing with the key name must not be tried yet.
 func (b backoffs) isBackingOff(name string, now time.Time) bool {
 	return b[name] != nil && b[name].isBackingOff(now)
 }

@@ -144,7 +144,6 @@ func (p *placement) hasFreeCore(m *machine, now time.Time) bool {
 // firstMatches is how many jobs a machine other than this one has at first, however many cores it reports.
 const firstMatches = 4
 
-// maxJobs returns how many jobs a machine may have at the same time.
 func (m *machine) maxJobs() int {
 	switch {
 	case m.Local:
@@ -222,7 +221,6 @@ func (p *placement) recordAttempt(a *assignment, job *matchJob, seed rules.Seed,
 	p.matches[b.Match.ID] = a
 }
 
-// release frees the core and the memory of an assignment.
 func (p *placement) release(a *assignment) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -259,7 +257,6 @@ func (p *placement) clearAwaitedMemory() {
 	}
 }
 
-// recordSuccess records that a machine has played a match.
 func (p *placement) recordSuccess(m *machine) {
 	p.updateMachine(m, func(m *machine) {
 		m.matchesPlayed++

@@ -202,7 +202,6 @@ func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Resul
 	return workerFailure{&attempt.Failure{Kind: attempt.FailedMachine, Text: phrase.New("what it handed in cannot be stored: %s", err)}}
 }
 
-// isLocal reports whether this process plays the attempt.
 func (p *play) isLocal() bool { return p.attempt.Machine == attempt.Local }
 
 // settleAttempt records the end of an attempt. If err is nil, its games are stored; otherwise err says why it

@@ -123,7 +123,6 @@ func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *refe
 	return phrase.Join("\n", append(lines, phrase.New("try it at home: timba %s", home), phrase.New("submit a new version to bring the bot back"))...)
 }
 
-// lastLines returns the last lines of a log as text.
 func lastLines(log []string) string {
 	var shown []string
 	for _, line := range fault.LogEnd(log, shownLines) {

@@ -31,7 +31,6 @@ func openDatabase(path string, params url.Values, conns int, opened *atomic.Int6
 	return db, nil
 }
 
-// databaseURI returns the URI of an SQLite database with parameters.
 func databaseURI(path string, params url.Values) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {

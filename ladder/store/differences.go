@@ -108,7 +108,6 @@ func displayValue(value any) string {
 	return fmt.Sprint(value)
 }
 
-// optionsText returns options as name=value, sorted by name.
 func optionsText(options map[string]string) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(options)) {

@@ -162,7 +162,6 @@ func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFi
 	}))
 }
 
-// replaysOf returns the replays of a match, in the order of its games.
 func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []StoredReplay, err error) {
 	games, err := s.codec.games(r)
 	if err != nil {

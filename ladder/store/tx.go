@@ -80,7 +80,6 @@ func (s *db) update(ctx context.Context, f func(*Tx) error) error {
 	return nil
 }
 
-// exec executes a statement that is not in package queries.
 func (tx *Tx) exec(ctx context.Context, statement string, args ...any) error {
 	_, err := tx.db.ExecContext(ctx, statement, args...)
 	return err
@@ -123,7 +122,6 @@ func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string,
 	return columns, key, err
 }
 
-// addEvent adds an event that is published after the commit.
 func (tx *Tx) addEvent(e events.Event) { tx.events = append(tx.events, e) }
 
 // addLadderChange makes the transaction call f with a cached ladder after the commit. If ladderID is 0, it is

@@ -272,7 +272,6 @@ func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (s
 	return summary, err
 }
 
-// overtimeError returns the refusal for a bot whose stage took longer than its limit.
 func (s *submission) overtimeError() error {
 	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
 }

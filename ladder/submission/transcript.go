@@ -49,7 +49,6 @@ func firstLine(text string) string {
 	return line
 }
 
-// listSome joins at most limit words, and says how many more there are.
 func listSome(words []string, limit int) string {
 	if n := len(words) - limit; n > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(words[:limit], ", "), n)
