@@ -73,10 +73,10 @@ func newBenchEnv() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "env",
 		Short: "Measure random games through the client of timba-lab env in Python",
-		Long: "Plays random games through the client in Python and timba-lab env, both on one core, and prints\n" +
-			"how many games a second are played, by the clock and by the time that the core was used.\n" +
-			"The actions are chosen by numpy from the lists or from the masks of the legal ones, or\n" +
-			"without numpy. Brisca is compared with the environment of a study.",
+		Long: "Plays random games through timba-lab env and its client in Python, both on one core. Prints how many\n" +
+			"games a second are played, by the clock and by the processor time. The client chooses the actions with\n" +
+			"numpy, from the lists or from the masks of legal actions, or without numpy. Brisca is compared with the\n" +
+			"environment of a study.",
 	}
 	timeFlag(cmd, &b.Time, 2*time.Second, time.Millisecond, "about how long each figure is measured")
 	return measure(cmd, b)
@@ -87,20 +87,20 @@ func newBenchFleet() *cobra.Command {
 	cmd := measure(&cobra.Command{
 		Use:   "fleet",
 		Short: "Measure a server with many workers",
-		Long: "Starts a server in a process of its own, with a temporary competition of many versions, whose NATS\n" +
-			"is open on loopback with TLS and credentials, and workers in another process that connect, tell of\n" +
-			"themselves, take jobs and hand in results as timba worker does. No bot plays: the workers make\n" +
-			"random moves. Server and workers share the machine.\n\n" +
+		Long: "Starts a server in one process and workers in another. The server has a temporary competition of many\n" +
+			"versions, and its NATS is open on loopback with TLS and credentials. The workers connect, take jobs and\n" +
+			"return results as timba worker does, but no bot plays: the workers make random moves. Server and workers\n" +
+			"share the machine.\n\n" +
 			"  matches/s       matches that the server has chosen, handed out, checked, rated and stored\n" +
-			"  standings       95 % of the requests for them were quicker, of ten a second meanwhile\n" +
-			"  CPU             processor time a match of the server, and of all workers\n" +
+			"  standings       time of a request for the standings, of ten a second: 95 % were faster\n" +
+			"  CPU             processor time of the server for each match, and of all workers\n" +
 			"  memory          of the server\n" +
-			"  sent, received  bytes of messages from the server and to it, a match, without TLS\n" +
-			"  disk            bytes by which the data directory has grown, a match\n" +
-			"  joined          until all workers were there\n\n" +
+			"  sent, received  bytes of messages from the server and to it for each match, without TLS\n" +
+			"  disk            bytes by which the data directory has grown for each match\n" +
+			"  joined          time until all workers were connected\n\n" +
 			"The first table has matches of two short games, by the number of workers. The second has matches of\n" +
 			"ladders of the default configuration, with 10 workers and 100 versions.\n" +
-			"lab/experiments.md tells what they mean.",
+			"lab/experiments.md explains the figures.",
 	}, b)
 	run := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -128,9 +128,9 @@ func newBenchLadder() *cobra.Command {
 		Long: "Plays simulated ladders with bots of known strength: with timba's matchmaking and ratings,\n" +
 			"and for comparison with plain Elo and random pairing. Prints how well the ratings agree\n" +
 			"with the true strengths after a number of matches per bot, and how fast newcomers to an\n" +
-			"established ladder reach their Elo. Then ladders as competitions have them, small and with\n" +
-			"teams, equal bots and new versions: how far Elo and the fit are from the truth.\n" +
-			"lab/experiments.md tells what the tables mean.",
+			"established ladder reach their Elo. Then simulates ladders like those of competitions, small and\n" +
+			"with teams, equal bots and new versions, and prints the errors of Elo and of the fit.\n" +
+			"lab/experiments.md explains the tables.",
 	}
 	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 4, 5000, "bots on the ladder")
 	cli.NumberFlag(cmd, &b.Deals, "deals", 10, 1, 1000, "deals of a match")
@@ -186,6 +186,6 @@ func newBenchSite() *cobra.Command {
 	cli.NumberFlag(cmd, &b.Matches, "matches", 100_000, 0, math.MaxInt, "finished matches of the competition")
 	cli.NumberFlag(cmd, &b.Bots, "bots", 500, 40, math.MaxInt, "bots of people")
 	cli.CountFlag(cmd, &b.Requests, "requests", 200, "requests for each page")
-	cli.NumberFlag(cmd, &b.Rate, "rate", 20, 1, 1_000_000, "matches finished in a second meanwhile, at most")
+	cli.NumberFlag(cmd, &b.Rate, "rate", 20, 1, 1_000_000, "the largest number of matches that are finished in a second meanwhile")
 	return measure(cmd, b)
 }

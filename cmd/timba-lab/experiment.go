@@ -30,18 +30,18 @@ func newExperiment() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "experiment [EXPERIMENT]",
 		Short: "Play a study's experiment again and compare the figures",
-		Long: "Plays an experiment of one of the studies behind the house bots again, and prints its figures\n" +
-			"beside the published ones, both with 95 % intervals. Two figures agree if their intervals have\n" +
-			"a point in common. Without a name it lists the experiments, with the time that a whole run takes.\n\n" +
-			"--scale plays fewer games or more. Where the clock limits bots, --time-scale changes the time\n" +
-			"that they have for a move, and --nodes-per-second gives them nodes instead, so that neither\n" +
-			"the machine nor what else it does matters. The seed decides all games, unless the clock does.\n\n" +
-			"Some experiments train models first, as timba-lab train does, into the directory --models, where other\n" +
-			"experiments find them. --train-scale trains them with less than the study's games, episodes or\n" +
-			"generations, by default with the part that --scale has of its games.\n\n" +
-			"After Ctrl-C the figures are those of the games that have ended. A training goes on from there when\n" +
-			"the experiment is run again, and so do the games with --out, in whose directory EXPERIMENT-games.jsonl\n" +
-			"keeps their results: a game that is in this file is not played again.\n\n" +
+		Long: "Repeats an experiment of one of the studies behind the house bots, and prints its figures beside the\n" +
+			"published ones, both with 95 % intervals. Two figures agree if their intervals have a point in common.\n" +
+			"Without a name it lists the experiments with the time of a complete run.\n\n" +
+			"--scale plays fewer or more games. If the clock limits bots, --time-scale changes their time for a move,\n" +
+			"and --nodes-per-second replaces the time by nodes, so that neither the speed nor the load of the machine\n" +
+			"matters. The seed decides all games, unless the clock limits bots.\n\n" +
+			"Some experiments train models first, as timba-lab train does. The models are stored in the directory\n" +
+			"--models, which all experiments share. --train-scale trains them with less than the study's games, episodes\n" +
+			"or generations; the default is --scale, at most 1.\n\n" +
+			"After Ctrl-C the figures are those of the games that have ended. The same command resumes the training. With\n" +
+			"--out it also resumes the games: EXPERIMENT-games.jsonl in that directory stores their results, and a game in\n" +
+			"this file is not played again.\n\n" +
 			"Exit status: 0 good, also where figures differ, 2 wrong usage or an error of timba, 3 interrupted.",
 		Example: "  timba-lab experiment\n" +
 			"  timba-lab experiment teeko-5\n" +

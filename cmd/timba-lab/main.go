@@ -16,7 +16,7 @@ func newRoot() *cobra.Command {
 	return cli.Root(&cobra.Command{
 		Use:   "timba-lab",
 		Short: "The laboratory of timba: training, experiments and measurements",
-		Long: "timba-lab trains bots for the games of timba, plays the experiments of the studies again, and measures\n" +
-			"timba itself. What it trains plays in timba: timba match brisca @net:model=FILE @greedy.",
+		Long: "timba-lab trains bots for the games of timba, repeats the experiments of published studies, and measures\n" +
+			"timba itself. timba plays the trained models as house bots: timba match brisca @net:model=FILE @greedy.",
 	}, newTrain(), newEnv(), newExperiment(), newBench(), bot)
 }

@@ -69,10 +69,10 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 	}
 	addParams(cmd, t.settings.Params())
 	flags := cmd.Flags()
-	flags.StringVar(&t.out, "out", "", "the `DIR` of the run (default: the command and the mode)")
-	flags.BoolVar(&t.resume, "resume", false, "go on with the run in --out, with the flags that it began with")
-	flags.BoolVar(&t.dry, "dry-run", false, "print what it would cost, and stop")
-	cli.NumberFlag(cmd, &t.workers, "workers", 0, 1, 256, "goroutines that work (default: one for each core); the result does not depend on it")
+	flags.StringVar(&t.out, "out", "", "the `DIR` of the run (default: named after the command and the mode)")
+	flags.BoolVar(&t.resume, "resume", false, "resume the run in --out; the other flags must be those of its start")
+	flags.BoolVar(&t.dry, "dry-run", false, "print the time, memory and disk space that the run would need, and stop")
+	cli.NumberFlag(cmd, &t.workers, "workers", 0, 1, 256, "number of goroutines (default: one for each core); the result does not depend on it")
 	return cmd
 }
 
@@ -132,8 +132,8 @@ func newTrainTeeko() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "teeko-lms",
 		Short: "Learn the weights of @teeko-lms by least mean squares",
-		Long: "Plays Teeko against an opponent, learns after each game, and prints the weights. The seed decides\n" +
-			"everything random. Play with them as @teeko-lms:weights=..., which the first line shows.",
+		Long: "Plays Teeko against an opponent, learns after each game, and prints the weights. The first line shows\n" +
+			"the bot that plays with these weights: @teeko-lms:weights=...",
 		Example: "  timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random --out teeko.txt",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -160,9 +160,9 @@ func newTrainTeeko() *cobra.Command {
 		},
 	}
 	addParams(cmd, []run.Param{
-		{Name: "games", Target: &t.Games, Min: 1, Max: 1_000_000_000, Help: "how many games to play"},
-		{Name: "mu", Target: &t.Mu, Max: 1, ExcludeMin: true, Help: "the rate of learning"},
-		run.ChoiceParam("opponent", &opponent, []string{random, self}, "who to play against"),
+		{Name: "games", Target: &t.Games, Min: 1, Max: 1_000_000_000, Help: "number of games"},
+		{Name: "mu", Target: &t.Mu, Max: 1, ExcludeMin: true, Help: "the learning rate"},
+		run.ChoiceParam("opponent", &opponent, []string{random, self}, "the opponent"),
 		{Name: "seed", Target: &t.Seed, Help: "the seed of everything random"},
 		{Name: "out", Target: &out, Help: "write the weights to this `FILE`"},
 		{Name: "from", Target: &from, Help: "begin with the weights of this `FILE`"},

@@ -39,15 +39,15 @@ var DefaultOptions = Options{Scale: 1, TimeScale: 1, MaxModelsMiB: 16 << 10}
 // Params returns descriptions of the options that users can set. Setting one changes o.
 func (o *Options) Params() []run.Param {
 	return []run.Param{
-		{Name: "scale", Target: &o.Scale, Min: 0.0001, Max: 100, Help: "how many times the study's games to play"},
-		{Name: "time-scale", Target: &o.TimeScale, Min: 0.0001, Max: 100, Help: "how many times the study's time for a move the bots have"},
+		{Name: "scale", Target: &o.Scale, Min: 0.0001, Max: 100, Help: "the number of games, as a multiple of the study's"},
+		{Name: "time-scale", Target: &o.TimeScale, Min: 0.0001, Max: 100, Help: "the bots' time for a move, as a multiple of the study's"},
 		{Name: "train-scale", Target: &o.TrainScale, Min: 0.00001, Max: 100,
-			Help: "how many times the study's games, episodes or generations models learn from (default: --scale, at most 1)"},
+			Help: "the games, episodes or generations of training, as a multiple of the study's (default: --scale, at most 1)"},
 		{Name: "nodes-per-second", Target: &o.NodeRate, Min: 1, Max: 10_000_000,
-			Help: "nodes, iterations of MCTS, that the bots have instead of a second of their time (default: the time)"},
-		{Name: "models", Target: &o.ModelsDir, Help: "keep the models that are trained in this `DIR` (default: that of the user's cache)"},
+			Help: "give the bots this number of nodes, or iterations of MCTS, for each second of their time (default: the time itself)"},
+		{Name: "models", Target: &o.ModelsDir, Help: "the `DIR` for trained models (default: in the user's cache)"},
 		{Name: "models-size", Target: &o.MaxModelsMiB, Min: 1, Max: 1 << 24,
-			Help: "MiB that they may take: the ones that were used longest ago are removed"},
+			Help: "the limit of this directory in MiB; the least recently used models are removed"},
 	}
 }
 

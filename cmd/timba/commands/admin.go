@@ -286,13 +286,14 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add NAME",
 		Short: "Make credentials for a worker and print their file, which is shown only once",
-		Long: "Makes credentials for a worker and prints their file, which is shown only once: of the server with the\n" +
-			"data directory, or, with --creds and --account-key, of the NATS cluster that timba serve --nats uses.",
+		Long: "Makes credentials for a worker and prints their file, which is shown only once. The credentials are for\n" +
+			"the server with the data directory --data or, with --creds and --account-key, for the NATS cluster that\n" +
+			"timba serve --nats uses.",
 		Example: "  timba admin worker add lab-1 --data /var/lib/timba --out lab-1.creds\n" +
 			"  timba admin worker add lab-2 --creds server.creds --account-key ACCOUNT.nk --out lab-2.creds",
 		Args: cobra.ExactArgs(1),
 	}
-	cmd.Flags().StringVar(&creds, "creds", "", "the `FILE` with the credentials of the server for a NATS cluster that exists")
+	cmd.Flags().StringVar(&creds, "creds", "", "the `FILE` with the credentials of the server for its NATS cluster")
 	cmd.Flags().StringVar(&key, "account-key", "", "the `FILE` with the key of the server's account in that cluster")
 	cmd.MarkFlagsRequiredTogether("creds", "account-key")
 	return cli.SecretFlag(cli.Result(cmd, func(cmd *cobra.Command, args []string) (made credential, err error) {
@@ -372,10 +373,10 @@ func newWorkers(f *adminFlags) *cobra.Command {
 	return cli.Result(&cobra.Command{
 		Use:   "workers",
 		Short: "Show the machines that play matches, what they play, and why one gets none",
-		Long: "Shows the server's own machine and all workers: whether they get matches and why not, their version\n" +
-			"of timba, what they play, and what they have finished since the server started. Workers with\n" +
-			"credentials that are not connected are away. With --data it shows what a running server has\n" +
-			"written in the last seconds; while none runs, all workers are away.",
+		Long: "Shows the server's own machine and all workers: whether they get matches and why not, their version of\n" +
+			"timba, what they play, and what they have finished since the server started. A worker that has\n" +
+			"credentials and is not connected is away. With --data the command shows what a running server wrote\n" +
+			"to the directory in the last seconds; if no server runs, all workers are away.",
 		Example: "  timba admin workers\n  timba admin workers --data /var/lib/timba",
 		Args:    cobra.NoArgs,
 	}, f.workers, showWorkers)

@@ -127,9 +127,9 @@ func newRerate(f *adminFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "rerate",
 		Short: "Compute all ratings again by the constants of this timba, and show how they change",
-		Long: "Computes the ratings of all ladders and of people again from the matches and games in their order:\n" +
-			"after a release that has other constants, which refuses to serve until then. The server must not\n" +
-			"run. All ratings change or none; with --dry-run nothing changes.",
+		Long: "Computes the ratings of all ladders and of people again, from the matches and games in their order. Run\n" +
+			"it after a release that has other constants for ratings: its server does not start before. The server\n" +
+			"must not run. Either all ratings change or none; with --dry-run nothing changes.",
 		Example: "  timba admin rerate --data /var/lib/timba --dry-run\n  timba admin rerate --data /var/lib/timba",
 		Args:    cobra.NoArgs,
 	}
@@ -173,10 +173,10 @@ func newStorage(f *adminFlags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "storage [DIR...]",
 		Short: "Show what a competition takes on the disk, what a match costs, and how it grows",
-		Long: "Shows the bytes of each part of the data directory and of each table, what a match of each game takes\n" +
-			"on average, what the last day and week have added, when the disk is full at this rate, and what the\n" +
-			"server would move or remove now by [storage] in its configuration. Other directories count, too: those\n" +
-			"of backups, and that of a worker. It changes nothing, and the server may run meanwhile.",
+		Long: "Shows the bytes of each part of the data directory and of each table, the average bytes of a match of each\n" +
+			"game, the growth in the last day and week, and when the disk is full at this rate. It also shows what the\n" +
+			"server would now move or remove according to [storage] in its configuration. Name the directories of\n" +
+			"backups and of a worker to count them, too. The command changes nothing, and the server may run meanwhile.",
 		Example: "  timba admin storage --data /var/lib/timba\n  timba admin storage --data /var/lib/timba --json",
 		Args:    cobra.ArbitraryArgs,
 	}

@@ -25,9 +25,9 @@ func newBots() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bots [BOT]",
 		Short: "List the bots of the competition, or one bot's versions and standings",
-		Long: "Lists the bots of the competition, or with BOT its versions and standings; a bot that is called\n" +
-			"like a command below needs timba bots show BOT. The commands below are for your own bots, show\n" +
-			"and history for any.",
+		Long: "Lists the bots of the competition, or the versions and standings of BOT. If the bot has the name of a\n" +
+			"command below, write timba bots show BOT. The commands show and history are for all bots, the others\n" +
+			"for your own.",
 		Example: "  timba bots --mine\n  timba bots mybot\n  timba bots withdraw mybot",
 		Args:    listOrOne("mine", "owner"),
 	}
@@ -35,7 +35,7 @@ func newBots() *cobra.Command {
 	cmd.Flags().StringVar(&owner, "owner", "", "only the bots of this person")
 	cmd.MarkFlagsMutuallyExclusive("mine", "owner")
 	cmd.AddCommand(newBotsChange("withdraw", "Take your bot off the ladders; its history and its name stay", (*client.Client).Withdraw),
-		newBotsChange("restore", "Bring your bot back that you have withdrawn", (*client.Client).Restore),
+		newBotsChange("restore", "Bring back a bot that you have withdrawn", (*client.Client).Restore),
 		newBotsShow(), newBotsUse(), newBotsCancel(), newBotsFetch(), newBotsHistory())
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (any, error) {
 		c, err := connect(cmd, mine)
@@ -206,8 +206,8 @@ func newBotsUse() *cobra.Command {
 	return onServer(&cobra.Command{
 		Use:   "use BOT N",
 		Short: "Let an earlier version of your bot play again",
-		Long: "Makes version N of your bot live again, which was live before: it goes on with its own rating,\n" +
-			"and the version that is live now rests.",
+		Long: "Makes an earlier version N of your bot live again. It continues with its own rating, and the version\n" +
+			"that is live now is retired.",
 		Example: "  timba bots use mybot 3",
 		Args:    cobra.ExactArgs(2),
 	}, func(cmd *cobra.Command, c *client.Client, args []string) error {
@@ -264,8 +264,8 @@ func newBotsFetch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fetch BOT[@N]",
 		Short: "Fetch what you have uploaded, byte for byte",
-		Long: "Fetches the upload of a version of your bot: the live one, or if there is none the last, unless\n" +
-			"@N names another. It is written to a file of the current directory, such as mybot-3.tar.gz.",
+		Long: "Fetches the upload of version N of your bot. Without @N it fetches the live version or, if no version\n" +
+			"is live, the latest. It writes the upload to a file in the current directory, such as mybot-3.tar.gz.",
 		Example: "  timba bots fetch mybot\n  timba bots fetch mybot@3 --out old.tar.gz",
 		Args:    cobra.ExactArgs(1),
 	}
@@ -311,13 +311,13 @@ func newBotsHistory() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history BOT[@N]",
 		Short: "How the rating of a bot has moved, match by match",
-		Long: "Shows what each match has done to the rating of a version: the live one, or if there is none the\n" +
-			"last, unless @N names another. Where a ladder has more matches than are shown, they are evenly spaced.",
+		Long: "Shows how each match has changed the rating of version N. Without @N it shows the live version or, if\n" +
+			"no version is live, the latest. If a ladder has more matches than --last, those shown are evenly spaced.",
 		Example: "  timba bots history mybot --ladder tebes-4\n  timba bots history mybot@3 --last 1000 --json",
 		Args:    cobra.ExactArgs(1),
 	}
 	cmd.Flags().StringVar(&ladder, "ladder", "", "only on this ladder")
-	cli.CountFlag(cmd, &last, "last", 20, "at most so many matches of each ladder")
+	cli.CountFlag(cmd, &last, "last", 20, "the largest number of matches of each ladder")
 	return fromServer(cmd, false, func(ctx context.Context, c *client.Client, args []string) ([]history, error) {
 		bot, n, err := service.SplitRef(args[0])
 		if err != nil {

@@ -27,15 +27,14 @@ func newConnect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "connect --bot NAME -- COMMAND [ARG...]",
 		Short: "Play in the competition with a bot that runs on this machine",
-		Long: "Connects a program on this machine to a competition: it plays while it is connected. The first\n" +
-			"time the bot is made, with a version that is marked as remote; later the same version goes on,\n" +
-			"with its rating. COMMAND is started once for each rotation of a match, as timba match does, but\n" +
-			"without a sandbox.\n\n" +
-			"The margin of the clock is larger for the wire. When the connection breaks the clock stands\n" +
-			"still, and the program has some seconds to come back, which it does by itself: only the game\n" +
-			"that it is in is lost if it takes longer. After Ctrl-C the match that is played ends first; the\n" +
-			"second Ctrl-C leaves at once.\n\n" +
-			"Exit status: 0 it has left, 2 the server refuses it or cannot be reached, 3 it left at once.",
+		Long: "Connects a program on this machine to a competition, where it plays while it is connected. The first\n" +
+			"connection makes the bot, with a version that is marked as remote. Later connections continue with\n" +
+			"this version and its rating. COMMAND is started once for each rotation of a match, as by timba match,\n" +
+			"but without a sandbox.\n\n" +
+			"The margin of the clock is larger, because of the network. If the connection breaks, the clock stops\n" +
+			"and the program reconnects by itself. If this takes more than some seconds, the bot loses the current\n" +
+			"game, but no other. After Ctrl-C the current match is finished first; a second Ctrl-C ends it at once.\n\n" +
+			"Exit status: 0 the program left, 2 the server refuses it or cannot be reached, 3 a second Ctrl-C ended it.",
 		Example: "  timba connect --bot mybot -- python3 bot.py\n" +
 			"  timba connect --bot mybot --games teeko,tebes -- ./bot",
 		Args: cobra.MinimumNArgs(1),
@@ -48,7 +47,7 @@ func newConnect() *cobra.Command {
 	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition")
 	flags.StringVar(&f.label, "label", "", "a `TEXT` that names a new version, such as 1.2")
 	flags.StringSliceVar(&f.games, "games", nil, "the `GAMES` that a new version plays, separated by commas (default: all)")
-	flags.BoolVar(&f.newVersion, "new-version", false, "make a new version, also where one is live")
+	flags.BoolVar(&f.newVersion, "new-version", false, "make a new version even if one is live")
 	flags.BoolVar(&f.singleMatch, "once", false, "leave after one match")
 	cmd.MarkFlagRequired("bot")
 	return cmd

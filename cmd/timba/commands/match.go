@@ -54,13 +54,13 @@ func newMatch() *cobra.Command {
 			"recognised main file (bot.py, bot.c, ...), such a file alone, or a command in quotes. If\n" +
 			"there are fewer bots than seats, they take the seats in turn. A bot with its own name,\n" +
 			"arguments, clock, memory or processes is written as 'cmd=BOT name=... movetime=...'.\n\n" +
-			"While it plays, the score is shown on stderr, and with --verbose each game; the result goes\n" +
+			"During the match the score is shown on stderr, and with --verbose each game. The result goes\n" +
 			"to stdout.\n\n" +
-			"--deal plays one deal of an earlier match again, --openings begins from the positions of a file:\n" +
-			"a line of text for each, as timba replay export --format text writes them, or one replay.\n\n" +
-			"With --out every game is saved when it ends. --resume resumes after Ctrl-C, a failure or a\n" +
-			"crash; a match that ends early prints that command. All is then as at the start, but for\n" +
-			"what is shown and --concurrency. With more --deals it extends the match.\n\n" +
+			"--deal plays one deal of an earlier match again. --openings begins games from the positions of a\n" +
+			"file: lines of text, as timba replay export --format text writes them, or one replay.\n\n" +
+			"With --out every game is saved when it ends. --resume DIR resumes the match after Ctrl-C, a failure\n" +
+			"or a crash; a match that ends early prints this command. The settings of the first start\n" +
+			"apply, except --concurrency, --affinity and what is shown. With more --deals it extends the match.\n\n" +
 			cli.StatusHelp(),
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
 			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
@@ -443,11 +443,11 @@ type outputFlags struct {
 
 func (f *outputFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVar(&f.interval, "score-interval", "10s", "where stderr is no terminal, a score after so many deals or so much time: `100|10s`")
+	flags.StringVar(&f.interval, "score-interval", "10s", "if stderr is no terminal, show the score after this number of deals or this time: `100|10s`")
 	flags.BoolVar(&f.quiet, "quiet", false, "show no running score")
 	flags.BoolVar(&f.verbose, "verbose", false, "show each game when it ends, in a line")
 	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
-	flags.BoolVar(&f.log, "log", false, "show both sides of every pipe, with times")
+	flags.BoolVar(&f.log, "log", false, "show all lines between the referee and the bots, with times")
 	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
 }
 

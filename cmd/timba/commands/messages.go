@@ -21,7 +21,7 @@ func newMessages() *cobra.Command {
 		Example: "  timba messages\n  timba messages --last 100 --json",
 		Args:    cobra.NoArgs,
 	}
-	cli.CountFlag(cmd, &last, "last", 20, "only so many, the newest")
+	cli.CountFlag(cmd, &last, "last", 20, "the largest number of messages, the newest")
 	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, _ []string) ([]wire.Message, error) {
 		all, err := client.Collect(c.Messages(ctx), 0)
 		shown := all[max(0, len(all)-last):]

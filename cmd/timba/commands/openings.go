@@ -32,7 +32,7 @@ func (f *startFlags) add(cmd *cobra.Command) {
 	cli.NumberFlag(cmd, &f.rotation, "rotation", -1, 0, rules.MaxSeats-1, "with --deal: play only this rotation of it")
 	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringVar(&f.openings, "openings", "", "begin with the openings of this `FILE`, lines of text or a replay")
-	cli.NumberFlag(cmd, &f.ply, "ply", -1, 0, rules.MaxPlies, "with --openings: begin after so many of their moves (default: all)")
+	cli.NumberFlag(cmd, &f.ply, "ply", -1, 0, rules.MaxPlies, "with --openings: begin after this number of their moves (default: all)")
 	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 }
 

@@ -185,10 +185,10 @@ func newReplayExport() *cobra.Command {
 		Use:   "export FILE|DIRECTORY...",
 		Short: "Export replays as a page, as a table for training, or as text",
 		Long: "Exports one replay as a self-contained HTML page that plays the game back, or one or more\n" +
-			"replays as a table, csv or json, with one row for each move: what the seat saw, its\n" +
-			"legal moves, the move it made, and how the game ended for it. As text each game is one\n" +
-			"line, with its options, its seed and its moves: to paste, and to begin matches from.\n" +
-			"A page is written next to FILE with the extension .html, rows to standard output,\n" +
+			"replays as a table, csv or json. The table has one row for each move: what the seat saw, its\n" +
+			"legal moves, its move, and its result in the game. With --format text each game is one line\n" +
+			"with its options, seed and moves, which you can paste, or give to timba match --openings.\n" +
+			"A page is written next to FILE with the extension .html, other formats to standard output,\n" +
 			"unless --out names a file (- is standard output).",
 		Example: "  timba replay export replays/games/0000-00000-0.json\n" +
 			"  timba replay export --format csv --out moves.csv replays\n" +

@@ -44,11 +44,11 @@ func newWorker() *cobra.Command {
 		Use:   "worker --nats URL --creds FILE",
 		Short: "Play matches of a competition that another machine serves",
 		Long: "Plays matches for a server that was started with --cluster or --nats: fetches the bots, plays in\n" +
-			"the same sandbox as the server, and hands in games and logs. timba admin worker add makes the\n" +
-			"credentials. The worker connects again by itself, and tells the server what it can play.\n\n" +
-			"On Ctrl-C or SIGTERM it finishes the matches that it plays and leaves; a second signal ends it at\n" +
-			"once, and the server has its matches played elsewhere.\n\n" +
-			"Exit status: 0 it has left, 2 wrong usage, or the server wants no such worker.",
+			"the same sandbox as the server, and returns games and logs. timba admin worker add makes the\n" +
+			"credentials. The worker tells the server what it can play, and reconnects by itself.\n\n" +
+			"On Ctrl-C or SIGTERM it finishes its current matches and leaves. A second signal ends it at once,\n" +
+			"and the server gives its matches to other machines.\n\n" +
+			"Exit status: 0 it has left, 2 wrong usage, or the server refuses the worker.",
 		Example: "  timba worker --nats nats://arena.example.org:4222 --creds lab-1.creds",
 		Args:    cobra.NoArgs,
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd) },
@@ -59,7 +59,7 @@ func newWorker() *cobra.Command {
 	cli.CountFlag(cmd, &f.cores, "cores", 0, "matches at the same time (default: one for each core)")
 	cli.SizeFlag(cmd, &f.memory, "memory", 0, "memory that all bots have together, as `SIZE`: 800m, 6g (default: what the machine has)")
 	flags.StringVar(&f.data, "data", "", "the `DIR` for bots and results (default: in the user's cache)")
-	cli.SizeFlag(cmd, &f.cache, "cache", cluster.DefaultCache, "how much of the disk bots may take, as `SIZE`")
+	cli.SizeFlag(cmd, &f.cache, "cache", cluster.DefaultCache, "disk space for bots, as `SIZE`")
 	flags.StringVar(&f.metrics, "metrics", "", "`address` where Prometheus finds /metrics (default: none)")
 	flags.StringVar(&f.logLevel, "log-level", "info", "lowest level that is logged: `debug|info|warn|error`")
 	flags.StringVar(&f.logFormat, "log-format", "text", "format of the log: `text|json`")
@@ -184,10 +184,10 @@ type natsFlags struct {
 func (f *natsFlags) add(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.cluster, "cluster", "", "`address` where other machines connect as workers, such as 0.0.0.0:4222 (default: none)")
-	flags.StringVar(&f.certificate, "cluster-cert", "", "`FILE` with the certificate of that address in PEM (default: one that the credentials of workers know)")
-	flags.StringVar(&f.key, "cluster-key", "", "`FILE` with its key in PEM")
+	flags.StringVar(&f.certificate, "cluster-cert", "", "`FILE` with the certificate of that address in PEM (default: a certificate that the credentials of workers contain)")
+	flags.StringVar(&f.key, "cluster-key", "", "`FILE` with the key of the certificate in PEM")
 	flags.StringVar(&f.nats, "nats", "", "the `URL` of a NATS cluster to use instead of the server's own")
-	flags.StringVar(&f.creds, "creds", "", "the `FILE` with the credentials for that cluster")
+	flags.StringVar(&f.creds, "creds", "", "the `FILE` with the credentials for the NATS cluster")
 	cmd.MarkFlagsMutuallyExclusive("cluster", "nats")
 	cmd.MarkFlagsRequiredTogether("nats", "creds")
 	cmd.MarkFlagsRequiredTogether("cluster-cert", "cluster-key")

@@ -31,9 +31,9 @@ const pieceGames = 1000
 var Method = run.Method{
 	Name: "data", File: File, Unit: "games", Version: 1,
 	Short: "Make a data set of games of Brisca or Tute to learn from",
-	Long: "Plays games of a mode with every combination of the optional rules, each as often, and writes them\n" +
-		"as " + File + " into the directory of the run. By default all moves are random; --bot names the bots\n" +
-		"that play, one for all seats or one for each. They change seats from deal to deal.",
+	Long: "Plays games of a mode, the same number for every combination of the optional rules, and writes them\n" +
+		"as " + File + " into the directory of the run. By default all moves are random. --bot names the bot that\n" +
+		"plays all seats; repeated, it names one bot for each seat. Bots change seats from deal to deal.",
 	Example: "  timba-lab train data --mode brisca2 --out data\n" +
 		"  timba-lab train data --mode tute2 --bot @greedy:noise=20 --each 500 --out strong",
 	Settings: func() run.TrainingSettings {
@@ -52,9 +52,9 @@ type Config struct {
 
 func (c *Config) Params() []run.Param {
 	return append(run.CommonParams(&c.Mode, &c.Seed),
-		run.Param{Name: "each", Target: &c.GamesPerRules, Min: 1, Max: MaxGames, Scaled: true, Help: "games of each combination of the optional rules"},
+		run.Param{Name: "each", Target: &c.GamesPerRules, Min: 1, Max: MaxGames, Scaled: true, Help: "games for each combination of the optional rules"},
 		run.Param{Name: "bot", Target: &c.Bots, Repeated: true, FlagOnly: true,
-			Help: "a `BOT` that plays, for all seats or, given often, for each (default: random moves)"},
+			Help: "the `BOT` of all seats; repeated, the bot of each seat (default: random moves)"},
 	)
 }
 

@@ -18,10 +18,10 @@ import (
 var Method = run.Method{
 	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 1, Defects: Defects,
 	Short: "Search for a net or an agent by a genetic algorithm",
-	Long: "Breeds nets that rank all moves in one pass (xn), or agents that learn by Monte Carlo from the games that they\n" +
-		"play (rl), as a study of 2024 does: the best of a generation, by games won and then by points, have\n" +
-		"children by crossover and mutation. All pairings of a generation play the same deals, each once in every\n" +
-		"rotation. Play with the model as @ga:model=DIR/model.timba.",
+	Long: "Breeds nets that rank all moves in one pass (xn), or agents that learn by Monte Carlo from their games\n" +
+		"(rl), as in a study of 2024. The best of a generation, by games won and then by points, have children by\n" +
+		"crossover and mutation. All pairings of a generation play the same deals, each once in every rotation.\n" +
+		"Play with the model as @ga:model=DIR/model.timba.",
 	Example: "  timba-lab train ga --dry-run\n" +
 		"  timba-lab train ga --generations 20 --out run\n" +
 		"  timba-lab train ga --rival @greedy --policy custom --crossover 0.9 --mutation 0.5 --mutations noise,swap --out bred\n" +
@@ -68,7 +68,7 @@ type Config struct {
 
 // Defects are the defects of the study's program that a search can reproduce.
 var Defects = []run.Defect{
-	{Name: defectLayers, Help: "all nets share their layers: they begin alike, and both children of a pair are the second"},
+	{Name: defectLayers, Help: "all nets share their layers: they begin equal, and both children of a pair equal the second"},
 	{Name: defectOutput, Help: "children do not inherit the output layer"},
 	{Name: defectTuned, Help: "the policy tuned has a crossover ratio of 0.90 instead of 0.93"},
 }
@@ -128,38 +128,38 @@ func (c *Config) commonParams() []run.Param {
 		run.Param{Name: "variant", Target: &c.Variant, Choices: Variants(),
 			Help: "what individuals are: " + Nets + " for nets, " + Agents + " for agents that learn by Monte Carlo"},
 		run.RulesParam(&c.Rules, "by chance"),
-		run.Param{Name: "rival", Target: &c.Rival, Help: "a house `BOT` that all play against, or random (default: each other)"},
-		run.Param{Name: "elite", Target: &c.KeepElite, Help: "the best stay in the next generation"},
-		run.Param{Name: "double", Target: &c.SecondRound, Help: "the best are chosen from twice as many that play a second time"},
-		run.ChoiceParam("policy", &c.Policy, PolicyNames, "how likely crossover and mutation are"),
+		run.Param{Name: "rival", Target: &c.Rival, Help: "the opponent of all individuals: a house `BOT` or random (default: each other)"},
+		run.Param{Name: "elite", Target: &c.KeepElite, Help: "the parents stay in the next generation"},
+		run.Param{Name: "double", Target: &c.SecondRound, Help: "twice as many candidates for parents play a second round"},
+		run.ChoiceParam("policy", &c.Policy, PolicyNames, "the probabilities of crossover and mutation"),
 		run.Param{Name: "crossovers", Target: &c.Crossovers, Help: "the crossovers, a `LIST` joined by commas"},
 		run.Param{Name: "mutations", Target: &c.Mutations, Help: "the mutations, a `LIST` joined by commas of " + strings.Join(MutationNames(), ", ")},
-		run.Param{Name: "crossover", Target: &c.Crossover, Max: 1, Help: "how likely crossover is with --policy custom"},
-		run.Param{Name: "mutation", Target: &c.Mutation, Max: 1, Help: "how likely mutation is with --policy custom"},
+		run.Param{Name: "crossover", Target: &c.Crossover, Max: 1, Help: "the probability of crossover with --policy custom"},
+		run.Param{Name: "mutation", Target: &c.Mutation, Max: 1, Help: "the probability of mutation with --policy custom"},
 		run.Param{Name: "population", Target: &c.Population, Min: 2, Max: MaxPopulation,
-			Help: fmt.Sprintf("nets of a generation; %d agents by default", d.Population)},
+			Help: fmt.Sprintf("individuals of a generation; %d by default with variant rl", d.Population)},
 		run.Param{Name: "best", Target: &c.Parents, Min: 2, Max: MaxPopulation,
-			Help: fmt.Sprintf("nets that have children; %d agents by default", d.Parents)},
+			Help: fmt.Sprintf("parents of a generation; %d by default with variant rl", d.Parents)},
 		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: MaxGames, Help: "games of a pairing"},
-		run.Param{Name: "generations", Target: &c.Generations, Min: 1, Max: 1_000_000, Scaled: true, Help: "how many generations to breed"},
-		run.Param{Name: "final", Target: &c.FinalGames, Max: MaxGames, Help: "games by which the model is chosen from the last best individuals"},
+		run.Param{Name: "generations", Target: &c.Generations, Min: 1, Max: 1_000_000, Scaled: true, Help: "number of generations"},
+		run.Param{Name: "final", Target: &c.FinalGames, Max: MaxGames, Help: "games to choose the model from the best individuals of the last generation"},
 	)
 }
 
 func (c *Config) netParams() []run.Param {
 	return []run.Param{
 		fit.LayersParam(&c.layersText),
-		{Name: "positions", Target: &c.Positions, Max: 100_000, Help: "compare nets by their moves in so many positions, not by games"},
-		{Name: "playouts", Target: &c.Playouts, Min: 1, Max: 10_000, Help: "random games by which each move of a position is valued"},
-		{Name: "value", Target: &c.MoveValue, Choices: []string{ValueGame, ValueTrick}, Help: "what a move in a position is worth: " + ValueGame +
-			" plays to the end of the game, " + ValueTrick + " to that of the trick and adds the study's heuristic value"},
+		{Name: "positions", Target: &c.Positions, Max: 100_000, Help: "compare nets by their moves in this number of positions instead of by games"},
+		{Name: "playouts", Target: &c.Playouts, Min: 1, Max: 10_000, Help: "random games to value each move of a position"},
+		{Name: "value", Target: &c.MoveValue, Choices: []string{ValueGame, ValueTrick}, Help: "the value of a move in a position: " + ValueGame +
+			" plays the game to its end, " + ValueTrick + " plays the trick to its end and adds the study's heuristic value"},
 	}
 }
 
 func (c *Config) agentParams() []run.Param {
 	return []run.Param{
-		run.ChoiceParam("keys", &c.Keys, policy.KeyNames(), "of variant rl: what a state is, as of timba-lab train rl"),
-		{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "of variant rl: how often an action is random"},
+		run.ChoiceParam("keys", &c.Keys, policy.KeyNames(), "of variant rl: the key of a state, as in timba-lab train rl"),
+		{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "of variant rl: the probability of a random action"},
 		rl.UntriedParam(&c.UntriedRule, "of variant rl: "),
 		rl.MemoryParam(&c.Memory, "of variant rl: MiB that all tables together may take"),
 	}

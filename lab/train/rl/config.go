@@ -35,8 +35,8 @@ const (
 // UntriedParam returns the setting for the rule for untried actions, UntriedZero or UntriedIgnored, which is
 // stored in to. The prefix is put before its help text.
 func UntriedParam(to *string, prefix string) run.Param {
-	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: prefix + "what an action counts that was never tried in a known state: " + UntriedZero +
-		", so that it is taken where all means are negative, or " + UntriedIgnored + ", so that it is taken only at random"}
+	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: prefix + "the rule for an action that was never tried in a known state: " + UntriedZero +
+		" gives it the mean 0, so that it is taken if all other means are negative; with " + UntriedIgnored + " it is taken only at random"}
 }
 
 // MemoryParam returns the setting for the memory limit of all tables together, in MiB, which is stored in
@@ -62,22 +62,22 @@ const (
 // selects the ones to reproduce.
 var Defects = []run.Defect{
 	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
-	{Name: DefectCarry, Help: "the return of one seat goes on into the next seat's"},
-	{Name: DefectLast, Help: "only a seat's last decision in a trick is kept"},
-	{Name: DefectIndex, Help: "the place among the legal cards is applied to the hand"},
+	{Name: DefectCarry, Help: "the return is not reset to 0 between two seats"},
+	{Name: DefectLast, Help: "only a seat's last decision in a trick is recorded"},
+	{Name: DefectIndex, Help: "the index of the card among the legal cards is used as an index into the hand"},
 }
 
 // Method is the training method of this package.
 var Method = run.Method{
 	Name: "rl", File: run.ModelFile, Unit: "episodes", Version: 1, Defects: Defects,
 	Short: "Learn Brisca or Tute by Monte Carlo learning",
-	Long: "Plays games of agents against themselves and keeps the mean return of each action in each state,\n" +
-		"as a study of 2024 does. The variants differ in what a state is: os has all that a player knows; ms\n" +
-		"has trump card, trick, hand, songs, cards seen and rules, and falls back on the commonest action\n" +
-		"among states with the same first three; as has an abstraction: hand, those first three alone, or\n" +
-		"kinds, which has kinds of cards instead of cards and needs little memory.\n\n" +
-		"The tables never take more than --memory. When they are full, new states are turned away, and the\n" +
-		"others go on learning. Play with the model as @rl:model=DIR/model.timba.",
+	Long: "Plays games of agents against themselves and stores the mean return of each action in each state, as in a\n" +
+		"study of 2024. The variants differ in the key of a state: os has everything that a player knows; ms has trump\n" +
+		"card, trick, hand, songs, cards seen and rules, and for an unknown key uses the most frequent action of the\n" +
+		"states with the same trump card, trick and hand; as has an abstraction: hand is trump card, trick and hand,\n" +
+		"and kinds has kinds of cards instead of cards and needs little memory.\n\n" +
+		"The tables never take more than --memory. When they are full, they reject new states and go on learning the\n" +
+		"known ones. Play with the model as @rl:model=DIR/model.timba.",
 	Example: "  timba-lab train rl --variant ms --dry-run\n" +
 		"  timba-lab train rl --variant as --episodes 100000 --out run\n" +
 		"  timba match brisca @rl:model=run/model.timba @greedy --deals 10",
@@ -123,21 +123,21 @@ func Default(mode string) Config {
 func (c *Config) Params() []run.Param {
 	return append(run.CommonParams(&c.Mode, &c.Seed),
 		run.DefectsParam(&c.Defects, Defects),
-		run.ChoiceParam("variant", &c.Variant, policy.Variants(), "what a state is"),
-		run.Param{Name: "abstraction", Target: &c.Abstraction, Help: "of variant as: one of " + strings.Join(policy.Abstractions(), ", ")},
-		run.Param{Name: "alike", Target: &c.Alike, Help: "states are equal that differ only in the names of suits that are not trumps"},
-		run.ChoiceParam("reward", &c.Reward, []string{RewardPoints, RewardHeuristic, RewardWon}, "what comes between two turns"),
+		run.ChoiceParam("variant", &c.Variant, policy.Variants(), "the key of a state"),
+		run.Param{Name: "abstraction", Target: &c.Abstraction, Help: "the abstraction of variant as: one of " + strings.Join(policy.Abstractions(), ", ")},
+		run.Param{Name: "alike", Target: &c.Alike, Help: "treat states as equal if they differ only in the names of the suits that are not trumps"},
+		run.ChoiceParam("reward", &c.Reward, []string{RewardPoints, RewardHeuristic, RewardWon}, "the reward between two turns"),
 		UntriedParam(&c.UntriedRule, ""),
 		run.RulesParam(&c.Rules, "in turn"),
 		run.Param{Name: "first-visit", Target: &c.FirstVisit, Help: "learn only from the first of equal decisions in a game"},
 		run.Param{Name: "episodes", Target: &c.Episodes, Min: 1, Max: 1_000_000_000, Scaled: true, Help: "games to play"},
-		run.Param{Name: "agents", Target: &c.Agents, Min: 1, Max: 8, Help: "agents that learn: 1 plays against itself, the seats go round among several"},
+		run.Param{Name: "agents", Target: &c.Agents, Min: 1, Max: 8, Help: "number of agents that learn: 1 plays against itself, several take the seats in rotation"},
 		MemoryParam(&c.Memory, "MiB that the tables may take"),
 		run.Param{Name: "batch", Target: &c.Batch, Min: 1, Max: 1 << 16, Help: "episodes between two updates of the tables"},
-		run.Param{Name: "visits", Target: &c.MinVisits, Min: 1, Max: MaxVisits, Help: "the model has the states that were visited at least so often"},
-		run.Param{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "how often an action is random, at first"},
-		run.Param{Name: "fall", Target: &c.EpsilonDecay, Max: 1, Help: "how much epsilon falls with each episode"},
-		run.Param{Name: "gamma", Target: &c.Gamma, Max: 1, Help: "what a reward is worth a turn earlier"},
+		run.Param{Name: "visits", Target: &c.MinVisits, Min: 1, Max: MaxVisits, Help: "the least number of visits of a state in the model"},
+		run.Param{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "the probability of a random action in the first episode"},
+		run.Param{Name: "fall", Target: &c.EpsilonDecay, Max: 1, Help: "the decrease of epsilon for each episode"},
+		run.Param{Name: "gamma", Target: &c.Gamma, Max: 1, Help: "the discount factor: the value of a reward one turn earlier"},
 		run.Param{Name: "step", Target: &c.MinStep, Max: 1, Help: "the least weight of a new return in a mean; 0 weighs all returns alike"},
 	)
 }

@@ -52,9 +52,9 @@ type Config struct {
 var Method = run.Method{
 	Name: "net", File: run.ModelFile, Unit: "generations", Version: 1,
 	Short: "Train a net that chooses a move in one pass, by play against itself",
-	Long: "Trains a net by policy iteration with rollouts: it plays against itself, tries each legal move in some of\n" +
-		"the positions by playing the game to its end, and learns by how much each was better than the mean of all.\n" +
-		"Play with the model as @net:model=DIR/model.timba.",
+	Long: "Trains a net by policy iteration with rollouts. The net plays games against itself. In some positions it\n" +
+		"tries each legal move by playing the game to its end. It learns by how much the result of each move was better\n" +
+		"than the mean of all. Play with the model as @net:model=DIR/model.timba.",
 	Example: "  timba-lab train net --mode tute2 --dry-run\n" +
 		"  timba-lab train net --generations 20 --games 200 --out run\n" +
 		"  timba match brisca @net:model=run/model.timba @greedy --deals 10",
@@ -87,16 +87,16 @@ func Default(mode string) Config {
 func (c *Config) Params() []run.Param {
 	return append(run.CommonParams(&c.Mode, &c.Seed),
 		run.Param{Name: "layers", Target: &c.layersText, Help: "the units of the hidden `LAYERS`"},
-		run.Param{Name: "from", Target: &c.modelPath, FlagOnly: true, Help: "begin with the weights of the model of this `FILE`, instead of random ones"},
+		run.Param{Name: "from", Target: &c.modelPath, FlagOnly: true, Help: "begin with the weights of the model in this `FILE` instead of random weights"},
 		run.RulesParam(&c.Rules, "by chance"),
-		run.Param{Name: "generations", Target: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "how often the net plays and learns from its games"},
+		run.Param{Name: "generations", Target: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "rounds of play and learning"},
 		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: MaxGames, Help: "games of a generation"},
-		run.Param{Name: "every", Target: &c.LessonPeriod, Min: 1, Max: MaxLessonPeriod, Help: "one decision in so many is learned from"},
-		run.Param{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "how often a move of the games is random"},
-		run.Param{Name: "margin", Target: &c.Margin, Max: MaxMargin, Help: "what all points of the cards are worth besides winning, which is worth 1"},
-		run.Param{Name: "passes", Target: &c.Passes, Min: 1, Max: MaxPasses, Help: "how often a position is learned from"},
+		run.Param{Name: "every", Target: &c.LessonPeriod, Min: 1, Max: MaxLessonPeriod, Help: "learn from one in this number of decisions"},
+		run.Param{Name: "epsilon", Target: &c.Epsilon, Max: 1, Help: "the probability of a random move in the games"},
+		run.Param{Name: "margin", Target: &c.Margin, Max: MaxMargin, Help: "the value of winning all points of the cards; winning the game has the value 1"},
+		run.Param{Name: "passes", Target: &c.Passes, Min: 1, Max: MaxPasses, Help: "passes over the positions"},
 		run.Param{Name: "batch", Target: &c.Batch, Min: 1, Max: MaxBatch, Help: "positions of a batch"},
-		run.Param{Name: "rate", Target: &c.LearningRate, Max: 1, ExcludeMin: true, Help: "the rate of learning at first; it falls to a twentieth"},
+		run.Param{Name: "rate", Target: &c.LearningRate, Max: 1, ExcludeMin: true, Help: "the initial learning rate; it falls to a twentieth"},
 	)
 }
 

@@ -37,9 +37,9 @@ const (
 // Defects are the known defects of the study's program, with their help texts. The flag --as-published
 // selects the ones to reproduce.
 var Defects = []run.Defect{
-	{Name: DefectTruncated, Help: "inputs are cut to integers in training only"},
+	{Name: DefectTruncated, Help: "inputs are cut to integers, but only in training"},
 	{Name: DefectTextLabels, Help: "labels are ordered as text"},
-	{Name: DefectNoSongs, Help: "among several songs of 20 the first is sung, without a choice"},
+	{Name: DefectNoSongs, Help: "of several songs of 20, the agent sings the first instead of choosing"},
 }
 
 // The limits of the settings.
@@ -52,9 +52,10 @@ const (
 var Method = run.Method{
 	Name: "sl", File: run.ModelFile, Unit: "rows", Version: 1, Defects: Defects,
 	Short: "Train a net by supervised learning on a data set",
-	Long: "Trains a net to tell what a move comes to, on the decisions of a data set that timba-lab train data has made:\n" +
-		"the points of its trick (p), these and a heuristic value (ph), whether the game is won (wl), or the points to the\n" +
-		"end of the game (rest). Eight rows in ten train, one validates after each epoch, one tests at the end. Play with the model as @sl:model=FILE.",
+	Long: "Trains a net to predict the outcome of a move, from the decisions in a data set of timba-lab train data.\n" +
+		"The outcome is the points of the trick (p), these points plus a heuristic value (ph), whether the game is\n" +
+		"won (wl), or the points to the end of the game (rest). Of ten rows, eight are for training, one for validation\n" +
+		"after each epoch, and one for the test at the end. Play with the model as @sl:model=FILE.",
 	Example: "  timba-lab train data --mode brisca2 --out data\n" +
 		"  timba-lab train sl --mode brisca2 --data data --out sl\n" +
 		"  timba-lab train sl --mode brisca2 --data data --variant wl --layers thirds --encoding unscaled --out sl-wl",
@@ -91,13 +92,13 @@ func (c *Config) Params() []run.Param {
 	return append(run.CommonParams(&c.Mode, &c.Seed),
 		run.DefectsParam(&c.Defects, Defects),
 		run.Param{Name: "data", Target: &c.dataPath, FlagOnly: true, Help: "the data set: its `FILE`, or the directory of its run"},
-		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: dataset.MaxGames, FlagOnly: true, Help: "how many of its games to use (default: all)"},
+		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: dataset.MaxGames, FlagOnly: true, Help: "number of games of the data set to use (default: all)"},
 		run.ChoiceParam("variant", &c.Variant, Variants, "what the net learns"),
-		run.ChoiceParam("encoding", &c.Encoding, []string{features.Scaled, features.Unscaled}, "the inputs"),
+		run.ChoiceParam("encoding", &c.Encoding, []string{features.Scaled, features.Unscaled}, "the encoding of the inputs"),
 		fit.LayersParam(&c.layersText),
 		run.Param{Name: "batch", Target: &c.Batch, Min: 1, Max: MaxBatch, Help: "rows of a batch"},
-		run.Param{Name: "epochs", Target: &c.Epochs, Min: 1, Max: MaxEpochs, Help: "how often each row is learned from"},
-		run.Param{Name: "rate", Target: &c.Rate, Max: 1, ExcludeMin: true, Help: "the rate of learning"},
+		run.Param{Name: "epochs", Target: &c.Epochs, Min: 1, Max: MaxEpochs, Help: "passes over the rows"},
+		run.Param{Name: "rate", Target: &c.Rate, Max: 1, ExcludeMin: true, Help: "the learning rate"},
 	)
 }
 
