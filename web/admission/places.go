@@ -11,18 +11,18 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits bound how many things of one kind, such as uploads, may go on at the same time: for one person, from
-// one address without a signed-in person (0 means that only Total applies), and in total.
+// Limits bound how many things of one kind, such as uploads, may go on at the same time. Person is for one
+// signed-in person, Address for everybody else at one address (0 means no limit), and Total for all together.
 type Limits struct {
 	Person, Address, Total int
 
-	Subject phrase.Text   // name of the things, in the plural
+	Subject phrase.Text   // names the things in error messages, in the plural
 	Hint    phrase.Text   // what to try when a limit is reached
-	Retry   time.Duration // after which to try again
+	Retry   time.Duration // the time after which to try again
 }
 
-// Check returns an error if a person, an address or all together have reached their limit. The arguments are
-// the current numbers.
+// Check returns an error if one more thing would exceed a limit. The arguments are how many are going on: of
+// the person, from the address, and in total.
 func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	var text phrase.Text
 	switch {
@@ -38,14 +38,14 @@ func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	return &ladder.Error{Code: ladder.TooMany, Text: text, Hint: l.Hint, Retry: l.Retry}
 }
 
-// Visitor is the person or the address that a place or a request counts for.
+// Visitor is who does something that is limited: a person, or somebody at a network address.
 type Visitor struct {
 	Person  int64 // ID of the person; 0 if nobody is signed in
 	Address netip.Addr
 }
 
-// LimitKey returns what limits count: the person at any address, or, if nobody is signed in, the address. So
-// people behind one address, such as a class, do not use up each other's places.
+// LimitKey returns the part of v that limits count: the person without the address or, if nobody is signed
+// in, the address. So people who share one address, such as a class, do not use up each other's limits.
 func (v Visitor) LimitKey() Visitor {
 	if v.Person != 0 {
 		return Visitor{Person: v.Person}
@@ -53,7 +53,8 @@ func (v Visitor) LimitKey() Visitor {
 	return v
 }
 
-// Places count what goes on at the same time, within Limits. They are safe for concurrent use.
+// Places counts things that go on at the same time, such as uploads, and keeps them within Limits. It is safe
+// for concurrent use.
 type Places struct {
 	limits Limits
 	mu     sync.Mutex
@@ -61,10 +62,11 @@ type Places struct {
 	counts map[Visitor]int
 }
 
-// NewPlaces returns places that are all free.
+// NewPlaces returns a Places with limits l in which nothing goes on.
 func NewPlaces(l Limits) *Places { return &Places{limits: l, counts: map[Visitor]int{}} }
 
-// Enter takes a place until leave is called. It returns an error if no place is free.
+// Enter counts one more thing that visitor does, until leave is called. If that would exceed a limit, it
+// returns an error.
 func (p *Places) Enter(visitor Visitor) (leave func(), err error) {
 	visitor = visitor.LimitKey()
 	p.mu.Lock()
@@ -91,7 +93,7 @@ func (p *Places) add(n int, visitor Visitor) {
 	}
 }
 
-// Count returns how many places are taken.
+// Count returns how many things are going on.
 func (p *Places) Count() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,21 +12,21 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Rate limits the requests of each key in a minute. A key may make all requests of a minute at once. A Rate
-// remembers the maxKeys keys that were used last.
+// Rate limits how many requests each key, such as an address, may make in a minute. A key may make all of
+// them at once. A Rate remembers only the maxKeys keys that were used last.
 type Rate[K comparable] struct {
-	name    string      // in the RateLimit headers
+	name    string      // names the limit in the RateLimit headers
 	subject phrase.Text // what is limited, in words for people
 	minute  int         // requests in a minute
 	now     func() time.Time
 	keys    *lru.Cache[K, *rate.Limiter]
 }
 
-// maxKeys bounds the memory of a Rate, at about 200 bytes per key.
+// maxKeys is the largest number of keys in a Rate, which needs about 200 bytes for each.
 const maxKeys = 1 << 16
 
-// NewRate returns a limit of minute requests in a minute for each key. name identifies the limit in the
-// RateLimit headers, and subject says in error messages what is limited.
+// NewRate returns a Rate that allows each key minute requests in a minute. name identifies the limit in the
+// RateLimit headers, subject says in error messages what is limited, and now returns the current time.
 func NewRate[K comparable](name string, subject phrase.Text, minute int, now func() time.Time) *Rate[K] {
 	keys, err := lru.New[K, *rate.Limiter](maxKeys)
 	if err != nil {
@@ -35,7 +35,8 @@ func NewRate[K comparable](name string, subject phrase.Text, minute int, now fun
 	return &Rate[K]{name: name, subject: subject, minute: minute, now: now, keys: keys}
 }
 
-// Admit counts a request of key and sets the RateLimit headers. Above the limit it returns an error.
+// Admit counts a request of key and sets the RateLimit headers of its answer. If the limit is exceeded, it
+// returns an error.
 func (r *Rate[K]) Admit(w http.ResponseWriter, key K) error {
 	l, ok := r.keys.Get(key)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// Account is the user's server and token. Its file in the user's configuration directory is readable only by
-// the user.
+// Account is the server that the user of the commands has signed in to, and the user's token. It is saved in
+// a file in the user's configuration directory, which only the user can read.
 type Account struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
@@ -33,7 +33,7 @@ func AccountFile() (string, error) {
 	return filepath.Join(dir, "timba", "login.json"), nil
 }
 
-// ReadAccount returns the saved account, a zero Account if none is saved.
+// ReadAccount returns the saved account, or the zero Account if none is saved.
 func ReadAccount() (Account, error) {
 	var a Account
 	path, err := AccountFile()
@@ -53,8 +53,8 @@ func ReadAccount() (Account, error) {
 	return a, nil
 }
 
-// CurrentAccount returns the saved account, overridden by the environment. A saved token is used only with
-// the server that it was saved for.
+// CurrentAccount returns the saved account with URL and Token replaced by the environment variables EnvURL
+// and EnvToken, if set. If EnvURL names another server than the saved one, the saved token is not used.
 func CurrentAccount() (Account, error) {
 	url, token := os.Getenv(EnvURL), os.Getenv(EnvToken)
 	if url != "" && token != "" {
@@ -79,7 +79,7 @@ func CurrentAccount() (Account, error) {
 	return a, nil
 }
 
-// Save writes the account, completely or not at all, and returns the path of its file.
+// Save writes the account into its file, as a whole or not at all, and returns the path of the file.
 func (a Account) Save() (path string, err error) {
 	if path, err = AccountFile(); err != nil {
 		return "", err

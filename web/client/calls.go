@@ -21,7 +21,8 @@ import (
 func part(text string) string { return "/" + url.PathEscape(text) }
 func number(n int64) string   { return "/" + strconv.FormatInt(n, 10) }
 
-// values returns a query of pairs of a name and a value. It omits empty values.
+// values returns query parameters. The arguments are names and values in turn; a parameter with the value ""
+// is omitted.
 func values(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -50,12 +51,12 @@ func (c *Client) Standings(ctx context.Context, ladder string, all bool) iter.Se
 	return pages[wire.Standing](ctx, c, "/ladders"+part(ladder)+"/standings", values("active", strconv.FormatBool(!all), "limit", "500"))
 }
 
-// Bots yields the bots of an owner, or all bots if owner is "", the oldest first.
+// Bots yields the bots of a person, or all bots if owner is "", the oldest first.
 func (c *Client) Bots(ctx context.Context, owner string) iter.Seq2[wire.Bot, error] {
 	return pages[wire.Bot](ctx, c, "/bots", values("owner", owner))
 }
 
-// MyBots yields the bots of the token's person.
+// MyBots yields the bots of the person whose token the client has.
 func (c *Client) MyBots(ctx context.Context) iter.Seq2[wire.Bot, error] {
 	return pages[wire.Bot](ctx, c, "/me/bots", nil)
 }
@@ -70,12 +71,12 @@ func (c *Client) Versions(ctx context.Context, bot string) iter.Seq2[wire.Versio
 	return pages[wire.Version](ctx, c, "/bots"+part(bot)+"/versions", nil)
 }
 
-// Withdraw removes a bot of the user from the ladders.
+// Withdraw removes a bot of the user from all ladders, until Restore.
 func (c *Client) Withdraw(ctx context.Context, bot string) (wire.Bot, error) {
 	return read[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/withdrawal"})
 }
 
-// Restore brings back a withdrawn bot of the user.
+// Restore makes a withdrawn bot of the user play again.
 func (c *Client) Restore(ctx context.Context, bot string) (wire.Bot, error) {
 	return read[wire.Bot](ctx, c, request{method: http.MethodDelete, path: "/bots" + part(bot) + "/withdrawal"})
 }
@@ -85,13 +86,13 @@ func (c *Client) UseVersion(ctx context.Context, bot string, version int) (wire.
 	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/live"}, wire.LiveVersion{Version: version})
 }
 
-// ArchiveDownload is an uploaded archive, in its original form. The caller must close Body.
+// ArchiveDownload is the download of the upload of a version, byte for byte. The caller must close Body.
 type ArchiveDownload struct {
 	Name string // file name made of bot, version and format
 	Body io.ReadCloser
 }
 
-// Upload downloads the archive of a version of a bot of the user, in its original form.
+// Upload downloads what the user has uploaded as a version of a bot, byte for byte.
 func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDownload, error) {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: "/bots" + part(bot) + "/versions" + number(int64(version)) + "/upload"})
 	if err != nil {
@@ -105,8 +106,8 @@ func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDo
 	return u, nil
 }
 
-// History returns how matches changed the rating of a version on a ladder: at most limit matches, evenly
-// spaced. Version 0 means the live version, or the last one if none is live.
+// History returns how matches on a ladder changed the rating of a version. If there are more than limit, it
+// returns that many, evenly spaced. Version 0 means the live version, or the last one if none is live.
 func (c *Client) History(ctx context.Context, bot, ladder string, version, limit int) ([]wire.Change, error) {
 	page, err := get[wire.Page[wire.Change]](ctx, c, "/bots"+part(bot)+"/history", values("ladder", ladder, "version", positive(version), "limit", strconv.Itoa(limit)))
 	return page.Items, err
@@ -118,12 +119,12 @@ func (c *Client) Stages(ctx context.Context, bot string, version int) ([]wire.St
 	return page.Items, err
 }
 
-// Stage returns one stage with its log.
+// Stage returns one stage of a version's submission, such as "build", with its log.
 func (c *Client) Stage(ctx context.Context, bot string, version int, stage string) (wire.Stage, error) {
 	return get[wire.Stage](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs"+part(stage), nil)
 }
 
-// MatchFilter selects matches. An empty field matches all.
+// MatchFilter selects matches. A field that is empty or 0 does not restrict them.
 type MatchFilter struct {
 	Ladder, Bot, State string
 	Version            int // number of a version of Bot
@@ -144,7 +145,7 @@ func (c *Client) Games(ctx context.Context, match int64) iter.Seq2[wire.Game, er
 	return pages[wire.Game](ctx, c, "/matches"+number(match)+"/games", nil)
 }
 
-// AskMatch requests an unrated match.
+// AskMatch requests an unrated match and returns it. It does not wait until the match is played.
 func (c *Client) AskMatch(ctx context.Context, m wire.AskedMatch) (wire.Match, error) {
 	return post[wire.Match](ctx, c, "/matches", m)
 }
@@ -177,8 +178,9 @@ func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReplaysAfter yields the replays after a cursor, the oldest first, until there are no more. The cursor ""
-// starts at the first replay. It resumes an interrupted stream.
+// ReplaysAfter yields the replays of a ladder, or of all matches if ladder is "", the oldest first, until
+// there are no more. It begins after the replay with the given cursor, or with the first if cursor is "". If
+// the stream breaks, it continues by itself.
 func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		failures := 0
@@ -219,11 +221,11 @@ func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.R
 	}
 }
 
-// errStopped ends a stream whose consumer has stopped.
+// errStopped is the error of a stream whose consumer wants no more items.
 var errStopped = fmt.Errorf("client: stopped")
 
-// lines calls each with every line of a stream of replays, until each returns false. An incomplete last line
-// is an error.
+// lines requests a stream of replays and calls each with every line, until each returns false; then it
+// returns errStopped. An incomplete last line is an error.
 func (c *Client) lines(ctx context.Context, path string, query url.Values, each func(wire.ReplayLine) bool) error {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"application/x-ndjson"}}})
 	if err != nil {
@@ -252,9 +254,9 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 	}
 }
 
-// Submit uploads a bot, as an archive of its directory or as the single file with the name file. kind is the
-// media type of the content. If bot is "", the manifest names the bot. body returns the content and its size;
-// it is called once for each attempt.
+// Submit uploads a bot: an archive of its directory or, if file is not "", a single file of that name. kind
+// is the media type of the content. If bot is "", the manifest in the archive names the bot. body returns the
+// content and its size in bytes; it is called for each attempt.
 func (c *Client) Submit(ctx context.Context, bot, file, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, notIdempotent: true})
 }
@@ -269,10 +271,10 @@ func (c *Client) CancelSubmission(ctx context.Context, id int64) (wire.Submissio
 	return read[wire.Submission](ctx, c, request{method: http.MethodDelete, path: "/submissions" + number(id)})
 }
 
-// followWait is how long one request waits for a change.
+// followWait is how long one request of AwaitChange waits for a change.
 const followWait = 30 * time.Second
 
-// Follow yields a submission at every change, until it is done.
+// Follow yields the state of a submission at once and after every change, until the submission is done.
 func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission, error] {
 	return func(yield func(wire.Submission, error) bool) {
 		tag := ""
@@ -290,8 +292,9 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// AwaitChange waits until the state of a submission differs from that with the ETag tag. It does not wait if
-// tag is "". It returns the new ETag, or tag if nothing changed within followWait.
+// AwaitChange waits until the state of a submission differs from the one with the ETag tag, and returns the
+// new state and its ETag as next. If nothing changes within followWait, next is tag and s is zero. If tag is
+// "", it does not wait.
 func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
@@ -312,12 +315,13 @@ func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.
 	return s, resp.Header.Get("ETag"), nil
 }
 
-// Register joins the competition. The answer contains the key of the person's first token.
+// Register opens an account for a person, and returns it with the key of its first token. invite is the code
+// of an invite, or "" if the server needs none.
 func (c *Client) Register(ctx context.Context, name, invite string) (wire.Registered, error) {
 	return post[wire.Registered](ctx, c, "/people", wire.Registration{Name: name, Invite: invite})
 }
 
-// Me returns the person of the token.
+// Me returns the person and the token that the client uses.
 func (c *Client) Me(ctx context.Context) (wire.Me, error) { return get[wire.Me](ctx, c, "/me", nil) }
 
 // Messages yields the user's messages, the oldest first.
@@ -343,7 +347,7 @@ func (c *Client) Tokens(ctx context.Context) ([]wire.Token, error) {
 	return page.Items, err
 }
 
-// AddToken makes a token.
+// AddToken creates a token of the user and returns it with its key.
 func (c *Client) AddToken(ctx context.Context, t wire.NewToken) (wire.MadeToken, error) {
 	return post[wire.MadeToken](ctx, c, "/tokens", t)
 }
@@ -359,12 +363,12 @@ func (c *Client) Invites(ctx context.Context) ([]wire.Invite, error) {
 	return page.Items, err
 }
 
-// AddInvite makes an invite.
+// AddInvite creates an invite and returns it with its code. Only admins may call it.
 func (c *Client) AddInvite(ctx context.Context, i wire.NewInvite) (wire.MadeInvite, error) {
 	return post[wire.MadeInvite](ctx, c, "/admin/invites", i)
 }
 
-// RevokeInvite revokes an unused invite.
+// RevokeInvite revokes an invite that nobody has used.
 func (c *Client) RevokeInvite(ctx context.Context, id int64) error {
 	return c.sendDelete(ctx, "/admin/invites"+number(id))
 }
@@ -374,13 +378,14 @@ func (c *Client) People(ctx context.Context) iter.Seq2[wire.Person, error] {
 	return pages[wire.Person](ctx, c, "/admin/people", nil)
 }
 
-// Machines yields the machines that play matches, with the details for admins, the server's own machine
-// first.
+// Machines yields the machines that play matches with the details for admins; the server's own machine is
+// first. Only admins may call it.
 func (c *Client) Machines(ctx context.Context) iter.Seq2[wire.Machine, error] {
 	return pages[wire.Machine](ctx, c, "/admin/machines", nil)
 }
 
-// Block blocks a person if out is true, and otherwise unblocks them.
+// Block blocks the person with this name if out is true, and otherwise unblocks the person. Only admins may
+// call it.
 func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
 	method := http.MethodDelete
 	if out {
@@ -389,7 +394,7 @@ func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person,
 	return read[wire.Person](ctx, c, request{method: method, path: "/admin/people" + part(name) + "/block"})
 }
 
-// Body returns a body for Submit that reads from memory.
+// Body returns a value for the parameter body of Client.Submit that reads data.
 func Body(data []byte) func() (io.Reader, int64) {
 	return func() (io.Reader, int64) { return bytes.NewReader(data), int64(len(data)) }
 }

@@ -1,8 +1,8 @@
-// Package client is a client of the HTTP API of a competition. Its documents are the types of package wire.
-// An error of the server is a *wire.Problem.
+// Package client is a client of the HTTP API of a competition. Package wire has the documents that it sends
+// and returns. An error that the server answers is a *wire.Problem.
 //
 // A request is repeated if the server is busy (status 429 or 503). It is also repeated if the connection
-// fails, provided that the server has answered before and that the request is idempotent.
+// fails, provided that the server has answered before and that the request may be sent twice without harm.
 package client
 
 import (
@@ -32,17 +32,17 @@ type Client struct {
 	URL   string // address of the server, without /api/v1
 	Token string // if "", requests are anonymous
 	Agent string // value of the header User-Agent
-	// Retries is the largest number of repetitions of a request.
+	// Retries is how many times a request is repeated at most.
 	Retries int
-	// OnWait, unless nil, is called before each wait for another attempt.
+	// OnWait, unless nil, is called before each wait for another attempt, with the error of the last one.
 	OnWait func(why error, wait time.Duration)
 
 	http        *http.Client
-	hasAnswered atomic.Bool // the server has answered once, so its address is right
+	hasAnswered atomic.Bool // the server has answered a request, so its address is right
 }
 
-// New returns a client of the server at an address. Without a scheme, the address means https, or http for
-// the local machine.
+// New returns a client of the server at address that uses token, or sends anonymous requests if token is "".
+// An address without a scheme means https, or http for the local machine.
 func New(address, token string) (*Client, error) {
 	full, err := cleanURL(address)
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *Client) IsUnencrypted() bool {
 
 // request is one request to the server.
 type request struct {
-	method, path string // path is that after /api/v1, with its parts escaped
+	method, path string // the path begins after /api/v1, and its parts are escaped
 	query        url.Values
 	header       http.Header
 	// body returns the body and its size; it is called for each attempt. If nil, the request has no body.
@@ -90,8 +90,9 @@ type request struct {
 	notIdempotent bool
 }
 
-// do sends a request, with repetitions, until the answer is a success or "not modified". The caller closes
-// its body.
+// do sends a request until the answer is a success or the status 304, and returns the answer. The caller must
+// close its body. The package comment says when it repeats the request; it also gives up if the server asks
+// for a wait of more than maxWait.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, q)
@@ -178,7 +179,7 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 // maxAddress is the largest size of an address and a token together, in bytes. Servers refuse more.
 const maxAddress = 16 << 10
 
-// connectionFailure says why a connection failed, without the words of package net.
+// connectionFailure says in words for people why a connection failed.
 func connectionFailure(err error) string {
 	var name *net.DNSError
 	var number syscall.Errno
@@ -195,8 +196,8 @@ func connectionFailure(err error) string {
 	return err.Error()
 }
 
-// retryAfter returns the wait that the header Retry-After asks for, 0 if it is absent. A number of seconds
-// above maxWait is cut to slightly more than maxWait.
+// retryAfter returns the time in the header Retry-After, or 0 if it is absent or invalid. A very large number
+// of seconds is reduced to a time that is still above maxWait.
 func retryAfter(resp *http.Response) time.Duration {
 	text := resp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
@@ -208,7 +209,7 @@ func retryAfter(resp *http.Response) time.Duration {
 	return 0
 }
 
-// Status returns the HTTP status of an error, 0 for an error without one.
+// Status returns the HTTP status of err if the server answered with it, otherwise 0.
 func Status(err error) int {
 	var p *wire.Problem
 	if errors.As(err, &p) {
@@ -234,12 +235,13 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	return read[T](ctx, c, request{method: http.MethodGet, path: path, query: query})
 }
 
-// post sends a document with POST, as a request that is not idempotent.
+// post sends the document doc to path with POST, and decodes the answer. It is not repeated after a failed
+// connection, because it could then be done twice.
 func post[T any](ctx context.Context, c *Client, path string, doc any) (T, error) {
 	return send[T](ctx, c, request{method: http.MethodPost, path: path, notIdempotent: true}, doc)
 }
 
-// send sends a request with a document as its body, and decodes the answer.
+// send sends the request q with the JSON document doc as its body, and decodes the answer.
 func send[T any](ctx context.Context, c *Client, q request, doc any) (T, error) {
 	data, err := json.Marshal(doc)
 	if err != nil {
@@ -254,7 +256,7 @@ func (c *Client) sendDelete(ctx context.Context, path string) error {
 	return c.doWithoutAnswer(ctx, request{method: http.MethodDelete, path: path})
 }
 
-// doWithoutAnswer sends a request whose answer has no document.
+// doWithoutAnswer sends a request and ignores the content of the answer.
 func (c *Client) doWithoutAnswer(ctx context.Context, q request) error {
 	resp, err := c.do(ctx, q)
 	if err != nil {

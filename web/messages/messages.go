@@ -32,7 +32,7 @@ var files embed.FS
 // Languages are the tags of the languages that have texts. The first one, English, is used for any other language.
 var Languages = []string{"en", "ca", "es"}
 
-// Language has the texts of one language. It does not change after All has loaded it.
+// Language has the texts of one language. It is not changed after All has loaded it.
 type Language struct {
 	Tag     string                // one of Languages
 	Numbers *message.Printer      // formats numbers
@@ -42,7 +42,8 @@ type Language struct {
 	tag language.Tag
 }
 
-// Phrase translates text. complete reports whether all parts of text have a translation.
+// Phrase translates text, a phrase of the program with its values. complete reports whether all parts of it
+// have a translation; in English it is true.
 func (l *Language) Phrase(text phrase.Text) (words string, complete bool) {
 	words, complete = text.Translate(l.Phrases)
 	return words, complete || l.Tag == Languages[0]
@@ -57,16 +58,17 @@ func (l *Language) Translate(text string) string {
 	return text
 }
 
-// PluralText is a text in its plural forms, by their names, such as "one". A text without plural forms has the only
-// form "".
+// PluralText is a text in its plural forms, by the names of the forms, such as "one". A text that has no
+// plural forms is under the name "".
 type PluralText map[string]string
 
-// forms has the names of the plural forms.
+// forms has the names of the plural forms in TOML tables.
 var forms = map[plural.Form]string{
 	plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
 }
 
-// All returns all languages in the order of Languages. It loads them once.
+// All returns all languages in the order of Languages. The first call loads them; later calls return the same
+// value.
 var All = sync.OnceValues(func() (list []*Language, err error) {
 	for _, tag := range Languages {
 		l := &Language{Tag: tag, Texts: map[string]PluralText{}, tag: language.MustParse(tag)}
@@ -84,7 +86,7 @@ var All = sync.OnceValues(func() (list []*Language, err error) {
 	return list, nil
 })
 
-// addTable adds the texts of a TOML table; prefix is the beginning of their keys.
+// addTable adds the texts of a TOML table and of the tables in it. prefix is the beginning of their keys.
 func (l *Language) addTable(prefix string, table map[string]any) {
 	for name, value := range table {
 		switch value := value.(type) {
@@ -104,8 +106,9 @@ func (l *Language) addTable(prefix string, table map[string]any) {
 	}
 }
 
-// Text returns the text with a key. args are pairs of the name of a value and the value, which replace the
-// names in the text. For a missing key it returns the key; a test ensures that all keys have texts.
+// Text returns the text with a key. args are names and values in turn: each name in braces in the text is
+// replaced by its value. If no text has the key, it returns the key; a test ensures that this does not
+// happen.
 func (l *Language) Text(key string, args ...any) string {
 	t, ok := l.Texts[key]
 	if !ok {
@@ -131,8 +134,9 @@ func (l *Language) Text(key string, args ...any) string {
 	return strings.NewReplacer(places...).Replace(text)
 }
 
-// TextsJSON returns the texts whose keys begin with one of the prefixes, as JSON for scripts: by language and
-// by the key without the prefix. It returns nil if there are none. Like json.Marshal, it escapes <, > and &.
+// TextsJSON returns the texts whose keys begin with one of the prefixes, for scripts: a JSON object from the
+// tag of each language to an object from the rest of the key to the text. It returns nil if there are no
+// texts. It escapes <, > and &.
 func TextsJSON(prefixes []string, languages ...*Language) ([]byte, error) {
 	all, none := map[string]map[string]any{}, true
 	for _, l := range languages {
@@ -148,7 +152,8 @@ func TextsJSON(prefixes []string, languages ...*Language) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// collectTexts adds the texts whose keys begin with prefix to texts, by their keys without the prefix.
+// collectTexts adds the texts whose keys begin with prefix to the map texts. The keys in the map are without
+// the prefix.
 func (l *Language) collectTexts(prefix string, texts map[string]any) {
 	for key, t := range l.Texts {
 		if name, ok := strings.CutPrefix(key, prefix); ok {
@@ -160,7 +165,7 @@ func (l *Language) collectTexts(prefix string, texts map[string]any) {
 	}
 }
 
-// maxHeader is the number of bytes of a header Accept-Language that Choose reads.
+// maxHeader is the number of bytes of the header Accept-Language that Choose reads. The rest is ignored.
 const maxHeader = 200
 
 var matcher = language.NewMatcher(func() (tags []language.Tag) {
@@ -170,8 +175,8 @@ var matcher = language.NewMatcher(func() (tags []language.Tag) {
 	return tags
 }())
 
-// Choose returns the index in Languages of the language with a tag. If there is none, it returns that of the
-// language that header, the header Accept-Language of a request, prefers.
+// Choose returns the index in Languages of the language tag. If tag is none of them, it returns that of the
+// language that header prefers, which is the header Accept-Language of a request.
 func Choose(tag, header string) int {
 	if i := slices.Index(Languages, tag); i >= 0 {
 		return i

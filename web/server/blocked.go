@@ -7,12 +7,13 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// blockedInterval is how often the server looks for blocked people in the store. A command can block people
-// next to the running server, which gets no event then.
+// blockedInterval is how often the server looks for blocked people in the store. A command of timba can block
+// people while the server runs, and the server gets no event then.
 const blockedInterval = 500 * time.Millisecond
 
-// monitorBlocked publishes an event for each person whom another process has blocked, so that everything this
-// person does ends, and calls wake for the runner. It runs until ctx ends.
+// monitorBlocked publishes an event for each person whom another process has blocked, so that the person's
+// games and connections end. It then calls wake, which makes the runner look for changes. It runs until ctx
+// ends.
 func (s *Server) monitorBlocked(ctx context.Context, wake func()) error {
 	known, err := s.Store.People.BlockedTimes(ctx)
 	if err != nil {

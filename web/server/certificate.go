@@ -19,7 +19,8 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// CheckDomain returns an error unless the server can obtain a certificate for a domain name.
+// CheckDomain returns an error unless name is a domain name for which a server can obtain a certificate: in
+// lower case ASCII, with a dot, and not an IP address.
 func CheckDomain(name string) error {
 	ascii, err := idna.Lookup.ToASCII(name)
 	if err != nil || ascii != name || !strings.Contains(name, ".") || strings.HasSuffix(name, ".") || net.ParseIP(name) != nil {
@@ -28,7 +29,8 @@ func CheckDomain(name string) error {
 	return nil
 }
 
-// openDomain makes the certificate manager, and listens on the address that redirects visitors to https.
+// openDomain creates the manager that obtains the certificate, and listens on the address for http, which
+// redirects visitors to https.
 func (s *Server) openDomain() error {
 	c := s.Config.Certificate
 	var err error
@@ -41,14 +43,15 @@ func (s *Server) openDomain() error {
 	return nil
 }
 
-// enableTLS makes web a server for https, and returns the server for the address of http.
+// enableTLS makes web serve https, and returns the server for http, which redirects visitors and answers the
+// challenges of the ACME server.
 func (s *Server) enableTLS(web *http.Server) (plain *http.Server) {
 	web.TLSConfig = s.manager.TLSConfig()
 	return middleware.NewServer(s.manager.HTTPHandler(http.HandlerFunc(s.redirectToHTTPS)), s.Log)
 }
 
-// certificateManager returns a manager that obtains the certificate of a domain, and renews it when a third
-// of its time is left.
+// certificateManager returns a manager that obtains the certificate of domain from the ACME server in c,
+// stores it in the directory dir, and renews it when a third of its time is left.
 func certificateManager(c config.Certificate, domain, dir string) (*autocert.Manager, error) {
 	client := &acme.Client{DirectoryURL: c.Directory}
 	if c.Root != "" {
@@ -72,8 +75,8 @@ func certificateManager(c config.Certificate, domain, dir string) (*autocert.Man
 	return &autocert.Manager{Prompt: autocert.AcceptTOS, Cache: autocert.DirCache(dir), HostPolicy: own, Client: client}, nil
 }
 
-// redirectToHTTPS sends visitors to the same page by https. It refuses methods with a body, which may carry a
-// secret.
+// redirectToHTTPS redirects visitors to the same page by https. It refuses methods other than GET and HEAD,
+// whose body may have a secret.
 func (s *Server) redirectToHTTPS(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "use "+s.URL(), http.StatusBadRequest)
@@ -82,15 +85,16 @@ func (s *Server) redirectToHTTPS(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, s.URL()+r.URL.RequestURI(), http.StatusMovedPermanently)
 }
 
-// Intervals between checks of the certificate, and between attempts to obtain the first one. ACME servers
+// The intervals between checks of the certificate, and between attempts to obtain it after a failure. ACME servers
 // allow few attempts in an hour.
 const (
 	certificateInterval = time.Hour
 	certificateRetry    = 15 * time.Minute
 )
 
-// monitorCertificate obtains the certificate before the first visitor needs it, and logs each new one, until
-// ctx ends. If ctx ends during an attempt, it returns after the attempt.
+// monitorCertificate obtains the certificate before the first visitor needs it, logs each new one, and logs
+// an error if it is not renewed in time, until ctx ends. If ctx ends during an attempt, it returns after the
+// attempt.
 func (s *Server) monitorCertificate(ctx context.Context) {
 	hello := &tls.ClientHelloInfo{ServerName: s.HTTP.Domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 	var last *x509.Certificate

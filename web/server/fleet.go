@@ -26,15 +26,16 @@ func (s *Server) pipeline() *submission.Pipeline {
 	return p
 }
 
-// Cluster says how workers on other machines reach the server's NATS. With the zero value they cannot.
+// Cluster says how workers on other machines reach the server, which is by NATS. If it is zero, no other
+// machine can play matches.
 type Cluster struct {
-	Listen           string // address of the server's own NATS; "" for none
-	Certificate, Key string // files in PEM for that address; if "", the server makes its own
-	URL, Creds       string // of an existing NATS cluster, in place of the server's own
+	Listen           string // the address on which the server runs NATS itself; "" means that it does not
+	Certificate, Key string // names of PEM files for that address; if "", the server creates a certificate
+	URL, Creds       string // the address and the credentials file of an existing NATS cluster to use instead
 }
 
-// openDispatcher opens the dispatcher that hands matches to other machines. It returns nil if the server has
-// no Cluster.
+// openDispatcher connects to NATS and returns the dispatcher that gives matches to other machines, or nil if
+// s.Cluster is zero. p provides the built bots that those machines need.
 func (s *Server) openDispatcher(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Dispatcher, error) {
 	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
 		return nil, nil
@@ -79,19 +80,19 @@ func (s *Server) localMachine() attempt.WorkerInfo {
 	}
 }
 
-// host answers the runner's questions about this machine.
+// host answers questions of the runner about the machine on which the server runs.
 type host struct {
 	dir          string              // for temporary files
-	sandbox      *match.Sandbox      // of bots; nil if they run without one
+	sandbox      *match.Sandbox      // the sandbox of bots; nil if they run without one
 	dispatcher   *cluster.Dispatcher // for other machines; nil if there are none
 	interpreters map[string]bool
 }
 
-// Interpreters returns the versions of the interpreters that machines report.
+// Interpreters returns the version of each interpreter, by name, on this machine.
 func (h *host) Interpreters() map[string]string { return interpreter.Versions() }
 
-// HasInterpreter reports whether an interpreter is installed. It caches the answer and must not be called
-// concurrently.
+// HasInterpreter reports whether the interpreter called name is installed on this machine. It caches the
+// answer and must not be called concurrently.
 func (h *host) HasInterpreter(name string) bool {
 	found, known := h.interpreters[name]
 	if !known {
@@ -101,7 +102,8 @@ func (h *host) HasInterpreter(name string) bool {
 	return found
 }
 
-// Check returns an error if this machine cannot play, or if jobs cannot reach other machines.
+// Check returns an error if this machine cannot play (see CheckMachine), or if the connection to NATS, over
+// which other machines get matches, has failed.
 func (h *host) Check(ctx context.Context) error {
 	if h.dispatcher != nil && h.dispatcher.Err() != nil {
 		return h.dispatcher.Err()

@@ -2,5 +2,5 @@
 
 package server
 
-// outliveLimits does nothing, as these systems have no limit on file sizes.
+// outliveLimits does nothing on this system, because it has no limit on file sizes.
 func outliveLimits() {}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 )
 
-// outliveLimits makes a write beyond the limit on file sizes fail like a write to a full disk. Without it,
-// SIGXFSZ would end the process. It catches the signal, because child processes would inherit an ignored one.
+// outliveLimits makes a write beyond the limit on file sizes (ulimit -f) fail like a write to a full disk;
+// otherwise the signal SIGXFSZ would end the process. It catches the signal, because child processes would
+// inherit an ignored one.
 func outliveLimits() { signal.Notify(make(chan os.Signal, 1), syscall.SIGXFSZ) }

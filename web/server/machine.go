@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Cores returns one core for each of n workers. If n is 0, it returns all cores that this machine can use.
+// Cores returns the numbers of n cores of this machine, one for each worker, or of all usable ones if n is 0.
+// It returns an error if the machine has too few.
 func Cores(n int) ([]int, error) {
 	all := cores.All()
 	for len(all) < runtime.NumCPU() && !bindsCores() {
@@ -33,8 +34,8 @@ func Cores(n int) ([]int, error) {
 
 func bindsCores() bool { return runtime.GOOS == "linux" }
 
-// RequireLevel returns the level of this machine's sandbox. If it is below least, the error says what is
-// missing.
+// RequireLevel returns the level of sandbox that this machine supports. If that is below least, it also
+// returns an error that says what is missing.
 func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 	report := sandbox.Probe()
 	if report.Level >= least {
@@ -50,19 +51,20 @@ func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 		report.Level, least, strings.Join(lacks, "; "))
 }
 
-// serverMemory is the memory that BotMemory leaves to the server itself, in bytes, unless that is more than
-// half of the machine's.
+// serverMemory is the memory in bytes that BotMemory leaves to the server itself. On a machine with less than
+// twice this size it leaves half.
 const serverMemory = 512 << 20
 
 // BotMemory returns the default memory of all bots together on a machine with the given memory, in bytes.
 func BotMemory(machine int64) int64 { return max(machine/2, machine-serverMemory) }
 
-// minBotMemory is the least memory to which lowerBotMemory reduces the limit of a bot, as interpreters need
-// some.
+// minBotMemory is the smallest memory limit of one bot, in bytes, that lowerBotMemory sets, because
+// interpreters need some memory.
 const minBotMemory = 128 << 20
 
-// lowerBotMemory lowers the memory limit of a bot until a match of every ladder fits into the room, if the
-// configuration allows that. It returns a notice if it has changed the limit.
+// lowerBotMemory lowers the memory limit of one bot in c and room so that a match of every ladder fits into
+// room.Total. It does so only if the operator has not set the limit. If it has lowered the limit, it returns
+// a notice for the operator, otherwise "".
 func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string, err error) {
 	beside := room.Bot - int64(c.Limits.Memory) // what a bot uses in addition to its memory limit
 	least := int64(c.Limits.Memory)
@@ -82,9 +84,9 @@ func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string,
 	return notice, nil
 }
 
-// memoryOf returns the memory that bots may use, from the configuration or as much as the machine can give.
-// If a bot gets less memory than usual, it also returns a notice. A ladder whose matches cannot fit is an
-// error.
+// memoryOf returns the memory that bots may use: what the configuration says, or what this machine can give.
+// level is that of the sandbox. If one bot gets less than usual, notice tells the operator so. It returns an
+// error if a match of some ladder does not fit.
 func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, notice string, err error) {
 	machine := sandbox.MachineMemory()
 	room.Total = int64(c.Memory)
@@ -112,15 +114,16 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, 
 	return room, notice, nil
 }
 
-// The memory of people's games: a playShare-th part of the memory of all bots, less if matches of the ladders
-// need it, but at least that of some house bots.
+// The memory for bots in games of people is 1/playShare of the memory of all bots. It is less if matches of ladders
+// need more, but at least minPlayMemory bytes.
 const (
 	playShare     = 8
 	minPlayMemory = 4 * ladder.HouseMemory
 )
 
-// reservePlayMemory takes the memory of people's games from the room of matches and returns it, in bytes. 0
-// means no limit.
+// reservePlayMemory subtracts the memory for games of people from room, which then has the memory for
+// matches, and returns it in bytes. It returns 0, which means no limit, if people cannot play or the memory
+// of bots is unlimited.
 func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	if c.Play.Games == 0 || room.Total == 0 {
 		return 0
@@ -136,7 +139,8 @@ func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	return memory
 }
 
-// memoryAdvice says what to change so that a match of some bots fits into the memory.
+// memoryAdvice returns the end of an error message that says what the operator can change so that a match of
+// this number of bots fits into room.
 func memoryAdvice(room ladder.MemoryBudget, c *config.Config, bots int) string {
 	beside := room.Bot - int64(c.Limits.Memory)
 	parts := []string{fmt.Sprintf("give them more with memory or --memory, %d MiB at least", int64(bots)*room.Bot>>20)}

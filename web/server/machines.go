@@ -21,16 +21,16 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// machinesInterval is how often a server writes its list of machines.
+// machinesInterval is how often a server writes the file with its list of machines.
 const machinesInterval = 5 * time.Second
 
-// machinesMaxAge is the greatest age of a list of a running server. If the list is older, the server no
-// longer runs.
+// machinesMaxAge is the largest age of the file with the list of machines while a server runs. An older file
+// is from a server that has stopped without deleting it.
 const machinesMaxAge = 6 * machinesInterval
 
-// machines returns a function that lists the connected machines, and those with credentials that are not
-// connected. With an existing NATS cluster, the server does not know the valid credentials, and lists only
-// connected machines.
+// machines returns a function that lists the connected machines, and the machines that have credentials but
+// are not connected. If the server uses an existing NATS cluster, it does not know who has credentials, and
+// lists only connected machines.
 func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	return func() ([]ladder.Machine, error) {
 		if s.Cluster.URL != "" {
@@ -44,19 +44,21 @@ func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	}
 }
 
-// withoutRemoved omits machines whose credentials were removed, as their connections end some seconds later.
+// withoutRemoved removes from list the machines that are not in added, which has the times when machines got
+// their credentials, by name. Connections of removed machines end only some seconds later.
 func withoutRemoved(list []ladder.Machine, added map[string]time.Time) []ladder.Machine {
 	return slices.DeleteFunc(list, func(m ladder.Machine) bool { return !m.Local && added[m.Name].IsZero() })
 }
 
-// machineList is the content of the file Dir.Machines: the machines at a time, with the details for admins.
+// machineList is the content of the file in which a running server writes its machines, with the details for
+// admins.
 type machineList struct {
 	WrittenAt time.Time      `json:"at"`
 	Machines  []wire.Machine `json:"machines"`
 }
 
 // maintainMachineList writes the list of machines into the data directory until ctx ends, and then deletes
-// it. Only timba admin workers reads it, so a failed write is logged and tried again.
+// it. Only "timba admin workers" reads it, so a failed write is only logged and tried again.
 func (s *Server) maintainMachineList(ctx context.Context, machines func() ([]ladder.Machine, error)) error {
 	runEvery(ctx, time.Tick(machinesInterval), func() {
 		if err := writeMachines(s.Dir, time.Now(), machines); err != nil {
@@ -69,7 +71,8 @@ func (s *Server) maintainMachineList(ctx context.Context, machines func() ([]lad
 	return nil
 }
 
-// writeMachines writes the list of machines into a data directory, completely or not at all.
+// writeMachines writes the result of machines, with the time now, into the data directory dir. The file is
+// replaced as a whole or not at all.
 func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Machine, error)) error {
 	all, err := machines()
 	if err != nil {
@@ -86,8 +89,9 @@ func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Mac
 	return renameio.WriteFile(dir.Machines(), data, 0o600)
 }
 
-// ReadMachines returns the machines of a data directory: the list that its running server has written, or, if
-// no server runs, those with credentials. runs reports whether a server runs.
+// ReadMachines returns the machines of the competition in the data directory dir. If its server runs, runs is
+// true and the list is what the server wrote last; otherwise the list has the machines with credentials. now
+// is the current time.
 func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs bool, err error) {
 	added, err := cluster.ReadAddTimes(dir.Fleet())
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// prepare updates the ladders and house bots in the database from the configuration, ends the games of people
-// that an earlier server left, and makes the first token.
+// prepare updates the ladders and house bots in the store from the configuration, deletes uploads that nobody
+// needs, ends the games of people that an earlier run of the server left, and creates the first token.
 func (s *Server) prepare(ctx context.Context) error {
 	if err := s.Store.Ladders.Sync(ctx, s.Config.Ladders); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	return err
 }
 
-// houseBots returns the house bots of all ladders, and those that people play against.
+// houseBots returns the house bots of all ladders in c, and those that people can choose as opponents.
 func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, err error) {
 	var names []string
 	for _, l := range c.Ladders {
@@ -69,8 +69,8 @@ func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, er
 
 const adminName = "admin"
 
-// firstToken makes an admin and a token, and writes the token into a file, if no admin has ever had one.
-// Otherwise it returns "".
+// firstToken creates an admin with a token if no admin has ever had a token, and writes the token into a file
+// of the data directory. Otherwise it returns "".
 func (s *Server) firstToken(ctx context.Context) (token string, err error) {
 	people, err := s.Store.People.List(ctx)
 	if err != nil {

@@ -45,20 +45,20 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// Options are the settings that an operator chooses for a server.
+// Options are what an operator chooses for a server.
 type Options struct {
 	Dir     datadir.Dir // data directory, an absolute path
 	HTTP    HTTP
 	Config  *config.Config
-	Level   sandbox.Level // of this machine's sandbox
+	Level   sandbox.Level // the level of this machine's sandbox
 	Cores   []int         // one core for each worker
-	Grace   time.Duration // time for running matches when the server stops
+	Grace   time.Duration // how long running matches and downloads may continue when the server stops
 	Cluster Cluster       // how other machines connect
 	Log     *slog.Logger
-	Version string // of this program
+	Version string // the version of this program
 	// Database are the options of the database: its clock and, for tests, NoSync.
 	Database store.Options
-	// Background, unless nil, runs next to the server. Its error stops the server.
+	// Background, unless nil, is called in a goroutine while the server runs. If it returns an error, the server stops.
 	Background func(context.Context) error
 }
 
@@ -70,7 +70,7 @@ type HTTP struct {
 	Domain string
 	// Proxies are the addresses of proxies whose header X-Forwarded-For is trusted.
 	Proxies []netip.Prefix
-	// Pace is the least speed of uploads and downloads. If it is zero, it is middleware.DefaultPace.
+	// Pace is the slowest permitted speed of uploads and downloads. If it is zero, it is middleware.DefaultPace.
 	Pace middleware.Pace
 }
 
@@ -86,15 +86,15 @@ type Server struct {
 	room         ladder.MemoryBudget
 	tables       *play.Tables
 	tryouts      *tryout.Tryouts
-	dayStarts    <-chan time.Time // receives when the store should be tidied; tests replace it
+	dayStarts    <-chan time.Time // gets a value every day, when maintainStorage runs; tests replace it
 	listener     net.Listener
 	httpListener net.Listener      // redirects from http to https; nil without a domain
-	manager      *autocert.Manager // of the certificate
+	manager      *autocert.Manager // obtains the certificate; nil without a domain
 	remotes      *remote.Registry
 }
 
-// Open locks and prepares the data directory, listens, and updates the database from the configuration. The
-// caller must close the server.
+// Open locks and prepares the data directory, starts to listen, and updates the database from the
+// configuration. Serve then answers requests. The caller must close the server.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{Options: o, dayStarts: time.Tick(storageInterval)}
 	err := s.open()
@@ -107,7 +107,7 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// URL returns the address of the server for other machines.
+// URL returns the address at which other machines reach the server, without a slash at the end.
 func (s *Server) URL() string {
 	address := s.listener.Addr().(*net.TCPAddr)
 	switch {
@@ -121,7 +121,7 @@ func (s *Server) URL() string {
 	return "https://" + net.JoinHostPort(s.HTTP.Domain, strconv.Itoa(address.Port))
 }
 
-// LocalURL returns the address of the server for its own machine.
+// LocalURL returns the address at which programs on the same machine reach the server.
 func (s *Server) LocalURL() string {
 	if address := s.listener.Addr().(*net.TCPAddr); s.HTTP.Domain == "" && address.IP.IsUnspecified() {
 		return fmt.Sprintf("http://127.0.0.1:%d", address.Port)
@@ -129,13 +129,13 @@ func (s *Server) LocalURL() string {
 	return s.URL()
 }
 
-// IsUnencrypted reports whether other machines reach the server without TLS.
+// IsUnencrypted reports whether other machines reach the server by plain HTTP.
 func (s *Server) IsUnencrypted() bool {
 	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !s.onLoopback()
 }
 
-// reachableIP returns the address at which other machines reach a server that listens on ip. If ip stands for
-// all addresses of this machine, it is the one that outgoing connections use.
+// reachableIP returns the address at which other machines reach a server that listens on ip. If ip means all
+// addresses of this machine, it is the address that outgoing connections use.
 func reachableIP(ip net.IP) net.IP {
 	if !ip.IsUnspecified() {
 		return ip
@@ -189,7 +189,8 @@ func (s *Server) onLoopback() bool {
 	return ok && address.IP.IsLoopback() && len(s.HTTP.Proxies) == 0 && s.HTTP.Domain == ""
 }
 
-// writeNew writes a file that only its owner can read, completely or not at all, unless the file exists.
+// writeNew writes a file that only its owner can read, as a whole or not at all. If the file exists, it does
+// nothing.
 func writeNew(path string, data []byte) error {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -207,8 +208,8 @@ func dataError(err error) error {
 	return fmt.Errorf("data: %w", err)
 }
 
-// listenError returns an error about an address that says what to try. setting is the flag or key that sets
-// the address.
+// listenError converts err, the error of listening on address, to one that says what to try. setting is the
+// flag or the key of the configuration that sets the address.
 func listenError(address, setting string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -219,7 +220,8 @@ func listenError(address, setting string, err error) error {
 	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
 
-// Serve runs the server until ctx ends or the HTTP server fails.
+// Serve answers requests, plays matches and runs everything else of the server until ctx ends or a part of it
+// fails. It returns when running matches have ended or Grace is over.
 func (s *Server) Serve(ctx context.Context) error {
 	playMemory := reservePlayMemory(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
@@ -297,7 +299,8 @@ func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	}
 }
 
-// serveWeb serves until the server is stopped. Downloads may then continue for Grace.
+// serveWeb starts the HTTP servers in group, and returns at once. When ctx ends, they accept no more
+// requests; requests in progress may continue for s.Grace.
 func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
 	if s.HTTP.Domain != "" {
 		plain := s.enableTLS(web)
@@ -328,7 +331,8 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 	})
 }
 
-// handler returns the handler of all addresses: the API, the site and the WebSocket of remote bots.
+// handler returns the handler of all addresses of the server: the API, the site and the WebSockets. machines
+// lists the machines that play.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
 		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Memory: s.room, IsAway: s.remotes.IsGone}),
@@ -390,7 +394,7 @@ func (s *Server) runner(registry *prometheus.Registry, dispatcher *cluster.Dispa
 	return runner.New(o)
 }
 
-// minDiskSpace is the free disk space, in bytes, that the server needs to resume after a failure.
+// minDiskSpace is the free disk space, in bytes, that CheckMachine requires.
 const minDiskSpace = 1 << 20
 
 // CheckMachine returns an error unless this machine can play: dir is on a disk with free space, and, if bots

@@ -12,8 +12,9 @@ import (
 // storageInterval is the time between two runs of maintainStorage.
 const storageInterval = 24 * time.Hour
 
-// maintainStorage moves old documents into files and removes unused builds, at once and then every day, until
-// ctx ends. Nothing depends on it, so a failure is logged and tried again the next time.
+// maintainStorage moves replays and logs of old matches into files and removes unused builds of bots, at once
+// and then every day, until ctx ends. Nothing else depends on it, so a failure is only logged and tried again
+// the next day.
 func (s *Server) maintainStorage(ctx context.Context, p *submission.Pipeline) error {
 	return runEvery(ctx, s.dayStarts, func() {
 		// A failure of one part must not prevent the other.

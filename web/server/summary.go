@@ -11,18 +11,18 @@ import (
 // summaryInterval is the time between two summaries in the log.
 const summaryInterval = time.Minute
 
-// summary writes what the metrics have counted into the log.
+// summary writes regularly to the log what the server has done, as counted by its metrics.
 type summary struct {
 	metrics prometheus.Gatherer
 	log     *slog.Logger
-	last    map[string]float64 // values at the last report, by name in summaryNames
+	last    map[string]float64 // the counts at the last report, by the names in summaryNames
 }
 
 // summaryNames are the names in a summary, in order. "refused" and "failed" are requests with a status of 4xx
 // and 5xx.
 var summaryNames = []string{"matches", "games", "faults", "requests", "refused", "failed"}
 
-// summaryMetrics maps the names of metrics to names in a summary.
+// summaryMetrics has the names that metrics have in a summary, by the names of the metrics.
 var summaryMetrics = map[string]string{
 	"timba_matches_finished_total": "matches",
 	"timba_games_total":            "games",
@@ -30,7 +30,7 @@ var summaryMetrics = map[string]string{
 	"timba_http_requests_total":    "requests",
 }
 
-// report logs what was counted since the last report, unless everything is 0.
+// report logs the counts since its last call, unless all of them are 0.
 func (s *summary) report() {
 	families, err := s.metrics.Gather()
 	if err != nil {

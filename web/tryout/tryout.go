@@ -1,6 +1,6 @@
-// Package tryout has a queue of the bots that people test before they submit them. It holds the queue and the
-// outcomes in memory, for a limited time. Package submission builds and plays these bots when the runner has
-// a free core.
+// Package tryout tests bots in the editor of the site before people submit them. A try-out builds a bot and
+// plays some games. The package holds the queue of try-outs and their results in memory, for a limited time.
+// Package submission builds and plays the bots when the runner has a free core.
 package tryout
 
 import (
@@ -22,35 +22,35 @@ import (
 	"github.com/timba-arena/timba/web/admission"
 )
 
-// Options are the parts of Tryouts. All are required.
+// Options are what Tryouts needs from the rest of the server. All are required.
 type Options struct {
-	// Play builds a bot and plays its games on a core. It returns the output of the build.
+	// Play builds a bot and plays its games on the core with this number. It returns the output of the build.
 	Play func(context.Context, submission.Tryout, int) (output string, err error)
 	// Memory returns the memory that a try-out needs, in bytes.
 	Memory func(game string, against ladder.Version) (int64, error)
-	Wake   func() // called when the queue has changed
+	Wake   func() // called when the runner should look for jobs
 	Log    *slog.Logger
 }
 
-// Limits bound how many try-outs may wait and run at the same time.
+// Limits bound how many try-outs may wait and run at the same time, for one person and in total.
 var Limits = admission.Limits{Person: 1, Total: 60, Subject: phrase.New("tests"), Hint: phrase.New("cancel one, or wait until it is over"), Retry: 10 * time.Second}
 
 const (
-	// Retention is how long a finished try-out is available.
+	// Retention is how long the results of a finished try-out are available.
 	Retention = time.Hour
 	// maxFinished is the largest number of finished try-outs in memory.
 	maxFinished = 50
 	// MaxText is the largest size of a bot's text, in bytes.
 	MaxText = 256 << 10
-	// maxLog is how many bytes of a bot's stderr are retained for each game. Of more, the beginning and the end
-	// are retained.
+	// maxLog is how many bytes of a bot's stderr are retained for each game. If there are more, the middle is left
+	// out.
 	maxLog = 32 << 10
 )
 
 // TryoutState is the stage of a try-out.
 type TryoutState string
 
-// States of a try-out.
+// The states of a try-out. The last four are final.
 const (
 	Waiting  TryoutState = "waiting"
 	Building TryoutState = "building"
@@ -69,16 +69,16 @@ type TryoutGame struct {
 	Stderr []string
 }
 
-// TryoutProgress is the state of a try-out with its results so far.
+// TryoutProgress is the state of a try-out with the results that it has so far.
 type TryoutProgress struct {
 	Opponent    string
 	State       TryoutState
-	Place       int         // in the queue; 1 is next, 0 means that it does not wait
+	Place       int         // place in the queue; 1 is next, 0 means that it does not wait
 	Reason      phrase.Text // why the bot failed, in the state Failed
 	BuildOutput string      // output of the build
 	Games       []TryoutGame
 	Check       *submission.TryoutCheck // nil if the check has not run
-	Revision    int                     // differs after every change
+	Revision    int                     // increases with every change
 }
 
 // IsDone reports whether the try-out has ended.
@@ -86,8 +86,7 @@ func (p TryoutProgress) IsDone() bool {
 	return p.State != Waiting && p.State != Building && p.State != Playing
 }
 
-// Tryouts are the try-outs that wait or run, and those that ended recently. The runner uses them as a Source
-// of jobs.
+// Tryouts holds the try-outs that wait or run, and those that ended recently. The runner gets jobs from it.
 type Tryouts struct {
 	Options
 	places *admission.Places
@@ -102,7 +101,7 @@ type tryout struct {
 	memory int64
 	ctx    context.Context
 	cancel context.CancelFunc
-	leave  func() // frees its place
+	leave  func() // returns its place within Limits
 
 	// Tryouts.mu guards the fields below.
 
@@ -111,10 +110,11 @@ type tryout struct {
 	changeSignal chan struct{} // closed at the next change
 }
 
-// New returns an empty queue.
+// New returns a Tryouts without try-outs.
 func New(o Options) *Tryouts { return &Tryouts{Options: o, places: admission.NewPlaces(Limits)} }
 
-// Add queues a try-out and returns its ID. It discards the owner's finished try-outs.
+// Add adds try-out t of actor to the queue and returns its ID. It discards finished try-outs of actor. It
+// returns an error if a limit is reached.
 func (x *Tryouts) Add(actor service.Actor, t submission.Tryout) (id string, err error) {
 	if err := actor.CheckScope(ladder.ScopeSubmit, "to test a bot"); err != nil {
 		return "", err
@@ -140,8 +140,9 @@ func (x *Tryouts) Add(actor service.Actor, t submission.Tryout) (id string, err 
 	return n.id, nil
 }
 
-// Next returns the first waiting try-out whose owner is not busy, as a *runner.TryoutJob. If there is none,
-// the job is nil.
+// Next returns the job of the first waiting try-out whose owner has no other job in progress, as a
+// *runner.TryoutJob. If there is none, the job is nil. The try-out stays in the queue until the runner calls
+// its Run.
 func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -153,11 +154,12 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	return nil, nil
 }
 
-// RecordStart does nothing: the try-out starts when the runner calls its Run.
+// RecordStart does nothing, because a try-out starts when the runner calls its Run.
 func (x *Tryouts) RecordStart(runner.Job) {}
 
-// update changes a try-out with do, and notifies those who wait for the change. When a try-out starts, the
-// places of the others in the queue change too. It does nothing if the try-out has ended.
+// update calls do to change try-out n, unless n has ended, and wakes the callers of Await that wait for n. If
+// n was waiting, it also wakes those that wait for other waiting try-outs, whose places may change. If do
+// ends n, update frees what n uses.
 func (x *Tryouts) update(n *tryout, do func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -183,7 +185,7 @@ func (x *Tryouts) update(n *tryout, do func()) {
 	}
 }
 
-// dropOldest removes the oldest finished try-outs above maxFinished.
+// dropOldest removes the oldest finished try-outs until at most maxFinished are left. The caller holds x.mu.
 func (x *Tryouts) dropOldest() {
 	over := len(x.all) - x.places.Count()
 	x.all = slices.DeleteFunc(x.all, func(o *tryout) bool {
@@ -233,7 +235,8 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	})
 }
 
-// newGame returns a game with the end of the tested bot's log.
+// newGame returns the game g, in which the tested bot is the first, with the lines that this bot wrote to
+// stderr, cut to maxLog bytes.
 func newGame(g *referee.GameResult) TryoutGame {
 	bot := func(seat int) int { return g.Bots[seat] }
 	var result stats.DealResult
@@ -248,7 +251,8 @@ func newGame(g *referee.GameResult) TryoutGame {
 	return game
 }
 
-// find returns the try-out with an ID if it belongs to actor.
+// find returns the try-out with this ID. It returns an error if it does not exist or does not belong to
+// actor. The caller holds x.mu.
 func (x *Tryouts) find(actor service.Actor, id string) (*tryout, error) {
 	for _, n := range x.all {
 		if n.id == id && n.owner.IsSame(actor) {
@@ -258,8 +262,8 @@ func (x *Tryouts) find(actor service.Actor, id string) (*tryout, error) {
 	return nil, ladder.Errorf(ladder.NotFound, "test the bot again", "this test does not exist, or was over an hour ago")
 }
 
-// Await returns the progress of a try-out of actor, once its revision differs from change, it has ended, or
-// ctx ends.
+// Await returns the progress of a try-out of actor. It waits until the progress has another Revision than
+// change, the try-out has ended, or ctx ends.
 func (x *Tryouts) Await(ctx context.Context, actor service.Actor, id string, change int) (TryoutProgress, error) {
 	for {
 		x.mu.Lock()
@@ -288,7 +292,7 @@ func (x *Tryouts) Await(ctx context.Context, actor service.Actor, id string, cha
 	}
 }
 
-// Cancel ends a try-out of actor.
+// Cancel stops a try-out of actor, whether it waits or runs.
 func (x *Tryouts) Cancel(actor service.Actor, id string) error {
 	x.mu.Lock()
 	n, err := x.find(actor, id)

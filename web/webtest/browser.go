@@ -26,8 +26,8 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// browserNames are the program names of Chromium. The first one has no parts that draw a desktop, and takes
-// half the time.
+// browserNames are the program names of Chromium, in the order in which Start looks for them. The first one
+// has no user interface, and takes half the time.
 var browserNames = []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"}
 
 // shared is the browser of all tests of a package.
@@ -37,10 +37,10 @@ var shared struct {
 	stop func() error
 }
 
-// M are the tests of a package that share one browser.
+// M runs the tests of a package, which share one browser. Tests is usually a *testing.M.
 type M struct{ Tests interface{ Run() int } }
 
-// Run runs the tests, closes the browser, and returns the exit code.
+// Run runs the tests, closes the browser, and returns the exit code of the tests.
 func (m M) Run() int {
 	code := m.Tests.Run()
 	shared.Lock()
@@ -108,23 +108,23 @@ func launch(path string) error {
 	return nil
 }
 
-// Tab is a tab of the browser. It records the console messages and the requests of its pages. A failure of a
-// method ends the test.
+// Tab is a tab of the browser. It records the console messages and the requests of its pages. If a method
+// fails, it ends the test.
 type Tab struct {
 	T   *testing.T
 	Ctx context.Context
-	// Home is the prefix of the addresses that pages may request: the page itself, or its server.
+	// Home is the beginning of the addresses that RequireQuiet permits: that of the server, or the page itself.
 	Home string
 
-	fail context.CancelCauseFunc // ends all waits
+	fail context.CancelCauseFunc // ends the test's waits with an error
 
 	mu       sync.Mutex
 	noise    []string
 	requests []string
 }
 
-// Open opens an address in a new tab of a browser context from Start. The tab's Home is the server of the
-// address, or else the address itself.
+// Open opens an address in a new tab of browser, a context from Start. Home of the tab is the address of its
+// server or, for a file, the address itself.
 func Open(t *testing.T, browser context.Context, address string) *Tab {
 	t.Helper()
 	home := kit.Get[*url.URL](t)(url.Parse(address))
@@ -146,7 +146,8 @@ func Open(t *testing.T, browser context.Context, address string) *Tab {
 	return b
 }
 
-// Browse starts a server as New does, and opens one of its addresses in a new tab.
+// Browse starts a server with ladders in TOML, without waiting for matches, and opens the page with this path
+// in a new tab.
 func Browse(t *testing.T, toml, path string) (*World, *Tab) {
 	t.Helper()
 	browser := Start(t)
@@ -173,8 +174,8 @@ func (b *Tab) listen(event any) {
 	}
 }
 
-// RequireQuiet requires that the pages wrote nothing to the console, and requested only addresses below Home
-// and data URLs.
+// RequireQuiet fails the test if the pages wrote anything to the console, or requested an address that
+// neither begins with Home nor is a data URL.
 func (b *Tab) RequireQuiet() {
 	b.T.Helper()
 	b.mu.Lock()
@@ -196,14 +197,14 @@ func (b *Tab) RequireQuiet() {
 	}
 }
 
-// ClearConsole forgets the console messages so far, for example that of a status 404 which the test expects.
+// ClearConsole discards the console messages up to now, such as that of a status 404 which the test expects.
 func (b *Tab) ClearConsole() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.noise = nil
 }
 
-// Requests returns the addresses that the pages have requested.
+// Requests returns the addresses that the pages of the tab have requested, in order.
 func (b *Tab) Requests() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,7 +225,7 @@ func (b *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	}
 }
 
-// Call runs a command of the DevTools protocol.
+// Call runs a command of the DevTools protocol with params in tab b, and returns its result.
 func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
 	b.T.Helper()
 	result, err := chromedp.Call(b.Ctx, command, params)
@@ -234,7 +235,8 @@ func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// Eval returns the value of a JavaScript expression. If it is a promise, Eval waits for its result.
+// Eval returns the value of a JavaScript expression in the page. If it is a promise, Eval waits for its
+// result.
 func Eval[T any](b *Tab, expression string) T {
 	b.T.Helper()
 	value, err := chromedp.Run(b.Ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -244,7 +246,7 @@ func Eval[T any](b *Tab, expression string) T {
 	return value
 }
 
-// Press sends keys to the page.
+// Press sends keys to the page, one after the other, as the keyboard does.
 func (b *Tab) Press(keys ...string) {
 	b.T.Helper()
 	for _, key := range keys {
@@ -252,9 +254,9 @@ func (b *Tab) Press(keys ...string) {
 	}
 }
 
-// Click waits until the first element that matches a selector is visible and not covered, and clicks on its
-// middle. It finds and clicks the element in one step, as a page that moves could otherwise change in
-// between.
+// Click waits until the first element that a CSS selector matches is visible and not covered, and clicks on
+// its middle. It finds and clicks the element in one step, because a page that moves could otherwise change
+// in between.
 func (b *Tab) Click(selector string) {
 	b.T.Helper()
 	kit.Until(b.T, selector+" can be clicked", func() bool {
@@ -286,8 +288,8 @@ const ClickAt = `(wanted, x, y) => {
 	return true;
 }`
 
-// Wait waits until an element matches a selector, also on a page that replaces the current one. It gives up
-// only after an error of the server or at the deadline of the test run.
+// Wait waits until a CSS selector matches an element, also on a page that replaces the current one. It gives
+// up, and ends the test, only after an error of the server or at the deadline of the tests.
 func (b *Tab) Wait(selector string) {
 	b.T.Helper()
 	var found bool
@@ -315,19 +317,20 @@ func (b *Tab) await(selector string) (bool, error) {
 	})`, selector), chromedp.EvalAwaitPromise))
 }
 
-// Attribute returns an attribute of the first element that a selector matches, "" if there is none.
+// Attribute returns the value of the attribute called name of the first element that a selector matches, or
+// "" if there is none.
 func (b *Tab) Attribute(selector, name string) string {
 	b.T.Helper()
 	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.getAttribute(%q) ?? ''`, selector, name))
 }
 
-// Attributes returns an attribute of each element that a selector matches.
+// Attributes returns the values of the attribute called name of all elements that a selector matches.
 func (b *Tab) Attributes(selector, name string) []string {
 	b.T.Helper()
 	return Eval[[]string](b, fmt.Sprintf(`[...document.querySelectorAll(%q)].map((e) => e.getAttribute(%q))`, selector, name))
 }
 
-// Count returns how many elements a selector matches.
+// Count returns the number of elements that a selector matches.
 func (b *Tab) Count(selector string) int {
 	b.T.Helper()
 	return Eval[int](b, fmt.Sprintf(`document.querySelectorAll(%q).length`, selector))
@@ -339,8 +342,8 @@ func (b *Tab) Text(selector string) string {
 	return Eval[string](b, fmt.Sprintf(`document.querySelector(%q)?.textContent ?? ''`, selector))
 }
 
-// Look sets the size of the window and whether the system prefers dark colors. It disables animations, so
-// that a page can be examined right after a change.
+// Look sets the size of the window in pixels and whether the system prefers dark colors. It disables
+// animations, so that a page can be examined right after a change.
 func (b *Tab) Look(width, height int64, dark bool) {
 	b.T.Helper()
 	scheme := "light"
@@ -353,7 +356,7 @@ func (b *Tab) Look(width, height int64, dark bool) {
 	}})
 }
 
-// Picture writes a screenshot of the whole page into dir. If dir is "", it writes none.
+// Picture writes a screenshot of the whole page into the directory dir. If dir is "", it does nothing.
 func (b *Tab) Picture(dir, name string) {
 	b.T.Helper()
 	if dir == "" {
@@ -367,7 +370,8 @@ func (b *Tab) Picture(dir, name string) {
 // AxeVersion is the version of axe-core that examines pages. script/interpreters installs it.
 const AxeVersion = "4.14.1"
 
-// axe returns the source of axe-core, which script/interpreters stores in the user's cache directory.
+// axe returns the source of axe-core, the accessibility checker that script/interpreters stores in the user's
+// cache directory.
 func axe(t *testing.T) string {
 	t.Helper()
 	cache := kit.Get[string](t)(os.UserCacheDir())
@@ -390,8 +394,8 @@ type finding struct {
 	}
 }
 
-// RequireAccessible examines the page with axe-core, by the rules of WCAG 2.2 AA and its best practices. The
-// test fails for findings that are moderate, serious or critical.
+// RequireAccessible examines the page with the accessibility checker axe-core, by the rules of WCAG 2.2 AA
+// and its best practices. The test fails if a finding is moderate, serious or critical.
 func (b *Tab) RequireAccessible() {
 	b.T.Helper()
 	if !Eval[bool](b, "typeof axe === 'object'") {

@@ -27,8 +27,8 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// StaticWorld is a served competition in which nothing is played. It has the matches that a test adds, and
-// its pages update when the test adds some.
+// StaticWorld is a served competition in which no runner plays. It has only the matches that a test adds, and
+// its pages update when that happens.
 type StaticWorld struct {
 	World
 	Ladder   *laddertest.World
@@ -37,11 +37,11 @@ type StaticWorld struct {
 	AdaToken string
 }
 
-// Hash stands in place of the hash of an upload or a program.
+// Hash is used as the hash of every upload and program in a StaticWorld.
 var Hash = strings.Repeat("5a", 32)
 
-// NewStaticWorld serves a competition with the ladders and house bots of a World. configure, unless nil,
-// changes the options of the site.
+// NewStaticWorld serves a competition with Ladders and their house bots, without matches. configure, unless
+// nil, changes the options of the site before it starts.
 func NewStaticWorld(t testing.TB, configure func(*site.Options)) *StaticWorld {
 	t.Helper()
 	s := &StaticWorld{World: World{T: t, log: new(kit.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
@@ -78,7 +78,7 @@ func NewStaticWorld(t testing.TB, configure func(*site.Options)) *StaticWorld {
 	return s
 }
 
-// NewToken returns the text of a new token of a person.
+// NewToken creates a token of person p and returns its text.
 func (s *StaticWorld) NewToken(p ladder.Person, scope ladder.Scope) string {
 	s.T.Helper()
 	text, _, err := s.Store.Sessions.AddToken(s.T.Context(), p.ID, "test", scope, time.Time{})
@@ -86,7 +86,7 @@ func (s *StaticWorld) NewToken(p ladder.Person, scope ladder.Scope) string {
 	return text
 }
 
-// MakeLive adds a version to a bot of Ada and makes it live.
+// MakeLive adds a version to the bot of person Ada with this name, with the build b, and makes it live.
 func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	s.T.Helper()
 	number := 0
@@ -101,15 +101,17 @@ func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	return s.Ladder.MakeLive(v.ID, b)
 }
 
-// Player plays as a bot. It writes the bot's stderr to log.
+// Player plays as a bot: it reads the referee's lines until they end, and writes the answers. What it writes
+// to log is stored as the bot's standard error.
 type Player func(lines io.Reader, answers, log io.Writer) error
 
-// House returns a player that plays as the house bot with a name, which has no @.
+// House returns a player that plays as the house bot with this name, such as "greedy", without @.
 func House(name string) Player {
 	return func(lines io.Reader, answers, _ io.Writer) error { return house.Run(name, lines, answers) }
 }
 
-// Illegal returns a player that answers each turn with the same move and writes a text to its log.
+// Illegal returns a player that answers each turn with move, which should be illegal, and writes text to its
+// log.
 func Illegal(move, text string) Player {
 	return func(lines io.Reader, answers, log io.Writer) error {
 		io.WriteString(log, text)
@@ -128,8 +130,8 @@ func Illegal(move, text string) Player {
 	}
 }
 
-// Play plays a match on a ladder between versions and stores it. Versions without a player are played by
-// @random.
+// Play plays a match between versions, given by their IDs, on a ladder, stores it and returns it. players has
+// the player of each version by ID; a version without one plays as @random.
 func (s *StaticWorld) Play(ladderName string, versions []int64, players map[int64]Player) ladder.Match {
 	s.T.Helper()
 	ctx := s.T.Context()
@@ -172,7 +174,7 @@ func (s *StaticWorld) Play(ladderName string, versions []int64, players map[int6
 	return m
 }
 
-// PlayEach plays a number of matches of house bots on each ladder.
+// PlayEach plays this number of matches between house bots on each ladder.
 func (s *StaticWorld) PlayEach(matches int) {
 	s.T.Helper()
 	for _, l := range s.Ladder.Config.Ladders {
@@ -189,7 +191,7 @@ func (s *StaticWorld) PlayEach(matches int) {
 	}
 }
 
-// LastFinished returns the last finished match of a ladder and its games.
+// LastFinished returns the match of a ladder that finished last, and its games.
 func (s *StaticWorld) LastFinished(ladderName string) (ladder.Match, []ladder.FinishedGame) {
 	s.T.Helper()
 	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: ladderName, State: ladder.Finished, Limit: 1})
@@ -199,7 +201,7 @@ func (s *StaticWorld) LastFinished(ladderName string) (ladder.Match, []ladder.Fi
 	return list[0], games
 }
 
-// Version returns the ID of the live version of a bot.
+// Version returns the ID of the live version of the bot with this name.
 func (s *StaticWorld) Version(bot string) int64 {
 	s.T.Helper()
 	b := kit.Get[ladder.Bot](s.T)(s.Store.Bots.Find(s.T.Context(), bot))

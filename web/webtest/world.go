@@ -1,6 +1,6 @@
 // Package webtest helps to test pages. Start and Open open pages in a real Chromium; a Tab records what a
-// page writes to the console and requests, and examines it with axe-core. New starts a real server whose
-// house bots play. A package that uses it needs a TestMain that calls Main.
+// page writes to the console and what it requests, and examines it with axe-core. New starts a real server
+// whose house bots play. A package that uses it needs a TestMain that calls Main.
 package webtest
 
 import (
@@ -31,12 +31,13 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// Main is the TestMain of a package that uses a World. Its tests share one browser.
+// Main runs the tests of a package that uses a World, and must be called by its TestMain. The tests share one
+// browser.
 func Main(m *testing.M) {
 	refereetest.Main(M{Tests: m}, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
-// Ladders are the ladders of a World: short matches between house bots.
+// Ladders is the configuration of a World in TOML: ladders with short matches between house bots.
 const Ladders = limits + `
 [[ladder]]
 name = "brisca"
@@ -63,7 +64,8 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random", "@first", "@greedy", "@greedy:noise=20"]
 `
 
-// Calm is a ladder with a single house bot, so that nothing is played before a test adds another bot.
+// Calm is a configuration in TOML with a single ladder and house bot, so that nothing is played before a test
+// adds another bot.
 const Calm = limits + `
 [[ladder]]
 name = "brisca"
@@ -74,8 +76,8 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random"]
 `
 
-// Quiet is like Calm for another game than ConnectHeldBot plays, with a clock that is long enough for a test
-// that holds a bot.
+// Quiet is a configuration like Calm whose ladder has a game that tests with ConnectHeldBot do not use, and a
+// clock that is long enough for a bot that waits.
 var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`, `"teeko"`, "movetime = 60000", "movetime = 3600000").Replace(Calm)
 
 const limits = `
@@ -84,22 +86,23 @@ time = "168h"
 requests = 100000
 `
 
-// World is a competition that is served and played.
+// World is a competition with a server and house bots that play.
 type World struct {
 	T         testing.TB
 	Server    *server.Server
-	URL       string // of the server, without a slash at the end
-	Token     string // of the admin
+	URL       string // the address of the server, without a slash at the end
+	Token     string // the token of the admin
 	limits    bundle.Limits
 	log       *kit.Output // warnings and errors
 	fullLog   *kit.Output // all messages
 	options   server.Options
 	stop      func()               // stops the server
-	setTarget func(address string) // sets the server to which a fixed URL leads
+	setTarget func(address string) // sets the server to which the URL of FixAddress leads
 }
 
-// New starts a server with ladders in TOML, or with Ladders if toml is "", and waits until each ladder has a
-// number of finished matches. The server plays until the end of the test. The test is skipped in make check.
+// New starts a server with ladders in TOML, or with Ladders if toml is "", and waits until each ladder has
+// the given number of finished matches. The server plays until the end of the test. A log with errors fails
+// the test. The test is skipped by "make check".
 func New(t testing.TB, toml string, matches int) *World {
 	t.Helper()
 	kit.Slow(t)
@@ -148,7 +151,7 @@ func (w *World) serve() {
 	}
 }
 
-// Stop stops the server. Restart starts it again with the same data. Its address then differs, unless
+// Stop stops the server. Restart starts it again with the same data. It then has another address, unless
 // FixAddress was called.
 func (w *World) Stop() {
 	w.setTarget("")
@@ -166,7 +169,7 @@ func (w *World) Restart() {
 	w.serve()
 }
 
-// SetPace restarts the server with a least speed of uploads and downloads.
+// SetPace restarts the server with p as the slowest permitted speed of uploads and downloads.
 func (w *World) SetPace(p middleware.Pace) {
 	w.T.Helper()
 	w.Stop()
@@ -174,7 +177,7 @@ func (w *World) SetPace(p middleware.Pace) {
 	w.Restart()
 }
 
-// FixAddress makes URL an address that does not change at a Restart.
+// FixAddress sets URL to an address that stays the same when the server restarts.
 func (w *World) FixAddress() {
 	w.T.Helper()
 	var address string
@@ -183,8 +186,9 @@ func (w *World) FixAddress() {
 	w.setTarget(strings.TrimPrefix(w.Server.URL(), "http://"))
 }
 
-// ConnectHeldBot connects a remote bot that stops before its fourth move of a game until free is called, and
-// requests an unrated match with it. It returns the ID of the match once the bot has stopped.
+// ConnectHeldBot connects a remote bot, which plays game, and requests an unrated match of it with this
+// number of deals. The bot waits before its fourth move until free is called. ConnectHeldBot returns the ID
+// of the match once the bot waits.
 func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()) {
 	w.T.Helper()
 	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -237,7 +241,8 @@ func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()
 	return m.ID, free
 }
 
-// await waits until each ladder has a number of finished matches.
+// await waits until each ladder has the given number of finished matches. finished receives an event when a
+// match finishes.
 func (w *World) await(finished <-chan events.Event, matches int) {
 	w.T.Helper()
 	for {
@@ -262,7 +267,7 @@ func (w *World) Must(err error) {
 // Log returns everything that the server has logged, including requests.
 func (w *World) Log() string { return w.fullLog.String() }
 
-// Archive packs a bot's directory as an upload.
+// Archive returns the files of a bot's directory as an archive for an upload.
 func (w *World) Archive(dir string) []byte {
 	w.T.Helper()
 	p := kit.Get[*bundle.Archive](w.T)(bundle.Pack(dir, w.limits))
@@ -275,19 +280,20 @@ type Answer struct {
 	Body   string
 }
 
-// Client returns a client that stores cookies and follows no redirects.
+// Client returns an HTTP client that stores cookies and does not follow redirects.
 func (w *World) Client() *http.Client {
 	jar := kit.Get[*cookiejar.Jar](w.T)(cookiejar.New(nil))
 	return &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 }
 
-// Get fetches an address. headers are pairs of a name and a value.
+// Get fetches the page with this path. headers are names and values in turn.
 func (w *World) Get(c *http.Client, path string, headers ...string) Answer {
 	w.T.Helper()
 	return w.do(c, http.MethodGet, path, "", headers)
 }
 
-// Post sends a form like a page of the server.
+// Post sends a form, encoded as in a URL, to the page with this path, with the headers of a browser that
+// shows a page of the server. headers are more names and values in turn.
 func (w *World) Post(c *http.Client, path, form string, headers ...string) Answer {
 	w.T.Helper()
 	return w.do(c, http.MethodPost, path, form, append([]string{"Content-Type", "application/x-www-form-urlencoded", "Origin", w.URL}, headers...))
@@ -305,7 +311,7 @@ func (w *World) do(c *http.Client, method, path, body string, headers []string) 
 	return Answer{resp.StatusCode, resp.Header, string(data)}
 }
 
-// SignIn signs a client in with a token.
+// SignIn signs the client c in with a token, as the sign-in form does.
 func (w *World) SignIn(c *http.Client, token string) {
 	w.T.Helper()
 	if a := w.Post(c, "/sign-in", "next=/&token="+token); a.Status != http.StatusSeeOther {

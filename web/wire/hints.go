@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// hints maps the formats of the hints of package ladder to the words of the API and of the commands.
+// hints maps the hints in errors of package ladder, which name no interface, to those of the API and of the
+// commands.
 var hints = map[string]string{
 	ladder.HintBots:        "timba bots lists them",
 	ladder.HintVersions:    "timba bots %s lists them",
@@ -38,7 +39,8 @@ var hints = map[string]string{
 	ladder.HintStart:       "name the directory of a server, or start one there with timba serve --data %s",
 }
 
-// HintText returns hint in the words of the API and of the commands, which name commands of timba.
+// HintText returns hint, the advice in an error, as the API and the commands show it: it names commands of
+// timba.
 func HintText(hint phrase.Text) string {
 	text, _ := hint.Translate(hints)
 	return text

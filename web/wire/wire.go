@@ -92,8 +92,8 @@ type Standing struct {
 	LastMatchAt time.Time `json:"last_match,omitzero"`
 }
 
-// Fit is the maximum-likelihood estimate of a rating, from all matches of a ladder. A value is nil if the
-// matches do not bound it, such as the rating of a version that has won every game.
+// Fit is an estimate of a rating by maximum likelihood from all matches of a ladder. A value is nil if the
+// matches do not bound it, for example because the version has won every game.
 type Fit struct {
 	_         struct{} `doc:"The maximum-likelihood rating over all matches; null if the matches do not bound it. Absent before the first fit."`
 	Elo       *float64 `json:"elo"`

@@ -15,7 +15,7 @@ import (
 	"strings"
 )
 
-// Page is the data of the documentation page.
+// Page is the data of the page that documents the API.
 type Page struct {
 	Intro  string
 	Bearer string  // how a request is authorized
@@ -23,13 +23,13 @@ type Page struct {
 	Types  []Type  // in alphabetical order
 }
 
-// Group has the operations whose first tag is Name.
+// Group has the operations that belong together: their first tag in the OpenAPI document is Name.
 type Group struct {
 	Name       string
 	Operations []Operation
 }
 
-// Operation is one method of one path.
+// Operation is what one HTTP method does at one path.
 type Operation struct {
 	ID, Method, Path, Summary, Description string
 	Scope                                  string // the scope that the token needs; "" if it needs no token
@@ -41,7 +41,7 @@ type Operation struct {
 	Answers                                []Answer
 }
 
-// Field is a parameter, a content of a body or an answer, or a member of a JSON document.
+// Field describes a value: a parameter, the content of a body or an answer, or a member of a JSON document.
 type Field struct {
 	Name, Type, Note string
 	Location         string // where a parameter is, such as "query"; "" for other fields
@@ -49,13 +49,13 @@ type Field struct {
 	Required         bool
 }
 
-// Answer is the answer of an operation with one status.
+// Answer describes the answer of an operation with one HTTP status.
 type Answer struct {
 	Status, Description string
 	Fields              []Field // one for each media type; for a schema without a name, its members
 }
 
-// Type is a named schema.
+// Type describes a JSON type that has a name in the OpenAPI document.
 type Type struct {
 	Name, Type, Description string
 	Members                 []Field
@@ -134,8 +134,8 @@ func joinTexts(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), " ")
 }
 
-// field describes a value. ref is its schema or a reference to it; a nil ref means that the value has no
-// schema.
+// field returns the description of a value called name. ref is its schema or a reference to it; nil means
+// that the value has no schema.
 func (d *document) field(name string, ref *schema, required bool) Field {
 	f := Field{Name: name, Required: required}
 	if ref == nil {
@@ -170,7 +170,7 @@ func (d *document) members(ref *schema) (list []Field) {
 	return append(list, optional...)
 }
 
-// example returns a curl command that sends a request to o.
+// example returns a curl command that sends a request to operation o. body is the schema of its body, or nil.
 func (d *document) example(o *Operation, body *schema) string {
 	path := o.Path
 	var query []string
@@ -207,13 +207,13 @@ func (d *document) example(o *Operation, body *schema) string {
 	return command + " \"$URL" + path + `"`
 }
 
-// samples has the values of parameters and members in examples, by name.
+// samples has the example values of parameters and members that have these names.
 var samples = map[string]string{
 	"ladder": "brisca-2", "bot": "mybot", "person": "anna", "name": "anna", "stage": "build", "scope": "submit", "seat": "0",
 }
 
-// sample returns an example value. ref is its schema or a reference to it. An object has its required members
-// and those in samples.
+// sample returns an example value for a schema; ref is the schema or a reference to it. An example object has
+// its required members and those in samples.
 func (d *document) sample(ref *schema) any {
 	s := d.schema(ref)
 	switch {

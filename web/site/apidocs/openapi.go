@@ -63,7 +63,7 @@ type schema struct {
 	AllOf                        []*schema
 }
 
-// types are the JSON types that a value may have. JSON Schema writes a single one as a string.
+// types are the JSON types that a value may have. In JSON, a single type is a string instead of an array.
 type types []string
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -76,7 +76,8 @@ func (t *types) UnmarshalJSON(data []byte) error {
 	return json.Unmarshal(data, (*[]string)(t))
 }
 
-// resolve returns the component that ref names, or here if ref is "".
+// resolve returns the entry of components to which ref, such as "#/components/schemas/Bot", refers. If ref is
+// "", it returns here.
 func resolve[T any](ref string, here *T, components map[string]*T) *T {
 	if ref == "" {
 		return here
@@ -86,7 +87,8 @@ func resolve[T any](ref string, here *T, components map[string]*T) *T {
 
 func (d *document) schema(s *schema) *schema { return resolve(s.Ref, s, d.Components.Schemas) }
 
-// schemaName returns the name of the schema that ref names, or "" if ref is "".
+// schemaName returns the last part of ref, a reference to a schema, which is the name of the schema, or "" if
+// ref is "".
 func schemaName(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
 
 func (s *schema) hasType(name string) bool { return len(s.Type) == 1 && s.Type[0] == name }
