@@ -88,7 +88,8 @@ func (h *Dispatcher) machine(name string) *machine {
 }
 
 // recordHeartbeat updates the machine that sent b and returns the answer. If the machine sends more than
-// MaxHeartbeats, ok is false and it gets no answer.
+// MaxHeartbeats, ok is false and it gets no answer. Unreadable heartbeats do not count, because another user
+// may have sent them.
 func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -29,7 +29,8 @@ type matchFaults struct {
 	unstarted   bool // whether its first fault was that the bot did not start
 }
 
-// isSpoiled reports whether the version has had so many faults that it spoiled the match.
+// isSpoiled reports whether the version had so many faults that the referee no longer started it, or faults in
+// at least half of the games.
 func (m matchFaults) isSpoiled() bool {
 	return m.faults >= referee.MaxFaults || m.faultyGames > 0 && 2*m.faultyGames >= m.games
 }

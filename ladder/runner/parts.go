@@ -91,12 +91,12 @@ type Remotes interface {
 	Bot(ladder.Version, *ladder.Match) match.Contestant
 	// IsReady reports whether a version can start a match.
 	IsReady(version int64) bool
-	// IsGone reports whether a version has been away for longer than a match waits for it.
+	// IsGone reports whether a version has been disconnected for longer than a match waits for it.
 	IsGone(version int64) bool
 	// Reserve claims a version for a match, until Release. It returns false if the version is not ready.
 	Reserve(version int64) bool
 	Release(version int64)
-	// Changes returns a channel that receives after versions became ready or left.
+	// Changes returns a channel that receives a value after versions have become ready or have disconnected.
 	Changes() <-chan struct{}
 }
 
@@ -104,7 +104,8 @@ type Remotes interface {
 type Fleet interface {
 	// Machines returns the connected machines, including those that are refused or draining.
 	Machines() []attempt.WorkerInfo
-	// Changes returns a channel that receives after machines came, left or changed. The fleet never blocks on it.
+	// Changes returns a channel that receives a value after machines have connected, disconnected or changed. The
+	// fleet never blocks on it.
 	Changes() <-chan struct{}
 	// Play sends a job to a machine, waits for its result and calls accept once with it.
 	//
