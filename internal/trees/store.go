@@ -421,7 +421,7 @@ func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, er
 			done.Bytes += e.Bytes
 			done.RemainingBytes -= e.Bytes
 		}
-		unused = s.findAbandoned()
+		unused = s.cleanUp()
 		return err
 	})
 	for _, path := range unused {
@@ -431,10 +431,10 @@ func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, er
 	return done, err
 }
 
-// findAbandoned deletes the lock files of entries that do not exist. It returns the directories of
+// cleanUp deletes the lock files of entries that do not exist. It returns the directories of
 // unfinished and removed entries that no process works on, which the caller must delete. The caller must
 // hold the lock of the store's directory.
-func (s *Store) findAbandoned() (dirs []string) {
+func (s *Store) cleanUp() (dirs []string) {
 	names, _ := os.ReadDir(s.workPath(""))
 	for _, n := range names {
 		path := s.workPath(n.Name())

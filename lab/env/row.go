@@ -40,8 +40,8 @@ var bitBytes = func() (s [256]uint64) {
 	return s
 }()
 
-// cards writes a plane of a set of cards.
-func (r *rowWriter) cards(name string, cards baraja.Set) {
+// writeCards writes a plane of a set of cards.
+func (r *rowWriter) writeCards(name string, cards baraja.Set) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, baraja.Cards})
 		return
@@ -57,12 +57,12 @@ func (r *rowWriter) putCards(cards baraja.Set) {
 	r.plane += baraja.Cards
 }
 
-// seatCards writes a plane for each seat, from the observing one, seat, on in the order of turns, with the
+// writeSeatCards writes a plane for each seat, from the observing one, seat, on in the order of turns, with the
 // cards that cards has for it. If from is 1, the observing seat is left out.
-func (r *rowWriter) seatCards(name string, from, seat int, cards []baraja.Set) {
+func (r *rowWriter) writeSeatCards(name string, from, seat int, cards []baraja.Set) {
 	if r.layout != nil {
 		for n := from; n < len(cards); n++ {
-			r.cards(fmt.Sprintf("%s+%d", name, n), 0)
+			r.writeCards(fmt.Sprintf("%s+%d", name, n), 0)
 		}
 		return
 	}
@@ -76,9 +76,9 @@ func (r *rowWriter) seatCards(name string, from, seat int, cards []baraja.Set) {
 	}
 }
 
-// board writes a plane of size*size squares from a bit board. In the bit board, each row starts apart bits
+// writeBoard writes a plane of size*size squares from a bit board. In the bit board, each row starts apart bits
 // after the previous one.
-func (r *rowWriter) board(name string, board uint64, size, apart int) {
+func (r *rowWriter) writeBoard(name string, board uint64, size, apart int) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, size * size})
 		return
@@ -101,8 +101,8 @@ func (r *rowWriter) add(name string, n int) {
 	r.number += 2
 }
 
-// flag writes 1 for true and 0 for false.
-func (r *rowWriter) flag(name string, on bool) {
+// writeFlag writes 1 for true and 0 for false.
+func (r *rowWriter) writeFlag(name string, on bool) {
 	if on {
 		r.add(name, 1)
 	} else {
@@ -110,9 +110,9 @@ func (r *rowWriter) flag(name string, on bool) {
 	}
 }
 
-// seatNumbers writes what number returns for each seat, from the observing one, seat, on in the order of
+// writeSeatNumbers writes what number returns for each seat, from the observing one, seat, on in the order of
 // turns.
-func (r *rowWriter) seatNumbers(name string, players, seat int, number func(seat int) int) {
+func (r *rowWriter) writeSeatNumbers(name string, players, seat int, number func(seat int) int) {
 	if r.layout != nil {
 		for n := range players {
 			r.add(fmt.Sprintf("%s+%d", name, n), 0)
@@ -129,10 +129,10 @@ func (r *rowWriter) seatNumbers(name string, players, seat int, number func(seat
 	}
 }
 
-// tricks writes planes with the card that each seat has played to the current trick, which begins with the
+// writeTricks writes planes with the card that each seat has played to the current trick, which begins with the
 // leader's card, and planes with the cards that each has played so far, played. The order starts with the
 // observing seat, whose card in the trick is left out.
-func (r *rowWriter) tricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
+func (r *rowWriter) writeTricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
 	var lies [rules.MaxSeats]baraja.Set
 	for _, c := range trick {
 		lies[leader] = cardSet(c)
@@ -140,8 +140,8 @@ func (r *rowWriter) tricks(leader int, trick []baraja.Card, seat int, played []b
 			leader = 0
 		}
 	}
-	r.seatCards("trick", 1, seat, lies[:len(played)])
-	r.seatCards("played", 0, seat, played)
+	r.writeSeatCards("trick", 1, seat, lies[:len(played)])
+	r.writeSeatCards("played", 0, seat, played)
 }
 
 func cardSet(c baraja.Card) baraja.Set { return baraja.Set(0).With(c) }
@@ -155,65 +155,65 @@ func relative(seat, from, players int) int {
 	return seat
 }
 
-// table writes the part of an observation that Brisca and Tute have in common, as the given seat sees it.
-func (r *rowWriter) table(t *baraja.Table, seat int) {
+// writeTable writes the part of an observation that Brisca and Tute have in common, as the given seat sees it.
+func (r *rowWriter) writeTable(t *baraja.Table, seat int) {
 	players := int(t.Players)
 	var played [baraja.TableSeats]baraja.Set
 	t.PlayedBy(&played)
-	r.cards("hand", t.Hands[seat])
-	r.cards("trump", cardSet(t.Trump))
-	r.tricks(int(t.Leader), t.Trick(), seat, played[:players])
-	r.seatCards("known", 0, seat, t.KnownCards[:players])
+	r.writeCards("hand", t.Hands[seat])
+	r.writeCards("trump", cardSet(t.Trump))
+	r.writeTricks(int(t.Leader), t.Trick(), seat, played[:players])
+	r.writeSeatCards("known", 0, seat, t.KnownCards[:players])
 	r.add("trumps", int(t.Trumps()))
 	r.add("stock", t.StockSize())
 	r.add("leader", relative(int(t.Leader), seat, players))
-	r.seatNumbers("points", players, seat, func(s int) int { return int(t.Points[s]) })
+	r.writeSeatNumbers("points", players, seat, func(s int) int { return int(t.Points[s]) })
 }
 
-func observeBrisca(s *brisca.State, seat int, r *rowWriter) { r.table(&s.Table, seat) }
+func observeBrisca(s *brisca.State, seat int, r *rowWriter) { r.writeTable(&s.Table, seat) }
 
 func observeTute(s *tute.State, seat int, r *rowWriter) {
-	r.table(&s.Table, seat)
-	r.seatNumbers("declared", int(s.Players), seat, func(seat int) int { return int(s.DeclaredSuits[seat]) - 1 })
+	r.writeTable(&s.Table, seat)
+	r.writeSeatNumbers("declared", int(s.Players), seat, func(seat int) int { return int(s.DeclaredSuits[seat]) - 1 })
 	for suit, name := range [...]string{"sung:o", "sung:c", "sung:e", "sung:b"} {
 		r.add(name, int(s.SungSuits>>suit&1))
 	}
-	r.flag("choosing", s.SongChoice != 0)
+	r.writeFlag("choosing", s.SongChoice != 0)
 }
 
 func observePodrida(s *podrida.State, seat int, r *rowWriter) {
 	players := int(s.Rules().Players)
 	var played [rules.MaxSeats]baraja.Set
 	s.PlayedBy(&played)
-	r.cards("hand", s.Hand(seat))
-	r.cards("turned", cardSet(s.TrumpCard()))
-	r.tricks(s.Leader(), s.Trick(), seat, played[:players])
+	r.writeCards("hand", s.Hand(seat))
+	r.writeCards("turned", cardSet(s.TrumpCard()))
+	r.writeTricks(s.Leader(), s.Trick(), seat, played[:players])
 	r.add("trumps", int(s.Trumps()))
 	r.add("cards", s.HandSize())
 	r.add("dealer", relative(s.Dealer(), seat, players))
 	r.add("leader", relative(s.Leader(), seat, players))
-	r.flag("bidding", s.IsBidding())
-	r.seatNumbers("bid", players, seat, s.BidOf)
-	r.seatNumbers("won", players, seat, s.TricksWon)
-	r.seatNumbers("points", players, seat, s.PointsOf)
+	r.writeFlag("bidding", s.IsBidding())
+	r.writeSeatNumbers("bid", players, seat, s.BidOf)
+	r.writeSeatNumbers("won", players, seat, s.TricksWon)
+	r.writeSeatNumbers("points", players, seat, s.PointsOf)
 }
 
 func observeTebes(s *tebes.State, seat int, r *rowWriter) {
 	size := int(s.Rules().Size)
-	r.board("own", uint64(s.Pieces(seat)), size, 8)
-	r.board("other", uint64(s.Pieces(1-seat)), size, 8)
-	r.board("black", uint64(s.BlackSquares()), size, 8)
+	r.writeBoard("own", uint64(s.Pieces(seat)), size, 8)
+	r.writeBoard("other", uint64(s.Pieces(1-seat)), size, 8)
+	r.writeBoard("black", uint64(s.BlackSquares()), size, 8)
 	r.add("seat", seat)
-	r.flag("extra+0", s.HasExtra(seat))
-	r.flag("extra+1", s.HasExtra(1-seat))
-	r.flag("bonus", s.IsExtraMove())
+	r.writeFlag("extra+0", s.HasExtra(seat))
+	r.writeFlag("extra+1", s.HasExtra(1-seat))
+	r.writeFlag("bonus", s.IsExtraMove())
 }
 
 const teekoSize = 5
 
 func observeTeeko(s *teeko.State, seat int, r *rowWriter) {
-	r.board("own", uint64(s.Pieces(seat)), teekoSize, teekoSize)
-	r.board("other", uint64(s.Pieces(1-seat)), teekoSize, teekoSize)
+	r.writeBoard("own", uint64(s.Pieces(seat)), teekoSize, teekoSize)
+	r.writeBoard("other", uint64(s.Pieces(1-seat)), teekoSize, teekoSize)
 	r.add("seat", seat)
-	r.flag("placing", s.IsPlacing())
+	r.writeFlag("placing", s.IsPlacing())
 }

@@ -99,7 +99,7 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 		Scale: o.Scale, TimeScale: o.TimeScale, NodeRate: o.NodeRate, TrainScale: o.TrainScale, Timed: e.Timed(), TotalGames: e.totalGames(&o),
 		Models: []TrainedModel{}, Notes: []string{}, Curves: []Curve{},
 	}
-	rows, err := e.results(ctx, &o, r)
+	rows, err := e.computeResults(ctx, &o, r)
 	if err != nil && !errors.Is(err, ctx.Err()) && !errors.Is(err, context.Cause(ctx)) {
 		return nil, err
 	}
@@ -122,10 +122,10 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 	return r, err
 }
 
-// results trains the models, plays the games, and returns the results by row of the tables. If the
+// computeResults trains the models, plays the games, and returns the results by row of the tables. If the
 // experiment has two ways of training, the rows of the second follow those of the first. It returns nil if
 // ctx ends before there are any.
-func (e *Experiment) results(ctx context.Context, o *Options, r *Findings) ([][]result, error) {
+func (e *Experiment) computeResults(ctx context.Context, o *Options, r *Findings) ([][]result, error) {
 	var games *resultsFile
 	if e.kind() == kindMatches { // before the training, so that a damaged file is reported early
 		var err error

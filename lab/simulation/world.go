@@ -162,7 +162,7 @@ func (w *world) play(bots []int) []ladder.FinishedGame {
 				g.Seats[seat] = ladder.GameSeat{Seat: seat, Slot: slot}
 				strength[w.variant.Side(seat)] += w.strengths[bots[slot]] * float64(w.variant.Sides) / float64(w.variant.Players)
 			}
-			ranks := w.ranks(strength, l)
+			ranks := w.drawRanks(strength, l)
 			for seat := range g.Seats {
 				g.Seats[seat].Rank = ranks[w.variant.Side(seat)]
 			}
@@ -172,11 +172,11 @@ func (w *world) play(bots []int) []ladder.FinishedGame {
 	return games
 }
 
-// ranks simulates one game and returns the rank of each side, where strength has the Elo of each. Between
+// drawRanks simulates one game and returns the rank of each side, where strength has the Elo of each. Between
 // two sides, luck is an advantage of the first one. Among more, luck has no effect: each side's lead is
 // drawn from a Gumbel distribution, so that the result between any two of them follows the logistic curve of
 // Elo.
-func (w *world) ranks(strength []float64, luck float64) []int {
+func (w *world) drawRanks(strength []float64, luck float64) []int {
 	if len(strength) == 2 {
 		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[playGame(w.r, skill(strength[0]-strength[1]), luck)]
 	}

@@ -58,7 +58,7 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 			}
 			return get(cmd.Context(), remoteAdmin{c}, args)
 		}
-		err = f.open(store.Options{}, func(s *store.Store) error {
+		err = f.withStore(store.Options{}, func(s *store.Store) error {
 			answer, err = get(cmd.Context(), localAdmin{s.People}, args)
 			return err
 		})
@@ -66,9 +66,9 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 	}, show)
 }
 
-// open opens the database in the data directory, calls do with it and closes it. It returns an error if
+// withStore opens the database in the data directory, calls do with it and closes it. It returns an error if
 // --data is not set.
-func (f *adminFlags) open(o store.Options, do func(*store.Store) error) error {
+func (f *adminFlags) withStore(o store.Options, do func(*store.Store) error) error {
 	if f.data == "" {
 		return errors.New("data: name the server's data directory with --data DIR")
 	}
@@ -235,7 +235,7 @@ func newToken(f *adminFlags) *cobra.Command {
 		if err != nil {
 			return made, err
 		}
-		err = f.open(store.Options{}, func(s *store.Store) error {
+		err = f.withStore(store.Options{}, func(s *store.Store) error {
 			p, err := s.People.FindByName(cmd.Context(), args[0])
 			if err != nil {
 				return err
@@ -260,10 +260,10 @@ func newAdminWorker(f *adminFlags) *cobra.Command {
 	}, newWorkerAdd(f), newWorkerRemove(f), newWorkerList(f))
 }
 
-// keys opens the keys for the credentials of workers in the data directory and calls do with them. It
+// withKeys opens the keys for the credentials of workers in the data directory and calls do with them. It
 // returns an error if --data is not set.
-func (f *adminFlags) keys(do func(*cluster.Keys) error) error {
-	err := f.open(store.Options{ReadOnly: true}, func(*store.Store) error { return nil }) // requires that it is the directory of a competition
+func (f *adminFlags) withKeys(do func(*cluster.Keys) error) error {
+	err := f.withStore(store.Options{ReadOnly: true}, func(*store.Store) error { return nil }) // requires that it is the directory of a competition
 	if err != nil {
 		return err
 	}
@@ -303,7 +303,7 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 		case creds != "":
 			return addGuest(creds, key, args[0])
 		}
-		err = f.keys(func(k *cluster.Keys) error {
+		err = f.withKeys(func(k *cluster.Keys) error {
 			file, err := k.Add(args[0])
 			made = credential{Name: args[0], Creds: string(file)}
 			return err
@@ -344,7 +344,7 @@ func newWorkerRemove(f *adminFlags) *cobra.Command {
 		Example: "  timba admin worker remove lab-3 --data /var/lib/timba",
 		Args:    cobra.ExactArgs(1),
 	}, func(_ *cobra.Command, args []string) (removedWorker, error) {
-		return removedWorker{args[0]}, f.keys(func(k *cluster.Keys) error { return k.Remove(args[0]) })
+		return removedWorker{args[0]}, f.withKeys(func(k *cluster.Keys) error { return k.Remove(args[0]) })
 	}, func(w io.Writer, r removedWorker) { fmt.Fprintf(w, "removed %s\n", text.Quote(r.Name)) })
 }
 
@@ -355,7 +355,7 @@ func newWorkerList(f *adminFlags) *cobra.Command {
 		Example: "  timba admin worker list --data /var/lib/timba",
 		Args:    cobra.NoArgs,
 	}, func(*cobra.Command, []string) (list []cluster.Credential, err error) {
-		err = f.keys(func(k *cluster.Keys) error {
+		err = f.withKeys(func(k *cluster.Keys) error {
 			all, err := k.Workers()
 			list = append([]cluster.Credential{}, all...) // [] in JSON
 			return err
@@ -393,7 +393,7 @@ func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machin
 		return client.Collect(c.Machines(cmd.Context()), 0)
 	}
 	runs := false
-	err = f.open(store.Options{ReadOnly: true}, func(*store.Store) (err error) { // requires that it is the directory of a competition
+	err = f.withStore(store.Options{ReadOnly: true}, func(*store.Store) (err error) { // requires that it is the directory of a competition
 		list, runs, err = server.ReadMachines(datadir.Dir(f.data), time.Now())
 		return err
 	})

@@ -28,7 +28,7 @@ import (
 // reading, and prints the answer by show, or as JSON with --json. The command fails if --data is not set.
 func fromData[T any](f *adminFlags, cmd *cobra.Command, get func(cmd *cobra.Command, s *store.Store, args []string) (T, error), show func(w io.Writer, answer T)) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, args []string) (answer T, err error) {
-		err = f.open(store.Options{ReadOnly: true}, func(s *store.Store) error {
+		err = f.withStore(store.Options{ReadOnly: true}, func(s *store.Store) error {
 			answer, err = get(cmd, s, args)
 			return err
 		})
@@ -136,7 +136,7 @@ func newRerate(f *adminFlags) *cobra.Command {
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "show the changes, and make none")
 	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (r rerateDocument, err error) {
 		r.DryRun = dry
-		err = f.open(store.Options{Exclusive: true}, func(s *store.Store) (err error) {
+		err = f.withStore(store.Options{Exclusive: true}, func(s *store.Store) (err error) {
 			bar := cli.NewProgress(cmd.ErrOrStderr(), "matches")
 			defer bar.Clear()
 			r.Ladders, err = s.Rerate(cmd.Context(), dry, func(done, total int64) { bar.Set(int(done), int(total)) })

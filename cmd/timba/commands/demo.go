@@ -49,7 +49,7 @@ func newDemo() *cobra.Command {
 }
 
 func (f *demoFlags) run(cmd *cobra.Command) (err error) {
-	remove, err := f.dir()
+	remove, err := f.makeDir()
 	if err != nil {
 		return err
 	}
@@ -81,9 +81,9 @@ func (f *demoFlags) run(cmd *cobra.Command) (err error) {
 	return d.Run(cmd.Context())
 }
 
-// dir creates a temporary directory for the competition, unless --data names one, which must be empty. It
+// makeDir creates a temporary directory for the competition, unless --data names one, which must be empty. It
 // returns a function that removes a temporary directory.
-func (f *demoFlags) dir() (remove func() error, err error) {
+func (f *demoFlags) makeDir() (remove func() error, err error) {
 	if f.serve.data != "" {
 		if entries, err := os.ReadDir(f.serve.data); err == nil && len(entries) > 0 {
 			return nil, fmt.Errorf("data: %q is not empty: name a new directory, or resume a competition with timba serve --data %s", f.serve.data, text.Quote(f.serve.data))

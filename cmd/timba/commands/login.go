@@ -74,7 +74,7 @@ func (f *loginFlags) login(cmd *cobra.Command, to string) (me wire.Me, url, path
 			return me, "", "", err
 		}
 	}
-	if c.Token, err = f.token(cmd, c); err != nil {
+	if c.Token, err = f.obtainToken(cmd, c); err != nil {
 		return me, "", "", err
 	}
 	if me, err = c.Me(cmd.Context()); err != nil {
@@ -108,9 +108,9 @@ func confirmUnencrypted(cmd *cobra.Command, url string) error {
 	return nil
 }
 
-// token returns the token to log in with. It registers a person if --name is set, and otherwise reads the
+// obtainToken returns the token to log in with. It registers a person if --name is set, and otherwise reads the
 // token from a file, stdin or a prompt.
-func (f *loginFlags) token(cmd *cobra.Command, c *client.Client) (string, error) {
+func (f *loginFlags) obtainToken(cmd *cobra.Command, c *client.Client) (string, error) {
 	if f.name != "" {
 		p, err := c.Register(cmd.Context(), f.name, f.invite)
 		if err != nil {

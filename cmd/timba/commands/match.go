@@ -215,7 +215,7 @@ func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	if f.output.log {
 		r.TraceTo(w)
 	}
-	board := f.output.board(r, errs)
+	board := f.output.newScoreboard(r, errs)
 	ended := r.Play(cmd.Context(), board.showGame, board.showLine)
 	board.live.Clear()
 	var early *tournament.EarlyEndError
@@ -484,9 +484,9 @@ type scoreboard struct {
 // ratings of large tournaments take long.
 const scoreShare = 20
 
-// board returns the scoreboard of a run, which prints to w. With --log each score is a line of its own,
+// newScoreboard returns the scoreboard of a run, which prints to w. With --log each score is a line of its own,
 // because scores in place would mix with the lines of the bots.
-func (f *outputFlags) board(r *report.Run, w io.Writer) *scoreboard {
+func (f *outputFlags) newScoreboard(r *report.Run, w io.Writer) *scoreboard {
 	b := &scoreboard{outputFlags: *f, run: r, w: w}
 	if !f.log && !f.quiet {
 		b.live = screen.NewLive(w)

@@ -107,7 +107,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	seats, err := f.bots(cmd, v, bots)
+	seats, err := f.resolveBots(cmd, v, bots)
 	if err != nil {
 		return err
 	}
@@ -159,9 +159,9 @@ func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	return nil, err
 }
 
-// bots returns the contestants in all seats. Named bots play several seats if there are more seats. The
+// resolveBots returns the contestants in all seats. Named bots play several seats if there are more seats. The
 // contestant for the person has no command.
-func (f *playFlags) bots(cmd *cobra.Command, v *rules.Variant, bots []program.BotSpec) ([]match.Contestant, error) {
+func (f *playFlags) resolveBots(cmd *cobra.Command, v *rules.Variant, bots []program.BotSpec) ([]match.Contestant, error) {
 	var all []program.BotSpec
 	for i := range v.Players - 1 {
 		s := bots[i%len(bots)]
