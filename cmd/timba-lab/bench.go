@@ -19,7 +19,6 @@ type measurement interface {
 	Run(ctx context.Context, log io.Writer) (*bench.Report, error)
 }
 
-// measure completes cmd so that it runs the measurement m and prints its report.
 func measure(cmd *cobra.Command, m measurement) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (*bench.Report, error) {
 		return m.Run(cmd.Context(), cmd.ErrOrStderr())

@@ -8,12 +8,10 @@ import (
 	"slices"
 )
 
-// MaxNote is an upper bound for the length, in bytes, of the note in a shortened log that says how many
-// bytes were left out.
+// MaxNote is the maximal length, in bytes, of the note in a shortened log on how much was left out.
 const MaxNote = 64
 
-// Buffer is a log with a maximal size of Limit bytes. If more is written to it, it drops bytes from the
-// middle.
+// Buffer is a log of at most Limit bytes. If more is written to it, it drops bytes from the middle.
 type Buffer struct {
 	Limit        int
 	head, tail   []byte
@@ -76,9 +74,8 @@ func Cut(log []byte, limit int) []byte {
 	return join(log[:limit/2], log[len(log)-(limit-limit/2):], len(log)-limit)
 }
 
-// join returns head and tail with a note between them that says how many bytes were left out, where dropped
-// is the number of bytes between both. It also leaves out the incomplete lines at the end of head and at the
-// beginning of tail.
+// join returns head and tail with a note between them on how many bytes were left out: the dropped ones, and
+// the incomplete lines at the end of head and at the beginning of tail, which it leaves out as well.
 func join(head, tail []byte, dropped int) []byte {
 	total := dropped + len(head) + len(tail)
 	if i := bytes.LastIndexByte(head, '\n'); i >= 0 {

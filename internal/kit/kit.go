@@ -97,9 +97,8 @@ func Pages(root string) (pages []string, err error) {
 	return pages, nil
 }
 
-// Files creates the directory dir and the given files in it, and returns dir. The keys of files are names,
-// the values contents. A name may contain directories. If a name ends in "+x", the file is executable and
-// its name is the rest.
+// Files creates the directory dir with the given files, which are contents by name, and returns dir. A name
+// may contain directories. If a name ends in "+x", the file is executable and its name is the rest.
 func Files(t testing.TB, dir string, files map[string]string) string {
 	t.Helper()
 	Must(t, os.MkdirAll(dir, 0o755))
@@ -157,8 +156,7 @@ func Wait[T any](t testing.TB, what string, done <-chan T) {
 	}
 }
 
-// last returns the time at which a wait in the test must end, so that the failure can still be printed
-// before the deadline.
+// last returns when a wait must end so that the failure can still be printed before the test's deadline.
 func last(t testing.TB) time.Time {
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := d.Deadline(); ok {
@@ -210,8 +208,7 @@ var start, _ = os.Getwd()
 // Updating reports whether golden files are being rewritten, by the flag -update.
 func Updating() bool { return *update }
 
-// Golden fails the test unless got equals the content of the named file in testdata. With the flag -update
-// it writes got to the file.
+// Golden fails the test unless got equals the content of a file in testdata. With -update it writes that file.
 func Golden(t testing.TB, name, got string) {
 	t.Helper()
 	path := filepath.Join(start, "testdata", name)

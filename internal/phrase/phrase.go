@@ -57,8 +57,7 @@ func New(format string, args ...any) Text {
 	return t
 }
 
-// valueOf returns a value of a text, formatted by its verb. A Text, or an error with a Text, can still be
-// translated.
+// valueOf returns a value of a text, formatted by its verb. A Text in it can still be translated.
 func valueOf(verb string, value any) Text {
 	if verb == "%w" {
 		verb = "%v"
@@ -167,14 +166,12 @@ func (t *Text) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Join returns one text that consists of the given texts with a separator between them, which is not
-// translated.
+// Join returns one text that consists of the given texts with a separator between them, which is not translated.
 func Join(separator string, texts ...Text) Text {
 	return Text{Format: strings.Repeat("%s"+separator, max(0, len(texts)-1)) + "%s", Args: texts}
 }
 
-// Map returns a copy of the text in which change is applied to all parts that are the same in every
-// language. Formats do not change.
+// Map returns a copy of the text in which change is applied to all parts that do not depend on the language.
 func (t Text) Map(change func(string) string) Text {
 	args := make([]Text, len(t.Args))
 	for i, arg := range t.Args {
@@ -203,8 +200,7 @@ func (e *TextError) Unwrap() error { return e.cause }
 // Phrase returns the message of the error as a text that can be translated.
 func (e *TextError) Phrase() Text { return e.Text }
 
-// FromError returns the message of an error as a text. If the error has no method Phrase, the text is the
-// same in every language.
+// FromError returns the message of an error as a text, which can be translated only if err has a method Phrase.
 func FromError(err error) Text {
 	if p, ok := err.(interface{ Phrase() Text }); ok {
 		return p.Phrase()

@@ -42,16 +42,14 @@ func open(name string, flags int) (int, error) {
 	}
 }
 
-// Ticks converts a field of a file in /proc, a decimal number of ticks, to a duration. For an invalid field
-// it returns 0.
+// Ticks converts a field of a file in /proc, a decimal number of ticks. If it is invalid, Ticks returns 0.
 func Ticks(field []byte) time.Duration {
 	n, _ := strconv.ParseInt(string(field), 10, 64)
 	return time.Duration(n) * Tick
 }
 
-// Stat returns the fields of the file stat in dir, the directory of a process in /proc, beginning with the
-// state. It skips the name of the process, which may contain spaces and parentheses. If the process has
-// ended, it returns nil.
+// Stat returns the fields of the file stat in dir, the directory of a process in /proc, after the process's
+// name, beginning with its state. If the process has ended, it returns nil.
 func Stat(dir string) [][]byte {
 	stat, err := Read(dir + "/stat")
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/source"
 )
 
-// Mark is the full name of a constant. A test that uses it makes more cases when it is built with the tag
-// soak.
+// Mark is the full name of a constant. A test that uses it makes more cases when it is built with the tag soak.
 const Mark = "github.com/timba-arena/timba/internal/kit.Soak"
 
 func main() {

@@ -59,7 +59,6 @@ func main() {
 	os.Exit(status)
 }
 
-// runs splits arguments of the command line at each "+" into those of the separate runs of go test.
 func runs(args []string) (all [][]string) {
 	for {
 		i := slices.Index(args, "+")
@@ -142,8 +141,7 @@ func (r *reader) handle(e event) {
 	}
 }
 
-// printPackage prints the result line of a package whose tests have ended, or all its output if they have
-// failed.
+// printPackage prints the result line of a package that has passed, or all output of one that has failed.
 func (r *reader) printPackage(e event) {
 	r.packages = append(r.packages, duration{e.Package, e.Seconds})
 	for _, line := range r.output[e.Package] {

@@ -98,9 +98,8 @@ func fileOf(info fs.FileInfo, permissions fs.FileMode) *File {
 	return &File{Mode: permissions, Size: info.Size()}
 }
 
-// HashSource returns the hash of a bot's source in hexadecimal, which replays record as the hash of the bot.
-// It is the SHA-256 of the path, the executable bit, the size and the content of each file of ListSource.
-// Directories do not count.
+// HashSource returns the hash of a bot's source in hexadecimal, which replays record. It is the SHA-256 of
+// the path, the executable bit, the size and the content of each file of ListSource, without directories.
 func HashSource(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error {
 		list, err := ListSource(dir)
@@ -137,8 +136,7 @@ func hashOf(write func(io.Writer) error) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// CopySource copies a bot's source, the files of ListSource, to a new directory. If it fails, it removes
-// that directory.
+// CopySource copies the files of ListSource to a new directory. If it fails, it removes that directory.
 func CopySource(to, from string) error {
 	list, err := ListSource(from)
 	if err != nil {
@@ -167,10 +165,8 @@ func (w *Writer) copy(f File, dir string) error {
 	return w.Add(f, in)
 }
 
-// pathIn returns the path of f in the file system, where dir is the directory of its tree.
 func (f File) pathIn(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
 
-// copyFile writes the content of a file to w.
 func copyFile(w io.Writer, path string) (int64, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -180,12 +176,10 @@ func copyFile(w io.Writer, path string) (int64, error) {
 	return io.Copy(w, in)
 }
 
-// Writer writes a tree of files into a new directory. It never writes outside of that directory, even if a
-// path is malicious.
+// Writer writes a tree of files into a new directory, and never outside of it, even if a path is malicious.
 type Writer struct{ root *os.Root }
 
-// Write creates a directory, whose parent must exist, and calls add to fill it. If add fails, Write removes
-// the directory.
+// Write creates a directory, whose parent must exist, and calls add to fill it. If add fails, it is removed.
 func Write(dir string, add func(*Writer) error) (err error) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err

@@ -50,8 +50,7 @@ func writeEntry(t *tar.Writer, dir string, f File, format tar.Format) error {
 	return err
 }
 
-// Hash returns the hash of the tree in dir in hexadecimal: the SHA-256 of the tar archive, in the format
-// PAX, of the files of List.
+// Hash returns the hash of a tree in hexadecimal, the SHA-256 of the PAX tar archive of the files of List.
 func Hash(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error { return writeTree(w, dir) })
 }

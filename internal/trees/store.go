@@ -93,23 +93,19 @@ func wrap(err error) error {
 // Path returns the path that the entry with a key has, or would have if it existed.
 func (s *Store) Path(key string) string { return filepath.Join(s.dir, key) }
 
-// useLockPath returns the path of the file on which each user of an entry holds a shared lock.
 func (s *Store) useLockPath(key string) string { return s.workPath(key + useSuffix) }
 
 const useSuffix = ".use"
 
-// workPath returns the path of the named file in the directory for locks and unfinished entries.
 func (s *Store) workPath(name string) string { return filepath.Join(s.dir, ".trees", name) }
 
-// isKey reports whether name can be the key of an entry.
 func (s *Store) isKey(name string) bool {
 	return name != "" && name[0] != '.' && filepath.Base(name) == name && filepath.IsLocal(name) && s.IsKey(name)
 }
 
 func newLock(file string) *flock.Flock { return flock.New(file, flock.SetPermissions(0o644)) }
 
-// withLock calls do while this goroutine, alone among all processes, holds the lock of the store's
-// directory.
+// withLock calls do while this goroutine, alone among all processes, holds the lock of the store's directory.
 func (s *Store) withLock(do func() error) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -148,8 +144,7 @@ func (s *Store) newHold(key string) *Hold {
 	return &Hold{Path: s.Path(key), store: s, lock: newLock(s.useLockPath(key))}
 }
 
-// hold begins a use of an existing entry, which sets the time of its last use. The caller must hold the lock
-// of the directory.
+// hold begins a use of an existing entry and records its time. The caller must hold the lock of the directory.
 func (s *Store) hold(key string) (*Hold, error) {
 	h := s.newHold(key)
 	if ok, err := h.lock.TryRLock(); err != nil || !ok {
@@ -175,9 +170,8 @@ func (h *Hold) Release() {
 	})
 }
 
-// Get begins a use of an existing entry, without checking its hash. If there is no such entry, it returns
-// fs.ErrNotExist. If this user may not write in the directory, the entry is not locked, and other users can
-// remove it at any time.
+// Get begins a use of an existing entry, without checking its hash, or returns fs.ErrNotExist. If this user
+// may not write in the directory, the entry is not locked, and other users can remove it at any time.
 func (s *Store) Get(key string) (h *Hold, err error) {
 	if !s.isKey(key) {
 		return nil, fmt.Errorf("trees: %q cannot be a key", key)
@@ -302,11 +296,8 @@ func (s *Store) addNew(ctx context.Context, key string, build func(context.Conte
 	return h, err
 }
 
-// dirLockPath returns the path of the file that a process locks while it creates an entry in the directory
-// dir.
 func dirLockPath(dir string) string { return filepath.Join(dir, "lock") }
 
-// warn logs err, which says why an entry cannot be removed. If err is nil, it does nothing.
 func (s *Store) warn(err error) {
 	if err != nil {
 		s.Log.Warn("an entry cannot be removed", "err", err)
@@ -399,10 +390,9 @@ type Eviction struct {
 	RemainingBytes int64 // bytes of the entries that remain
 }
 
-// Evict removes the least recently used entries until the limits hold. Entries that are in use, or for which
-// needed returns true, stay even if the limits then do not hold; needed may be nil. Evict also removes
-// unfinished entries of processes that have ended. The error joins those of everything that could not be
-// removed.
+// Evict removes the least recently used entries until the limits hold. Entries in use, or for which needed
+// returns true, stay even if the limits then do not hold; needed may be nil. Evict also removes unfinished
+// entries of ended processes. The error joins those of everything that could not be removed.
 func (s *Store) Evict(l Limits, needed func(key string) bool) (done Eviction, err error) {
 	var unused []string
 	err = s.withLock(func() error {

@@ -12,8 +12,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// duplicateDealGames are the games that Duplicates measures: card games, and board games with little or no
-// luck.
+// duplicateDealGames are the games that Duplicates measures: card games, and board games with little or no luck.
 var duplicateDealGames = []struct {
 	title, game string
 	options     map[string]string

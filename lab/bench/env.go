@@ -20,8 +20,7 @@ import (
 )
 
 // Env measures how many random games per second a program plays through the Python client of timba-lab env.
-// Client and server share one core if possible. Ways to choose actions that use a mask are measured for
-// Brisca only.
+// Client and server share one core if possible. Masks of actions are measured for Brisca only.
 type Env struct {
 	Time time.Duration // approximate time for each row of the report
 	self string        // path of timba-lab; "" means this program

@@ -33,16 +33,13 @@ type Fleet struct {
 // MaxWorkers is the maximal number of workers to measure. The connections of the server's NATS limit it.
 const MaxWorkers = 4000
 
-// NoLadder is a value of Fleet.Ladders that stands for no ladder, so that users can switch off the
-// measurement of ladders.
+// NoLadder is a value of Fleet.Ladders that means no ladder, to switch off the measurement of ladders.
 const NoLadder = "none"
 
-// ladderWorkers and ladderVersions are the numbers of workers and versions in the measurements of
-// Fleet.Ladders.
+// ladderWorkers and ladderVersions are the numbers of workers and versions in the measurements of Fleet.Ladders.
 const ladderWorkers, ladderVersions = 10, 100
 
-// fleetColumns are the names of the columns of both tables, separated by |, without the first column, which
-// differs.
+// fleetColumns are the names of the columns of both tables after the first one, separated by |.
 const fleetColumns = "|matches/s|standings ms|server CPU µs|workers CPU µs|memory MB|sent B|received B|disk B|joined s|matches"
 
 func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
@@ -88,9 +85,8 @@ func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return r, nil
 }
 
-// measureAll creates a competition with the given ladder and number of versions, and measures it with each
-// of the numbers of workers, one row for each. If ladder is "", it uses the ladder with the smallest
-// matches.
+// measureAll creates a competition with the given ladder and number of versions, and measures it with each of
+// the numbers of workers, one row for each. If ladder is "", it uses the ladder with the smallest matches.
 func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, versions int, workers []int) (rows []fleetRow, err error) {
 	work, err := newFleetDirs()
 	if err != nil {

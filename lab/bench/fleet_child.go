@@ -38,9 +38,8 @@ type fleetChild struct {
 	Profile string // for the server: file for its CPU profile; "" means none
 }
 
-// RunFleetChild runs the process of a measurement that text, the value of the environment variable FleetEnv,
-// describes. It stops when ctx or the input in ends. It writes to out the log lines by which its parent
-// learns that it is ready.
+// RunFleetChild runs a process of a measurement, which text, the value of FleetEnv, describes, until ctx or
+// the input in ends. The log lines by which its parent learns that it is ready are written to out.
 func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
 	var p fleetChild
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {
@@ -125,8 +124,7 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 	return group.Wait()
 }
 
-// serveMetrics serves the metrics of this process over HTTP and writes the address to out, in the form of a
-// server's log.
+// serveMetrics serves the metrics of this process and writes the address to out, as a server logs it.
 func serveMetrics(out io.Writer) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

@@ -56,8 +56,7 @@ type fleetBench struct {
 	workers int
 }
 
-// measure starts a server with an unused database and the process of the workers, measures them and stops
-// them.
+// measure starts a server with an unused database and the process of the workers, measures them and stops them.
 func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	data := b.dirs.data()
 	if err := errors.Join(os.RemoveAll(data), os.RemoveAll(b.dirs.workers())); err != nil {

@@ -37,8 +37,7 @@ house = ["@random"]
 `
 
 // fleetConfig returns the configuration of the server with only one ladder: the one called ladderName in the
-// default configuration, or smallestLadder if ladderName is "". It returns an error if there is no such
-// ladder.
+// default configuration, or smallestLadder if ladderName is "". It returns an error if there is no such ladder.
 func fleetConfig(ladderName string) (*config.Config, error) {
 	c, err := config.Parse("bench fleet", []byte(fleetSettings))
 	if err != nil {
@@ -57,9 +56,8 @@ func fleetConfig(ladderName string) (*config.Config, error) {
 	return c, nil
 }
 
-// prepare creates the data directory that each server starts with, a copy of which is used for each
-// measurement, and the credentials of the workers. In its database are the ladder and the versions, one of
-// each bot.
+// prepare creates the data directory that each server starts with, a copy of which is used for each measurement,
+// and the credentials of the workers. In its database are the ladder and the versions, one of each bot.
 func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers int) error {
 	c, err := fleetConfig(ladder)
 	if err != nil {

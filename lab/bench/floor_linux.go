@@ -17,10 +17,9 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// floorTime returns the minimal time of a turn, with which the referee can be compared. A simple loop on one
-// core writes the lines that the referee sent in recorded games, the script, to processes of the same bot,
-// and reads a line for each turn, without clocks, rules or checks. It repeats the script until it has played
-// the given number of games.
+// floorTime returns the minimal time of a turn, to compare the referee with. A loop on one core writes the lines
+// that the referee sent in recorded games, script, to processes of the same bot, and reads a line for each turn,
+// without clocks, rules or checks. It repeats the script until it has played the given number of games.
 func floorTime(b match.Contestant, core int, script []referee.Traffic, games int) (time.Duration, error) {
 	type result struct {
 		turn time.Duration

@@ -65,7 +65,6 @@ func populationTable(populations []simulation.Population) Table {
 	return t
 }
 
-// matchesOrNever returns a table cell: a number of matches in the given format, or "never" if it is +Inf.
 func matchesOrNever(matches float64, format string) any {
 	if math.IsInf(matches, 1) {
 		return "never"

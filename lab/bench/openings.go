@@ -126,9 +126,8 @@ func score(s rules.State, seat int) float64 {
 	return 0.5 + (points[seat]-points[1-seat])/2
 }
 
-// playGame plays a game of v from position s, which it changes, to its end, between the house bots named in
-// bots, by seat. It appends the text of the moves to record and returns it. The bots' random choices depend
-// only on seed.
+// playGame plays a game from s, which it changes, to its end, between two house bots by name and seat. It
+// appends the text of the moves to record. The bots' random choices depend only on seed.
 func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
 	var seats [2]*house.LocalSeat
 	for seat, name := range bots {

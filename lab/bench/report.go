@@ -38,7 +38,6 @@ type Table struct {
 	Rows    [][]any
 }
 
-// newTable returns a table without rows. The text has the names of its columns, separated by |.
 func newTable(columns string) Table { return Table{Columns: strings.Split(columns, "|")} }
 
 func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
@@ -67,8 +66,7 @@ func (t Table) write(w io.Writer) {
 	})
 }
 
-// figure is a measured number in a table. In JSON it is the number; as text it is formatted by format, a
-// format of package fmt.
+// figure is a measured number in a table. JSON has only the number; text has it in format, as of package fmt.
 type figure struct {
 	format string
 	value  float64

@@ -27,8 +27,7 @@ type Sandbox struct {
 	Languages []string      // languages of the starter bots to start; nil means all
 }
 
-// Run runs the measurement. It writes to log which languages and tools are not installed on this machine and
-// therefore not measured.
+// Run runs the measurement. It writes to log which languages it leaves out because they are not installed.
 func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	s := sandboxBench{
 		Sandbox: b, ctx: ctx, log: log,

@@ -89,8 +89,7 @@ func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) 
 	return newReport(t, matches), nil
 }
 
-// fakeMachines returns 1000 invented machines that play matches, for the page that lists the workers of a
-// competition.
+// fakeMachines returns 1000 invented machines that play matches, for the page with all workers.
 func fakeMachines() (list []ladder.Machine, err error) {
 	for n := range 1000 {
 		m := ladder.Machine{Name: fmt.Sprintf("lab-%d", n), State: ladder.MachineReady, Cores: 4, Version: "1.0", Arch: "amd64", Sandbox: "full", LastReportAt: time.Now()}
@@ -166,8 +165,7 @@ func (c *siteCompetition) pages(b Site) []*page {
 	}
 }
 
-// measureVisits requests pages of this kind from the server at url and returns the time of each response in
-// milliseconds.
+// measureVisits requests pages of this kind from the server at url and returns the times in milliseconds.
 func (p *page) measureVisits(ctx context.Context, url string, requests int) (took []float64, err error) {
 	for range requests {
 		began := time.Now()

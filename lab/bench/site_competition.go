@@ -32,7 +32,6 @@ type siteCompetition struct {
 	rand         *rand.Rand
 }
 
-// fakeHash returns a string in the form of the SHA-256 hash of an upload or a program.
 func fakeHash(n int) string { return fmt.Sprintf("%064x", n+1) }
 
 func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetition, error) {
@@ -126,8 +125,7 @@ func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 
 const largeSeats = 12
 
-// playLarge plays and stores a match of the ladder with the most seats, and sets c.largeGames to the IDs of
-// its games.
+// playLarge plays and stores a match of the ladder with the most seats, and sets c.largeGames to its games.
 func (c *siteCompetition) playLarge(ctx context.Context) error {
 	p, err := playLadder(c.config.Ladders[len(c.ladders)])
 	if err != nil {
@@ -164,8 +162,7 @@ func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64
 	return ids, err
 }
 
-// nextMatch returns one of the played matches, with random versions that are close to each other in
-// liveVersions as its bots.
+// nextMatch returns one of the played matches, with random bots that are close to each other in liveVersions.
 func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	l := c.ladders[r.IntN(len(c.ladders))]
 	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]
@@ -194,8 +191,7 @@ func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
 	return nil
 }
 
-// storeMatches starts the matches in the database and finishes all of them at the same time, as a server
-// does.
+// storeMatches starts the matches in the database and finishes all of them at the same time, as a server does.
 func (c *siteCompetition) storeMatches(ctx context.Context, list ...playedMatch) error {
 	var starts []store.MatchStart
 	for _, p := range list {

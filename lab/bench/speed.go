@@ -21,8 +21,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Speed measures the time that the referee needs for a turn and the number of games that it plays per
-// second.
+// Speed measures the time that the referee needs for a turn and the number of games that it plays per second.
 type Speed struct {
 	Time time.Duration // approximate time for each number in the report
 }
@@ -37,7 +36,6 @@ func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(turns, games), err
 }
 
-// findBot returns the bot for a BOT argument of a command line, such as @greedy or the path of a program.
 func findBot(ctx context.Context, bot string) (match.Contestant, error) {
 	p, err := program.Resolver{}.Resolve(ctx, bot)
 	return p.Contestant, err

@@ -96,8 +96,7 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	return b, nil
 }
 
-// rowOf returns the bytes of game i in array a of the state frame. It is empty if the client has left out
-// the array.
+// rowOf returns the bytes of game i in array a of the state frame, or none if the client has left out a.
 func (b *Batch) rowOf(a Array, i int) []byte {
 	start := a.Offset + i*a.rowBytes
 	return b.frame[start : start+a.rowBytes]
@@ -245,10 +244,9 @@ func (b *Batch) dealNext(i int, w *worker) error {
 	return nil
 }
 
-// moveToTurn lets the house bots of game i move until the client has the turn or the game is over, and
-// writes the game into the state frame. The flag acted says that the client has just moved. Without it no
-// reward is written before the end of the game, and with automatic reset a deal that ends without a turn of
-// the client is skipped.
+// moveToTurn lets the house bots of game i move until the client has the turn or the game is over, and writes
+// the game into the state frame. If acted is false, the client has not moved: then no reward is written
+// before the end of the game, and with automatic reset a deal without a turn of the client is skipped.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)

@@ -146,9 +146,8 @@ func readKeys(document []byte, keys []configKey) error {
 	return nil
 }
 
-// resolve sets c.Variant to the game called name with the given options, and c.Bots to the specs in seats,
-// whose keys are seat numbers. It returns an error if no seat remains for the client or if there are too
-// many bots.
+// resolve sets c.Variant to the game called name with the given options, and c.Bots to the specs in seats, whose
+// keys are seat numbers. It returns an error if no seat remains for the client or if there are too many bots.
 func (c *Config) resolve(name string, options map[string]json.RawMessage, seats map[string]string) error {
 	game, err := games.Find(name)
 	if err != nil {

@@ -78,7 +78,6 @@ func (s *Server) sendError(conn net.Conn, err error) {
 	conn.Write(errorFrame(err))
 }
 
-// refuse sends a client the error that there are too many connections, and closes the connection.
 func (s *Server) refuse(conn net.Conn) {
 	defer conn.Close()
 	s.sendError(conn, fmt.Errorf("env: %d connections are open, which is the most: close one, or start the server with more", s.MaxConnections))

@@ -101,7 +101,6 @@ func (r *rowWriter) add(name string, n int) {
 	r.number += 2
 }
 
-// writeFlag writes 1 for true and 0 for false.
 func (r *rowWriter) writeFlag(name string, on bool) {
 	if on {
 		r.add(name, 1)
@@ -146,8 +145,7 @@ func (r *rowWriter) writeTricks(leader int, trick []baraja.Card, seat int, playe
 
 func cardSet(c baraja.Card) baraja.Set { return baraja.Set(0).With(c) }
 
-// relative returns how many turns the given seat comes after the seat from, in a game with a number of
-// players.
+// relative returns how many turns the given seat comes after the seat from, in a game with a number of players.
 func relative(seat, from, players int) int {
 	if seat -= from; seat < 0 {
 		seat += players

@@ -65,8 +65,7 @@ func (s *session) run() error {
 	}
 }
 
-// answer returns the frame that answers a client's frame. If it returns an error, that must be sent in an
-// error frame instead.
+// answer returns the frame that answers a client's frame, or an error that must be sent in an error frame.
 func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) {
 	if s.batch == nil && k != frameMake {
 		return nil, fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))

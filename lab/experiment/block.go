@@ -48,8 +48,7 @@ type player struct {
 	trainingSeed uint64 // seed with which its model was trained
 }
 
-// key returns a text that identifies the block by everything that determines its games, except the seed and
-// their number.
+// key returns a text with everything that determines the games of the block, except seed and number of games.
 func (b *block) key() string {
 	words := []string{"experiment", b.variant.Game.Name, b.variant.Settings.String()}
 	for _, p := range b.seats {
@@ -139,8 +138,7 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// resultsLine returns the line of a results file for the block, without its results, where seed is that of
-// the experiment.
+// resultsLine returns the line of a results file for the block, without results. The seed is the experiment's.
 func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,

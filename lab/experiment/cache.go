@@ -25,8 +25,7 @@ type cache struct {
 	used     map[string]bool // entries that this experiment uses
 }
 
-// lockFile is the name of the file in the directory of models that is locked while an experiment uses the
-// directory.
+// lockFile is the name of the file in the directory of models that an experiment locks to use the directory.
 const lockFile = ".lock"
 
 // openCache opens or creates the directory of models, whose size limit is given in MiB, and locks it.

@@ -118,8 +118,7 @@ func (m *measure) verdict(f Figure) Verdict {
 }
 
 // ratio returns our training time divided by the published one, as text such as "1/250", or "" if it is
-// unknown. Both times are divided by the number of games, episodes or generations from which the model
-// learns.
+// unknown. Both times are divided by the number of games, episodes or generations from which the model learns.
 func (f *Figure) ratio() string {
 	x := f.PublishedEstimate.Value / float64(max(1, f.StudyGames)) / (f.OurEstimate.Value / float64(max(1, f.Games)))
 	switch {

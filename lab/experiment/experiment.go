@@ -51,7 +51,6 @@ type row struct {
 	absent    []string // columns without a figure, for example bots that do not play
 }
 
-// has reports whether the row of a table has a figure in the column with the given name.
 func (r row) has(column string) bool { return !slices.Contains(r.absent, column) }
 
 // Matchup is a series of games between bots.
@@ -253,8 +252,7 @@ func (e *Experiment) checkTable(t *Table) error {
 	return nil
 }
 
-// publishedFigure returns the published figure in the given row and column, counted from 0, or NaN if the
-// study has none there.
+// publishedFigure returns the published figure in a row and column, counted from 0, or NaN if there is none.
 func (t *Table) publishedFigure(row, column int) float64 {
 	if len(t.PublishedFigures) == 0 {
 		return math.NaN()

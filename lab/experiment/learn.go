@@ -21,8 +21,7 @@ import (
 )
 
 // TrainedModel is a model trained in one way, that is with certain defects of the study's program, and with
-// one seed. It is created before the training, which sets the times, the number of workers and the
-// directory.
+// one seed. It is created before the training, which sets the times, the number of workers and the directory.
 type TrainedModel struct {
 	Name           string   `json:"name"`
 	Way            way      `json:"way,omitempty"` // "as published" or "mended", only if the experiment has both ways
@@ -50,13 +49,11 @@ type TrainedModel struct {
 	entry    string        // name of its directory in the cache
 }
 
-// duration returns the total time of generating the data set, preparing and training.
 func (l *TrainedModel) duration() time.Duration {
 	return time.Duration((l.DataSeconds + l.PrepareSeconds + l.TrainSeconds) * float64(time.Second))
 }
 
-// sizeText describes the amount of training, such as "100 of 5,000 episodes" if it is less than in the
-// study.
+// sizeText describes the amount of training, such as "100 of 5,000 episodes" if it is less than in the study.
 func (l *TrainedModel) sizeText() string {
 	text := fmt.Sprintf("%s %s", humanize.Comma(int64(l.Size)), l.Unit)
 	if l.Size != l.StudySize {

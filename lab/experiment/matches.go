@@ -22,7 +22,6 @@ const nameSeparator = " - "
 // seatColumn is the name of the column, in tables of a grid of matches, for whichever bot has seat 0.
 const seatColumn = "seat 0"
 
-// players returns the names of all house bots and models of the experiment.
 func (e *Experiment) players() []string {
 	names := slices.Sorted(maps.Keys(e.Bots))
 	for i := range e.Models {
@@ -148,8 +147,7 @@ func (e *Experiment) addMatch(m *Matchup) error {
 	return nil
 }
 
-// orders returns the orders in which the bots of a match take their seats. Each has, by seat, the index of
-// the bot in m.Bots.
+// orders returns the orders in which the bots take their seats: for each seat the index of the bot in m.Bots.
 func (m *Matchup) orders() (list [][]int) {
 	n := len(m.Bots)
 	rotations := n

@@ -58,15 +58,13 @@ func endingIndicator(r *result, ending string) float64 { return indicator(r.Endi
 // endings are drawn because they have reached the limit of moves.
 var endings = []string{"corners", "no moves", "too few pieces"}
 
-// parts are the columns for the times that a model takes: generating its data set, preparing the training,
-// and training.
+// parts are the columns for the times that a model takes: to generate its data set, to prepare, and to train.
 var parts = []string{"making", "preparing", "training"}
 
 // outcomes are the columns for the results of the games that a training plays.
 var outcomes = []string{"won", "lost", "drawn"}
 
-// result has the values of one game from which measures compute figures. The JSON keys are those of a
-// results file.
+// result has the values of one game that measures need. The JSON keys are those of a results file.
 type result struct {
 	Winner          string             `json:"won,omitempty"` // the bot that alone, or with its partner, has rank 1
 	WinnerSeat      int                `json:"seat"`          // -1 if there is no winner
@@ -110,8 +108,7 @@ func (t *Table) columns() []string {
 	return t.Bots
 }
 
-// estimate returns the figure for a column over some games, with its 95 % interval. It assumes that the
-// games are independent.
+// estimate returns the figure for a column over independent games, with its 95 % interval.
 func (m *measure) estimate(games []result, column string) stats.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
@@ -125,9 +122,8 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 	return m.mean(values)
 }
 
-// estimateBySeed returns the figure for a column if models were trained with several seeds, and the number
-// of seeds that have games. The games of one model are not independent, so each seed contributes its mean as
-// one value.
+// estimateBySeed returns the figure for a column over models trained with several seeds, and the number of
+// seeds with games. Games of one model are not independent, so each seed contributes its mean as one value.
 func (m *measure) estimateBySeed(games []result, column string, seeds int) (models int, e stats.Estimate) {
 	var means []float64
 	for i := range seeds {
@@ -139,8 +135,7 @@ func (m *measure) estimateBySeed(games []result, column string, seeds int) (mode
 	return len(means), m.mean(means)
 }
 
-// mean returns the mean of values with its 95 % interval, which it limits to the possible values of the
-// measure.
+// mean returns the mean of values with its 95 % interval, which it limits to the possible values of the measure.
 func (m *measure) mean(values []float64) stats.Estimate {
 	e := stats.Mean(values)
 	if !m.signed && !math.IsInf(e.Low, 0) {

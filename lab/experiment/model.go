@@ -32,7 +32,6 @@ type Model struct {
 // models are the models of a file.
 type models []Model
 
-// find returns the model with the given name, or nil.
 func (l models) find(name string) *Model {
 	i := slices.IndexFunc(l, func(m Model) bool { return m.Name == name })
 	if i < 0 {
@@ -111,8 +110,7 @@ func readModel(table map[string]any) (m Model, err error) {
 	return m, nil
 }
 
-// readSeeds returns the numbers in a TOML list. It returns nil if value is not a list of different numbers
-// from 0 on.
+// readSeeds returns the numbers in a TOML list, or nil if value is not a list of different numbers from 0 on.
 func readSeeds(value any) (seeds []uint64) {
 	list, _ := value.([]any)
 	for _, v := range list {
@@ -125,8 +123,7 @@ func readSeeds(value any) (seeds []uint64) {
 	return seeds
 }
 
-// seeds returns the seeds with which the model is trained. If it has no list of seeds, that is the seed of
-// the games.
+// seeds returns the seeds with which the model is trained, by default only that of the games.
 func (m *Model) seeds(games uint64) []uint64 {
 	if len(m.Seeds) == 0 {
 		return []uint64{games}
@@ -142,8 +139,7 @@ var (
 	methodSL   = sl.Method.Name
 )
 
-// completeModels checks the models, except for their matches. If the experiment has only models, it creates
-// the rows of its tables.
+// completeModels checks the models, except for their matches, and creates rows if there are only models.
 func (e *Experiment) completeModels() error {
 	for i := range e.Models {
 		m := &e.Models[i]
@@ -193,7 +189,6 @@ const (
 	mended      way = "mended"
 )
 
-// ways returns the ways in which the experiment is run.
 func (e *Experiment) ways() []way {
 	if e.BothWays {
 		return []way{asPublished, mended}

@@ -16,8 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// findPlayers returns the players by way of training and by name. A model has one player for each seed, any
-// other bot one.
+// findPlayers returns the players by way of training and name: for a model one by seed, for other bots one.
 func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []TrainedModel) (map[way]map[string][]player, error) {
 	found := map[way]map[string][]player{}
 	add := func(w way, name, spec, label string, seed uint64) error {
@@ -121,8 +120,7 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 	})
 }
 
-// copyMark separates, in the name of a bot in a match, its name in the experiment from its index in the
-// match.
+// copyMark separates, in the name of a bot in a match, its name in the experiment from its index in the match.
 const copyMark = "#"
 
 // resultOf returns the values that measures need from the result of a game. It fails only if a game of Tebes

@@ -99,7 +99,6 @@ func (r *Findings) Write(w io.Writer) {
 	}
 }
 
-// writeModels prints a table of the trained models, unless there are none.
 func (r *Findings) writeModels(w io.Writer) {
 	if len(r.Models) == 0 {
 		return
@@ -117,7 +116,6 @@ func (r *Comparison) heading() string {
 	return r.Title + ", " + string(r.Way)
 }
 
-// formatThousands returns x, rounded to an integer, with commas between thousands.
 func formatThousands(x float64) string { return humanize.Comma(int64(math.Round(x))) }
 
 func (r *Findings) repeatabilityText() string {
@@ -156,7 +154,6 @@ func (r *Comparison) write(w io.Writer) {
 	}
 }
 
-// formatEstimate returns the value of an estimate as text, or "-" if it is NaN.
 func (r *Comparison) formatEstimate(e stats.Estimate) string {
 	if math.IsNaN(e.Value) {
 		return "-"

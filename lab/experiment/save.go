@@ -65,7 +65,6 @@ func (r *Findings) writeCSV(path string) error {
 	return f.Close()
 }
 
-// formatFinite returns x as text, or "" if it is infinite or NaN.
 func formatFinite(x float64) string {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return ""
@@ -79,7 +78,7 @@ type errorBars struct {
 	plotter.YErrors
 }
 
-// draw writes a plot of the figures of a table beside the published ones to path, in the format of its
+// draw writes a plot of the measured and the published figures of a table to path, in the format of its
 // extension.
 func (r *Comparison) draw(path string) error {
 	var ours, published errorBars

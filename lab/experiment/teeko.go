@@ -63,8 +63,7 @@ func (e *Experiment) completeTrainings() error {
 }
 
 // runTrainings runs the trainings one after another and returns the results by row of the tables. It appends
-// the weights and the curves to report. With an error it also returns the results of the games played so
-// far.
+// the weights and the curves to report. With an error it also returns the results of the games played so far.
 func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) (rows [][]result, err error) {
 	learned := maps.Clone(namedWeights)
 	played := 0
@@ -103,7 +102,6 @@ func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findi
 	return rows, err
 }
 
-// resultsOf returns one result for each game that the training counts as won, lost or drawn.
 func resultsOf(r lms.LearningReport) (list []result) {
 	for i, n := range []int{r.Wins, r.Losses, r.Draws} {
 		for range n {

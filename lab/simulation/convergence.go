@@ -108,9 +108,8 @@ func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, erro
 // snapshot has the values of Point for one ladder at one time, see there.
 type snapshot struct{ spearman, kendall, err, bias float64 }
 
-// sampleLadder plays a ladder by method m and compares the ratings with the true strengths at every
-// checkpoint. The result looks is for Elo; fits is for the maximum-likelihood ratings, and nil if the method
-// has none.
+// sampleLadder plays a ladder by method m and compares the ratings with the true strengths at every checkpoint.
+// The result looks is for Elo; fits is for the maximum-likelihood ratings, and nil if the method has none.
 func (c Config) sampleLadder(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.matches < at*c.Bots {

@@ -77,8 +77,7 @@ func playDeal(r *rand.Rand, skill float64) float64 {
 	return (playGame(r, skill, l) + playGame(r, skill, -l)) / 2
 }
 
-// playSingle simulates one game on its own deal and returns the first bot's score, for the given difference
-// of skill.
+// playSingle simulates one game on its own deal and returns the first bot's score, for a difference of skill.
 func playSingle(r *rand.Rand, skill float64) float64 {
 	return playGame(r, skill, luckWeight*r.NormFloat64())
 }

@@ -21,8 +21,7 @@ type population struct {
 	firstVersioned int                          // index from which on bots get new versions; 0 means none
 }
 
-// newVersion is the number of matches after which a new version replaces a simulated bot, in populations
-// with new versions.
+// newVersion is the number of matches after which some bots of a population get a new version.
 const newVersion = 10
 
 // demoDeals is the number of deals in a match of the demo competition.
@@ -100,8 +99,7 @@ type agreementSample struct {
 
 type accuracy struct{ wrongOrder, bias, err float64 }
 
-// SimulatePopulations simulates ladders of each of several typical populations, rated by the method of
-// timba's ladders.
+// SimulatePopulations simulates ladders of several typical populations, rated by the method of timba's ladders.
 func SimulatePopulations(ctx context.Context, c Config) (out []Population, err error) {
 	c.Runs *= smallLadderFactor
 	ladders := config.Default().Ladders
@@ -173,8 +171,7 @@ func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, p
 	return looks, nil
 }
 
-// sampleAgreement compares the Elo and the maximum-likelihood ratings of the bots that play now with their
-// true strengths.
+// sampleAgreement compares the Elo and maximum-likelihood ratings of the live bots with their true strengths.
 func (w *world) sampleAgreement() (a agreementSample, err error) {
 	fitted, err := w.fit().Intervals()
 	if err != nil {

@@ -67,8 +67,7 @@ func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *ra
 	return group.Wait()
 }
 
-// drawStrengths returns random true strengths of a number of bots in Elo. Bot 0 is the anchor, whose
-// strength is fixed.
+// drawStrengths returns random true strengths of bots, in Elo. That of the first one, the anchor, is fixed.
 func drawStrengths(r *rand.Rand, bots int) []float64 {
 	truth := make([]float64, bots)
 	for i := range truth {

@@ -18,9 +18,8 @@ const (
 	drawMargin   = 0.1257 * math.Sqrt2 * beta
 )
 
-// rateByTrueSkill plays the games of a match between two bots, each on its own deal, and updates their
-// ratings by TrueSkill. It stores the variance of a rating in rating.Entry.Uncertainty, in units of
-// noiseVariance.
+// rateByTrueSkill plays the games of a match between two bots, each on its own deal, and updates their ratings
+// by TrueSkill. It stores the variance of a rating in rating.Entry.Uncertainty, in units of noiseVariance.
 func rateByTrueSkill(w *world, bots []int) {
 	s := w.skillDifference(bots)
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
@@ -57,8 +56,8 @@ func variance(e *rating.Entry) float64 {
 // noiseVariance is the variance of the noise of a match in Elo, for a mean of ten deals.
 const noiseVariance = 67.0 * 67.0
 
-// corrections returns the functions v and w of the TrueSkill paper for a lead of t and a draw margin, all
-// divided by the standard deviation. Given the score of a game, v shifts the mean of the lead, and w reduces
+// corrections returns the functions v and w of the TrueSkill paper for a lead t and a draw margin, both
+// divided by the standard deviation. Given the score of a game, v shifts the mean of the lead and w reduces
 // its variance.
 func corrections(t, margin, score float64) (v, w float64) {
 	n := distuv.UnitNormal

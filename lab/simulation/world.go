@@ -50,9 +50,8 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	return w, nil
 }
 
-// addEntry adds a bot of strength truth and returns it as a candidate for pairing, which must be added to
-// the pool. If it is a new version, its Elo is derived from that of predecessor, otherwise predecessor is
-// nil.
+// addEntry adds a bot of strength truth and returns it as a candidate for pairing, which must be added to the
+// pool. If it is a new version, its Elo is derived from that of predecessor, otherwise predecessor is nil.
 func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Candidate {
 	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
@@ -74,7 +73,6 @@ func (w *world) addBot(truth float64) (bot int) {
 	return len(w.strengths) - 1
 }
 
-// replace replaces a bot by a new version with the true strength truth.
 func (w *world) replace(bot int, truth float64) {
 	before := w.entries[bot]
 	successor := w.addEntry(truth, &before)
@@ -132,7 +130,6 @@ func rateByOutcome(w *world, bots []int) {
 	}
 }
 
-// hasTeams reports whether bots in some slots of a match are partners.
 func (w *world) hasTeams() bool { return w.variant.Sides < len(w.sides) }
 
 // addBout records a match between two teams for the maximum-likelihood ratings. The score, from 0 to 1, is
@@ -173,9 +170,8 @@ func (w *world) play(bots []int) []ladder.FinishedGame {
 }
 
 // drawRanks simulates one game and returns the rank of each side, where strength has the Elo of each. Between
-// two sides, luck is an advantage of the first one. Among more, luck has no effect: each side's lead is
-// drawn from a Gumbel distribution, so that the result between any two of them follows the logistic curve of
-// Elo.
+// two sides, luck is an advantage of the first one. Among more, luck has no effect: each side's lead is drawn
+// from a Gumbel distribution, so that the result between any two of them follows the logistic curve of Elo.
 func (w *world) drawRanks(strength []float64, luck float64) []int {
 	if len(strength) == 2 {
 		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[playGame(w.r, skill(strength[0]-strength[1]), luck)]
@@ -221,8 +217,7 @@ func rateByGame(k float64) rater {
 	}
 }
 
-// skillDifference returns the difference of skill between the two bots of a match, for playDeal and
-// playSingle.
+// skillDifference returns the difference of skill between the two bots of a match, for playDeal and playSingle.
 func (w *world) skillDifference(bots []int) float64 {
 	return skill(w.strengths[bots[0]] - w.strengths[bots[1]])
 }

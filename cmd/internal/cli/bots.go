@@ -12,8 +12,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// NewBot returns the command named bot, which runs a house bot. A match starts each house bot as a process
-// of its own program with this command.
+// NewBot returns the command bot, with which a match runs each house bot as a process of its own program.
 func NewBot() *cobra.Command {
 	var help strings.Builder
 	for _, b := range house.Bots() {

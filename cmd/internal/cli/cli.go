@@ -59,8 +59,7 @@ var (
 	ErrReported  = errors.New("an error that stderr has already")
 )
 
-// Main runs the command line of this process, with the top command that newRoot returns, and exits with its
-// status.
+// Main runs the command line of this process with the top command of newRoot, and exits with its status.
 func Main(newRoot func() *cobra.Command) {
 	os.Exit(Run(newRoot(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

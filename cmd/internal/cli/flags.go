@@ -42,8 +42,7 @@ func checkUsage(cmd *cobra.Command) {
 	}
 }
 
-// cobraMessages has patterns for the messages of Cobra about wrong usage, each with its replacement in words
-// of timba.
+// cobraMessages has patterns for messages of Cobra about wrong usage, each with its replacement.
 var cobraMessages = []struct {
 	cobra *regexp.Regexp
 	words string
@@ -116,7 +115,6 @@ func flagError(cmd *cobra.Command, err error) error {
 	return err
 }
 
-// similarFlags returns the flags of cmd whose names are similar to name, which the user has mistyped.
 func similarFlags(cmd *cobra.Command, name string) []string {
 	flags := &cobra.Command{SuggestionsMinimumDistance: 2}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
@@ -156,8 +154,7 @@ type number[T int | int64 | float64 | time.Duration] struct {
 }
 
 // NumberFlag adds a flag to cmd that accepts a number or a duration from least to most and stores it in
-// target. The default, value, may be outside of these bounds. If it is below least, it means "not set", and
-// help does not show it.
+// target. The default, value, may be out of bounds. Below least it means "not set", and help does not show it.
 func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, target *T, name string, value, least, most T, usage string) {
 	*target = value
 	addNumber(cmd, &number[T]{target, least, most}, name, value < least, usage)

@@ -192,8 +192,7 @@ func TempBeside(path string) (*os.File, error) {
 	return f, nil
 }
 
-// cannotWrite returns an error for the file at path with the reason in err, which may be about a temporary
-// file.
+// cannotWrite returns an error for the file at path with the reason in err, even if that is about another file.
 func cannotWrite(path string, err error) error {
 	var file *fs.PathError
 	var two *os.LinkError

@@ -22,8 +22,7 @@ type ProgressLine struct {
 	next     time.Time // time of the next output
 }
 
-// NewProgress returns a ProgressLine that writes to w, where unit is the name of what is counted, in the
-// plural.
+// NewProgress returns a ProgressLine that writes to w. The unit names what is counted, in the plural.
 func NewProgress(w io.Writer, unit string) *ProgressLine {
 	p := &ProgressLine{w: w, live: screen.NewLive(w), unit: unit, interval: 10 * time.Second}
 	if p.live != nil {
@@ -32,8 +31,7 @@ func NewProgress(w io.Writer, unit string) *ProgressLine {
 	return p
 }
 
-// Set says how much is done, out of all, and shows it if enough time has passed since the last output. If
-// all is 0, the total is unknown.
+// Set says how much is done, and shows it from time to time. If all is 0, the total is unknown.
 func (p *ProgressLine) Set(done, all int) {
 	now := time.Now()
 	if p.began.IsZero() {

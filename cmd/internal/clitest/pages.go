@@ -155,8 +155,7 @@ func Words(program, line string) (commands [][]string) {
 }
 
 // CheckText fails the test unless every command of a program that the text of the Markdown pages mentions
-// exists, with its flags. The top command of the program is that of newRoot. It also fails if there are
-// fewer than least commands.
+// exists, with its flags, and there are at least least commands. The function newRoot returns the top command.
 func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 	inline := regexp.MustCompile("`(?:\\./)?" + newRoot().Name() + " ([a-z][^`]*)`")
 	found := 0

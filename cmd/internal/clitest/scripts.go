@@ -21,9 +21,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Scripts runs the test scripts (see package testscript) in dir, each in its own directory. The scripts can
-// use the commands exits, same and json, and those in others, by name. The directories in programs are added
-// to their PATH.
+// Scripts runs the test scripts (see package testscript) in dir, each in its own directory. They can use the
+// commands exits, same and json, and those in others. The directories in programs are added to their PATH.
 func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestScript, bool, []string), programs ...string) {
 	kit.Slow(t)
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": Exits, "same": same, "json": Members}
@@ -50,8 +49,7 @@ func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestSc
 	})
 }
 
-// Exits implements the command exits STATUS COMMAND ARG... of test scripts. It runs a command and fails
-// unless the exit status is STATUS.
+// Exits implements the command exits STATUS COMMAND ARG... of test scripts, which requires an exit status.
 func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND ARG...")
@@ -97,8 +95,7 @@ func same(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// Contents returns the contents of all files below dir, by path relative to it, without the parts that
-// Timeless removes.
+// Contents returns the contents of all files below dir, by relative path, without what Timeless removes.
 func Contents(dir string) (map[string]string, error) {
 	files := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {

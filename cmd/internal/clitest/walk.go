@@ -76,8 +76,7 @@ type Walk struct {
 	next        int             // index of the next bad value
 }
 
-// Run runs each command with good and bad values in a new directory, into which it copies the files of the
-// directory made.
+// Run runs each command in a new directory with copies of the files in the directory made.
 func (w *Walk) Run(t *testing.T, made string) {
 	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
@@ -103,8 +102,7 @@ func (w *Walk) Run(t *testing.T, made string) {
 	}
 }
 
-// Make runs command lines of a program in dir, so that they create files there. The test fails unless all
-// succeed.
+// Make runs command lines of a program in dir, to create files there. The test fails unless all succeed.
 func Make(t *testing.T, newRoot func() *cobra.Command, dir string, lines ...string) {
 	t.Helper()
 	t.Chdir(dir)
@@ -205,9 +203,8 @@ func (o *output) Write(p []byte) (int, error) {
 	return o.Output.Write(p)
 }
 
-// run runs a command line and checks its exit status and messages. If start is true, the context of the
-// command ends at its first output; otherwise it has ended before the command starts, so that only the usage
-// is checked.
+// run runs a command line and checks its exit status and messages. If start is true, the context of the command
+// ends at its first output; otherwise it has ended before the command starts, so that only the usage is checked.
 func (w *Walk) run(args []string, start bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())
@@ -231,7 +228,6 @@ func (w *Walk) run(args []string, start bool) {
 	w.checkOutcome(args, status, stdout.String(), stderr.String())
 }
 
-// text returns a command line for messages, with long words shortened.
 func (w *Walk) text(args []string) string {
 	return fmt.Sprintf("%s %.60q", w.New().Name(), args)
 }

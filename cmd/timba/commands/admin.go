@@ -66,8 +66,7 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 	}, show)
 }
 
-// withStore opens the database in the data directory, calls do with it and closes it. It returns an error if
-// --data is not set.
+// withStore opens the database in the data directory and calls do with it. It fails if --data is not set.
 func (f *adminFlags) withStore(o store.Options, do func(*store.Store) error) error {
 	if f.data == "" {
 		return errors.New("data: name the server's data directory with --data DIR")
@@ -217,8 +216,7 @@ type tokenKey struct {
 	Key string `json:"key"`
 }
 
-// newToken returns the command token, which makes a new token for a person who has lost all tokens. It needs
-// access to the data directory.
+// newToken returns the command that makes a token for a person who has lost all tokens. It needs --data.
 func newToken(f *adminFlags) *cobra.Command {
 	var t newTokenFlags
 	cmd := &cobra.Command{
@@ -248,8 +246,6 @@ func newToken(f *adminFlags) *cobra.Command {
 	}, func(w io.Writer, made tokenKey) { fmt.Fprintln(w, made.Key) }))
 }
 
-// newAdminWorker returns the commands that make, list and remove the credentials of workers. They need
-// access to the data directory.
 func newAdminWorker(f *adminFlags) *cobra.Command {
 	return cli.Group(&cobra.Command{
 		Use:   "worker",
@@ -368,7 +364,6 @@ func newWorkerList(f *adminFlags) *cobra.Command {
 	})
 }
 
-// newWorkers returns the command workers, which shows the machines that play matches for the server.
 func newWorkers(f *adminFlags) *cobra.Command {
 	return cli.Result(&cobra.Command{
 		Use:   "workers",
@@ -382,8 +377,7 @@ func newWorkers(f *adminFlags) *cobra.Command {
 	}, f.workers, showWorkers)
 }
 
-// workers returns the machines that play matches, from the data directory if --data is set, and otherwise
-// from the server.
+// workers returns the machines that play matches, from the data directory or, without --data, from the server.
 func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machine, err error) {
 	if f.data == "" {
 		c, err := adminClient(cmd)
@@ -403,8 +397,7 @@ func (f *adminFlags) workers(cmd *cobra.Command, _ []string) (list []wire.Machin
 	return list, err
 }
 
-// showWorkers prints a table of machines, then the matches that each plays, then the reasons why some get no
-// matches.
+// showWorkers prints a table of machines, the matches that each plays, and why some get no matches.
 func showWorkers(w io.Writer, list []wire.Machine) {
 	text.Rows(w, "name|state|cores|playing|last hour|matches|void|starved|broken|timba|system|sandbox|seen", list, func(m wire.Machine) []any {
 		o := m.Operator

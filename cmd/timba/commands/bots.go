@@ -58,8 +58,7 @@ func newBots() *cobra.Command {
 	})
 }
 
-// newBotsShow returns the command bots show BOT. Unlike bots BOT, it also works for a bot whose name is that
-// of a subcommand.
+// newBotsShow returns the command bots show BOT, also for a bot whose name is that of a subcommand.
 func newBotsShow() *cobra.Command {
 	return fromServer(&cobra.Command{
 		Use:     "show BOT",
@@ -99,8 +98,7 @@ func ownerText(owner string, house bool) string {
 	return cli.OrDash(owner)
 }
 
-// versionText returns a version's number and, if its manifest has a label, the label in parentheses, such as
-// "@2 (1.0)".
+// versionText returns a version's number and, if it has one, its label in parentheses, as in "@2 (1.0)".
 func versionText(v wire.Version) string {
 	if v.Label == "" {
 		return fmt.Sprintf("@%d", v.Version)
@@ -181,7 +179,6 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 	})
 }
 
-// isProvisional reports whether a rating is still too uncertain to be meaningful.
 func isProvisional(s wire.Standing) bool {
 	place := ladder.Standing{Matches: s.Matches}
 	if s.Fit != nil {

@@ -17,8 +17,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// checkDefaults are the options of a check before flags change them. Tests replace them to give bots more
-// time.
+// checkDefaults are the options of a check before flags change them. Tests give bots more time.
 var checkDefaults = check.Defaults()
 
 // checkFlags are the flags of a check as the user writes them.

@@ -55,8 +55,7 @@ func listOrOne(flags ...string) cobra.PositionalArgs {
 	}
 }
 
-// onServer completes cmd so that it calls do with a client of the user's server. The command fails unless
-// the user has a token.
+// onServer completes cmd so that it calls do with a client of the user's server. It fails without a token.
 func onServer(cmd *cobra.Command, do func(cmd *cobra.Command, c *client.Client, args []string) error) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		c, err := connect(cmd, true)

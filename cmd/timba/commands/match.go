@@ -176,8 +176,7 @@ func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.
 	return v, tournament.Single, err
 }
 
-// noticeSeats prints a notice if the tournament has several tables although the game would allow all bots at
-// one table.
+// noticeSeats prints a notice if there are several tables although the game allows all bots at one table.
 func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
 	bots := len(t.Bots)
 	if bots == t.Variant.Players || slices.ContainsFunc(f.set, func(word string) bool { return strings.HasPrefix(word, "players=") }) {
@@ -205,8 +204,7 @@ func (f *matchFlags) newDir(plan tournament.Config) (*tournament.Dir, error) {
 	return &tournament.Dir{Path: filepath.Join(cache, name), FaultsOnly: true}, nil
 }
 
-// play plays a tournament and prints its report, even if it ends early. Its error determines the exit status
-// of the command.
+// play plays a tournament and prints its report, even if it ends early. Its error sets the exit status.
 func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	w, errs := cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if !f.output.json {
@@ -385,9 +383,8 @@ func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error
 	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
 }
 
-// reportEarlyEnd prints on stderr why a match has ended early and how to resume it. If unwritten is not nil,
-// it also prints that the result could not be written for this reason. It returns the error for the exit
-// status.
+// reportEarlyEnd prints on stderr why a match has ended early and how to resume it. If unwritten is not nil, it
+// also prints that the result could not be written for this reason. It returns the error for the exit status.
 func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten error) error {
 	w, status := cmd.ErrOrStderr(), cli.ErrReported
 	games := text.Count(r.Games, "game")
@@ -535,5 +532,4 @@ func (b *scoreboard) showScore() {
 	fmt.Fprintln(b.w, b.run.ScoreLine())
 }
 
-// showLine prints a line above the score.
 func (b *scoreboard) showLine(line string) { b.live.WriteAbove(b.w, line) }

@@ -133,9 +133,8 @@ func readOpenings(path, game string, set []string, ply int) (openings []referee.
 	return openings, options, nil
 }
 
-// variantOfLine returns the variant of an opening, with its options and those of the user in set, words of
-// the form name=value. It returns an error if the opening is of another game or the options contradict each
-// other.
+// variantOfLine returns the variant of an opening, with its options and those of the user in set, words of the
+// form name=value. It returns an error if the opening is of another game or the options contradict each other.
 func variantOfLine(n referee.NotatedGame, game string, set []string) (*rules.Variant, error) {
 	if n.Game != game {
 		return nil, fmt.Errorf("it is a game of %s, not of %s", n.Game, game)

@@ -119,8 +119,7 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	return f.play(cmd, m, out)
 }
 
-// middleLevel returns the name and the number, such as "NAME (3)", of the level of the opponent for people
-// who choose none.
+// middleLevel returns the name and the number of the default level of the opponent, such as "NAME (3)".
 func middleLevel() string {
 	l := house.Levels()[house.DefaultLevel-1]
 	return fmt.Sprintf("%s (%d)", l.Name, l.Number)

@@ -233,8 +233,7 @@ func pageName(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
 }
 
-// checkOutput returns an error if the file out exists and is one of the input files. The name "-" means
-// stdout or stdin.
+// checkOutput returns an error if the file out is one of the input files. The name "-" is no file.
 func checkOutput(out string, in []string) error {
 	to, err := os.Stat(out)
 	if err != nil || out == "-" {
@@ -260,8 +259,7 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 	return game.WritePage(w)
 }
 
-// exportText writes two lines for each replay file in paths: a comment that says who played and the result,
-// and the moves in notation.
+// exportText writes two lines for each replay file: a comment with players and result, and the notation.
 func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 	for _, path := range paths {
 		r, g, err := readReplay(cmd, path)

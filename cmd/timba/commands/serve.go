@@ -105,7 +105,6 @@ func printNotices(w io.Writer, s *server.Server) {
 	}
 }
 
-// showToken prints the admin's token and how to log in, between empty lines.
 func showToken(w io.Writer, s *server.Server) {
 	file := s.Dir.AdminToken()
 	fmt.Fprintf(w, "\nadmin token: %s\n"+
@@ -114,8 +113,7 @@ func showToken(w io.Writer, s *server.Server) {
 		"delete that file once you have logged in.\n\n", s.Token, cli.Self(), s.LocalURL(), text.Quote(file), file)
 }
 
-// database are the options with which servers open their database. Tests replace them, so that they do not
-// wait for the disk.
+// database are the options with which servers open their database. In tests they do not wait for the disk.
 var database store.Options
 
 // options returns the options of the server from the flags and the configuration file. It returns an error

@@ -109,8 +109,7 @@ func (s *uploadProgress) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// single is the media type of an upload that consists of a single source file. The server makes an archive
-// of it.
+// single is the media type of an upload that is a single source file, of which the server makes an archive.
 const single = "text/plain"
 
 // archive returns the content to upload and its media type: an archive of the directory at path, or the file
@@ -195,8 +194,7 @@ func printStage(w io.Writer, s wire.Stage) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// printFailure prints the log of the stage that has failed and returns the name of that stage. If no failed
-// stage has a log, it returns "".
+// printFailure prints the log of the failed stage and returns the stage's name, or "" if it has no log.
 func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
 		if !s.OK && !s.EndedAt.IsZero() && s.Log != "" {
@@ -207,8 +205,7 @@ func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	return stage
 }
 
-// withoutRepeatedSummary returns the log of a failed stage. It omits the last line, the summary, if that
-// repeats earlier lines of the log.
+// withoutRepeatedSummary returns the log of a failed stage, without its last line if that is a repetition.
 func withoutRepeatedSummary(s wire.Stage) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	i := strings.LastIndex(s.Log, "\nfailed: ")

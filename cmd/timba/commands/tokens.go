@@ -93,8 +93,7 @@ func newTokensRevoke() *cobra.Command {
 	})
 }
 
-// untilTime returns the time after span, such as 12h or 90d, from now. If span is "", it returns the zero
-// time.
+// untilTime returns the time after span, such as 12h or 90d, from now. If span is "", it returns the zero time.
 func untilTime(span string) (time.Time, error) {
 	if span == "" {
 		return time.Time{}, nil
@@ -111,8 +110,7 @@ func untilTime(span string) (time.Time, error) {
 	return time.Now().Add(d).UTC().Truncate(time.Second), nil
 }
 
-// idOf parses arg as an ID, a number of at least 1. The error message uses what to say of which kind of
-// thing it is the ID.
+// idOf parses arg as an ID, a number of at least 1. For the error message, what names the kind of ID.
 func idOf(what, arg string) (int64, error) {
 	id, err := strconv.ParseInt(arg, 10, 64)
 	if err != nil || id < 1 {

@@ -152,8 +152,7 @@ func lockWorker(data string) (unlock func(), err error) {
 	return func() { l.Close() }, nil
 }
 
-// serveMetrics serves the metrics in registry over HTTP at an address, until stop is called. If address is
-// "", it does nothing.
+// serveMetrics serves the metrics in registry at an HTTP address, until stop is called. For "" it does nothing.
 func serveMetrics(address string, registry *prometheus.Registry, log *slog.Logger) (stop func(), err error) {
 	if address == "" {
 		return func() {}, nil

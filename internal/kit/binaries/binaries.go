@@ -136,8 +136,7 @@ func statSources(pkg string) error {
 	return nil
 }
 
-// findOrBuild returns the path of a program: in the directory $TIMBA_BIN if that is set, and otherwise where
-// it builds it.
+// findOrBuild returns the path of a program, in the directory $TIMBA_BIN or, if that is not set, built here.
 func findOrBuild(name string) (string, error) {
 	if dir := os.Getenv(EnvBin); dir != "" {
 		path := filepath.Join(dir, name)

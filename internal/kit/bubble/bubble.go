@@ -28,8 +28,8 @@ func Run(t *testing.T, f func(t *testing.T)) {
 // Settle waits until every other goroutine of the bubble is blocked: it waits for another one or for a time.
 func Settle() { synctest.Wait() }
 
-// Until waits until holds returns true. After an hour by the clock of the bubble it fails the test, with a
-// message that names what.
+// Until waits until holds returns true. After an hour of the bubble's clock the test fails with what in the
+// message.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {
@@ -53,8 +53,7 @@ func Listen(t testing.TB) *Listener {
 	return l
 }
 
-// Serve runs an HTTP server until the end of the test and returns the listener at which it accepts
-// connections.
+// Serve runs an HTTP server until the end of the test and returns the listener that accepts its connections.
 func Serve(t testing.TB, s *http.Server) *Listener {
 	l := Listen(t)
 	ended := make(chan struct{})
@@ -91,8 +90,7 @@ func (l *Listener) Close() error {
 // Addr implements net.Listener.
 func (l *Listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// Dial opens a connection to the listener; network and address are ignored. A write to it blocks until the
-// other end reads.
+// Dial opens a connection to the listener, for any address. A write to it blocks until the other end reads.
 func (l *Listener) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	near, far := net.Pipe()
 	select {

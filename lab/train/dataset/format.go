@@ -91,8 +91,7 @@ func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	return nil
 }
 
-// Move converts an action of a recorded game, a card or another kind of move, to the move that it is in
-// position p.
+// Move converts an action of a recorded game, such as a card, to the move that it is in position p.
 func Move(p *cards.Position, action uint8) rules.Move {
 	switch {
 	case action < cards.ExchangeAction:

@@ -108,8 +108,7 @@ func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules,
 	return nil
 }
 
-// recordGame stores the deal and the moves of a finished game in to, where bits is the number of the
-// combination of rules.
+// recordGame stores the deal and the moves of a game in to. The combination of rules has the number bits.
 func recordGame(v *rules.Variant, bits int, g *referee.GameResult, to *GameRecord) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.SetDeal(bits, cards.Table(v.Deal(&src)))

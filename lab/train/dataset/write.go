@@ -74,7 +74,6 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// mode returns the parsed mode, which the setting has checked.
 func (c *Config) mode() cards.Mode {
 	m, _ := cards.ParseMode(c.Mode)
 	return m
@@ -152,8 +151,7 @@ func (r SetSize) String() string {
 	return fmt.Sprintf("%s, %d bytes\n", text.Count(r.Games, "game"), r.Bytes)
 }
 
-// Prepare finds the bots that play and returns the trainer that generates the games. The configuration must
-// be valid.
+// Prepare finds the bots and returns the trainer that generates games. The configuration must be valid.
 func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err error) {
 	w := &writer{Config: c, workers: in.Workers, raws: make([][]byte, in.Workers)}
 	if w.generate = randomGames(c); len(c.Bots) > 0 {

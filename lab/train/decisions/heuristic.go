@@ -59,8 +59,8 @@ func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	return s
 }
 
-// setsBy returns, for each card value v from 0 to 11, the set of cards with a value w for which wanted(v, w)
-// returns true.
+// setsBy returns, for each card value v up to 11, the set of cards with a value w for which wanted(v, w) is
+// true.
 func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	for v := range sets {
 		sets[v] = cardsByValue(func(w int) bool { return wanted(v, w) })
@@ -113,8 +113,7 @@ func (h *Heuristic) setLead(p *cards.Position, seat int) {
 	}
 }
 
-// Worth returns the heuristic value of playing card c in the position of SetPosition. It may be negative; a
-// higher value is better.
+// Worth returns the heuristic value, which may be negative, of playing card c in the position of SetPosition.
 func (h *Heuristic) Worth(c baraja.Card) int {
 	if h.leading {
 		return h.leadWorth(c)

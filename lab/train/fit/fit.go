@@ -14,9 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// ShardRows is the number of rows, inputs with their targets, that are passed through a net together.
-// Gradients are summed over these groups in order, so that the result does not depend on the number of
-// workers.
+// ShardRows is the number of rows, inputs with their targets, that are passed through a net together. Gradients
+// are summed over these groups in order, so that the result does not depend on the number of workers.
 const ShardRows = 16
 
 // Sample is one row from which a net learns: its inputs, and the wanted class or outputs.
@@ -79,8 +78,7 @@ type state struct {
 	Progress any `json:"progress"`
 }
 
-// Save writes a checkpoint: a line of JSON with progress, a value of the caller, then the weights and the
-// moments of Adam.
+// Save writes a checkpoint: progress, a value of the caller, as JSON, the weights and the moments of Adam.
 func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err
@@ -299,5 +297,4 @@ func negatedLoss(n *net.Net, x, want float32) float64 {
 
 var kernel gonum.Implementation
 
-// axpy adds a times x to y.
 func axpy(a float32, x, y []float32) { kernel.Saxpy(len(x), a, x, 1, y, 1) }

@@ -13,12 +13,10 @@ import (
 // units as there are inputs, as in some nets of the study (R. Arjonilla, bachelor's thesis, UOC 2024).
 const ThirdsLayers = "thirds"
 
-// StudyLayers is a text for ParseLayers. It stands for the hidden layers of the study's other nets, with 50
-// and 25 units.
+// StudyLayers is a text for ParseLayers that stands for the layers of the study's other nets, 50 and 25 units.
 const StudyLayers = "50-25"
 
-// LayersParam returns the setting for the hidden layers of a net. Their text is stored in to; ParseLayers
-// parses it.
+// LayersParam returns the setting for hidden layers, whose text is stored in to. ParseLayers parses it.
 func LayersParam(to *string) run.Param {
 	return run.Param{Name: "layers", Target: to, Help: "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs"}
 }

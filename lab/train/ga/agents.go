@@ -24,7 +24,6 @@ type agentSpecies struct {
 	crossovers []dictionaryCrossover
 }
 
-// newAgentSpecies returns the species for a valid configuration.
 func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	a := &agentSpecies{Config: c}
 	a.keys, _ = policy.ParseKeys(c.Keys)
@@ -32,9 +31,8 @@ func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	return a
 }
 
-// maxTables returns how many tables a search has in memory at a time: those of two generations of the given
-// population, and four for each of the best individuals, which become parents. Two of the four stand for the
-// sorted copies of the tables of the parents of two generations, which are larger than a table.
+// maxTables returns how many tables a search has at a time: those of two generations of the given
+// population, and four for each of the best, which become parents. Two of the four stand for sorted copies.
 func maxTables(population, best int) int { return 2*population + 4*best }
 
 // tableMemory returns the memory limit of one table, in bytes: an equal part of the limit for all tables.
@@ -48,7 +46,6 @@ func (a *agentSpecies) newDictionary() *dictionary {
 	return &dictionary{table: t}
 }
 
-// firstGeneration returns n agents with empty tables.
 func (a *agentSpecies) firstGeneration(n int, _ *rules.Rand) (members []*dictionary) {
 	for range n {
 		members = append(members, a.newDictionary())
@@ -115,10 +112,9 @@ func (a *agentSpecies) release(old []*dictionary) {
 	}
 }
 
-// metrics returns metrics of a generation. "pairs" is the mean number of state-action pairs that an agent
-// knows. "turned_away" is turned, the number of new pairs that full tables rejected. "spread" is the mean
-// share of known states in which the best action of an agent of the elite differs from that of the best
-// agent, members[elite[0]].
+// metrics returns "pairs", the mean number of state-action pairs that an agent knows; "turned_away", the
+// number of new pairs that full tables rejected, which is also turned; and "spread", the mean share of known
+// states in which an agent of the elite and the best agent have different best actions.
 func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run.Metric, turned uint64) {
 	pairs := 0
 	for _, d := range members {
@@ -178,8 +174,7 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
 }
 
-// save writes the table of d. Then it writes the number of states whose action a mutation replaced, and the
-// key and the replacement (see policy.Place) of each.
+// save writes the table of d, then the number of states whose action a mutation drew, and these actions.
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err
@@ -228,8 +223,7 @@ func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *SearchReport) (
 	return err
 }
 
-// explorer plays the moves of an agent. If learns is true, some moves are random, and it records the returns
-// for the agent to learn.
+// explorer plays the moves of an agent. If learns is true, some are random and the returns are recorded.
 type explorer struct {
 	keys    policy.Keys
 	epsilon float64

@@ -85,11 +85,9 @@ const (
 	defectTuned  = "tuned"
 )
 
-// hasDefect reports whether the search reproduces the named defect of the study's program.
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// Default returns the study's configuration for a search of nets in a mode, a game with its number of
-// players.
+// Default returns the study's configuration for a search of nets in a mode, a game with its number of players.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Parents: 6, KeepElite: true,
@@ -98,9 +96,8 @@ func Default(mode string) Config {
 	}
 }
 
-// DefaultAgents returns the study's configuration for a search of agents in a mode. It differs from the
-// study in Keys, which say what distinguishes states: with all that a player knows, agents hardly ever see a
-// state twice.
+// DefaultAgents returns the study's configuration for a search of agents in a mode. It differs from the study in
+// Keys, which say what distinguishes states: with all that a player knows, agents hardly ever see a state twice.
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.MoveValue = Agents, nil, 0, ""

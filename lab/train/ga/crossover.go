@@ -6,9 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// crossover is an operator that computes the genes of children x and y from those of parents a and b. It
-// sets every gene of the children. The ratio is the crossover probability of the policy; only "multivariate"
-// uses it.
+// crossover is an operator that computes the genes of children x and y from those of parents a and b. It sets
+// every gene of the children. The ratio is the crossover probability of the policy; only "multivariate" uses it.
 type crossover struct {
 	name  string
 	cross func(a, b, x, y Genome, ratio float64, r *rules.Rand)
@@ -110,7 +109,6 @@ func multivariate(a, b, x, y []float32, cuts []int, swapped []bool) {
 	}
 }
 
-// average sets x to the mean of a and b.
 func average(a, b, x []float32) {
 	for i := range x {
 		x[i] = (a[i] + b[i]) / 2

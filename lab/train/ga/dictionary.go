@@ -19,9 +19,8 @@ type dictionary struct {
 	pairs       []rl.Pair // contents of table and drawnPlaces, sorted by key and action; nil unless it is a parent
 }
 
-// Best returns the best of the legal actions, a bit mask, in state k: the one that a mutation drew, if any,
-// otherwise that with the highest mean in the table. The result known is false if the dictionary does not
-// have the state.
+// Best returns the best action of legal, a bit mask, in state k: the one drawn by a mutation, if any,
+// otherwise that with the highest mean. The result known is false if the dictionary does not have the state.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawnPlaces[k]; ok {
 		return policy.ActionAt(legal, place), true
@@ -78,7 +77,6 @@ func splitFirstState(pairs []rl.Pair) (first, others []rl.Pair) {
 	return pairs[:n], pairs[n:]
 }
 
-// countStates returns the number of states in sorted pairs.
 func countStates(pairs []rl.Pair) (n int) {
 	for ; len(pairs) > 0; n++ {
 		_, pairs = splitFirstState(pairs)
@@ -110,9 +108,8 @@ type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 // has.
 type dictionaryCrossover struct {
 	name string
-	// newMix returns the function that mixes the states that both parents have. The number n is how many
-	// states the larger parent has. The ratio is the crossover probability of the policy; only
-	// "multivariate" uses it.
+	// newMix returns the function that mixes the states that both parents have. The number n is how many states
+	// the larger parent has. The ratio is the crossover probability of the policy; only "multivariate" uses it.
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
@@ -152,7 +149,6 @@ var dictionaryCrossovers = []dictionaryCrossover{
 	}},
 }
 
-// randomKey returns a uniformly distributed random key.
 func randomKey(r *rules.Rand) policy.Key { return policy.Key(r.Uint64() >> (64 - policy.KeyBits)) }
 
 // randomKeyCuts returns between 2 and n/2 random keys in ascending order.
@@ -166,8 +162,8 @@ func randomKeyCuts(n int, r *rules.Rand) []policy.Key {
 }
 
 // segments returns a mix that exchanges the pairs of a state between the children if swapped is true for its
-// segment. The cuts, in ascending order, divide the keys into len(cuts)+1 segments. A state whose key equals
-// a cut belongs to the segment above it. The mix must be called in ascending order of keys.
+// segment. The ascending cuts divide the keys into len(cuts)+1 segments; a cut belongs to the segment above.
+// The mix must be called in ascending order of keys.
 func segments(cuts []policy.Key, swapped []bool) mix {
 	at := 0
 	return func(a, b []rl.Pair) (x, y []rl.Pair) {
@@ -181,10 +177,9 @@ func segments(cuts []policy.Key, swapped []bool) mix {
 	}
 }
 
-// blend returns a mix for weighted means. For every action that both parents have, each child gets a
-// weighted mean of their returns; weights returns the weight of the second parent for the first and for the
-// second child. Actions that only one parent has go to both children. An action drawn by a mutation goes
-// from the first parent to the first child, and from the second to the second.
+// blend returns a mix for weighted means. For every action that both parents have, each child gets a mean of
+// their returns; weights returns the weight of the second parent for both children. Other actions go to both
+// children, and actions drawn by a mutation each to one child.
 func blend(weights func() (x, y float32)) mix {
 	var x, y []rl.Pair
 	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
@@ -207,9 +202,8 @@ func blend(weights func() (x, y float32)) mix {
 	}
 }
 
-// blendPairs returns a pair with the key and the action of a, and the mean (1-weight)*a.Mean +
-// weight*b.Mean. Its count is the mean of both counts, rounded up, so that the child continues to learn at a
-// similar rate.
+// blendPairs returns a pair with the key and the action of a, and the mean (1-weight)*a.Mean + weight*b.Mean.
+// Its count is the mean of both counts, rounded up, so that the child continues to learn at a similar rate.
 func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	p := a
 	p.Mean = (1-weight)*a.Mean + weight*b.Mean
@@ -217,8 +211,7 @@ func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	return p
 }
 
-// offspring fills the dictionaries of two children. It collects pairs until the next shard, a part of the
-// table, begins.
+// offspring fills the dictionaries of two children, one shard, which is a part of the table, at a time.
 type offspring struct {
 	children   [2]*dictionary
 	resetRates [2]float64 // by child: probability that the mutation draws a new action for a state; 0 for no mutation
@@ -249,8 +242,7 @@ func (o *offspring) copy(a, b []rl.Pair) {
 	o.flush()
 }
 
-// add adds pairs of one state, x to the first child and y to the second. The mutation may replace the best
-// action.
+// add adds pairs of one state, x to the first child and y to the second, and may mutate them.
 func (o *offspring) add(x, y []rl.Pair) {
 	for child, pairs := range [...][]rl.Pair{x, y} {
 		if len(pairs) == 0 {

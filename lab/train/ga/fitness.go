@@ -38,8 +38,7 @@ func compareFitness(a, b Fitness) int {
 	return cmp.Or(cmp.Compare(b.HalfWins, a.HalfWins), cmp.Compare(b.Points, a.Points))
 }
 
-// rank returns the indices of fit in order of fitness, the fittest first. Individuals of equal fitness are
-// ordered by index.
+// rank returns the indices of fit, the fittest first. Individuals of equal fitness are ordered by index.
 func rank(fit []Fitness) []int {
 	order := indices(len(fit))
 	slices.SortStableFunc(order, func(i, j int) int { return compareFitness(fit[i], fit[j]) })
@@ -56,9 +55,8 @@ type cardTable struct {
 	rand     *rules.Rand // random numbers of the agents
 }
 
-// play plays one game with the deal that seed decides. Agent i has seat (i + rotation) modulo the number of
-// seats. The cards and the optional rules are the same for all rotations of a seed. The result is valid
-// until the next game.
+// play plays one game on the deal of a seed. Agent i has seat (i + rotation) modulo the number of seats. All
+// rotations of a seed have the same cards and optional rules. The result is valid until the next game.
 func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Position {
 	*t.rand = *rules.NewRand(seed)
 	rule := t.rules[t.rand.Below(len(t.rules))]

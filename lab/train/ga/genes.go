@@ -29,7 +29,6 @@ func (g Genome) layers() int { return len(g) / perLayer }
 
 func (g Genome) layer(i int) Genome { return g[perLayer*i : perLayer*(i+1)] }
 
-// copyFrom copies the genes of another genome of the same shape.
 func (g Genome) copyFrom(from Genome) {
 	for i, v := range from {
 		copy(g[i], v)

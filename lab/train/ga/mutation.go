@@ -75,8 +75,7 @@ func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 // maxMutated returns the number of genes of v that a mutation may change.
 func maxMutated(v []float32) int { return int(math.Round(mutatedShare * float64(len(v)))) }
 
-// randomSegment returns random bounds of a part v[from:to], which has at least 2 genes and at most the
-// number that a mutation may change.
+// randomSegment returns random bounds of a part of v with at least 2 genes and at most as many as may change.
 func randomSegment(v []float32, r *rules.Rand) (from, to int) {
 	n := min(randomInt(r, 2, max(minMutated, maxMutated(v))), len(v))
 	from = r.Below(len(v) - n + 1)

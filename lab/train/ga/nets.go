@@ -24,7 +24,6 @@ type netSpecies struct {
 	output     Genome // output layer of all nets, if they share it
 }
 
-// newNetSpecies returns the species for a valid configuration.
 func newNetSpecies(c *Config, m cards.Mode) species[*net.Net] {
 	b := &netSpecies{Config: c, mode: m}
 	b.crossovers, _ = selectNamed("", c.Crossovers, crossovers, func(o crossover) string { return o.name })
@@ -46,7 +45,6 @@ func (b *netSpecies) firstGeneration(n int, r *rules.Rand) (members []*net.Net) 
 	return members
 }
 
-// randomNet returns a net with random weights.
 func (b *netSpecies) randomNet(r *rules.Rand) *net.Net {
 	n := b.blank.Clone()
 	n.Randomize(r)

@@ -37,8 +37,7 @@ func (p *netPlayer) lessons() []rl.Update { return nil }
 
 func (p *netPlayer) Begin(*rules.Rand) { p.GA.StartGame() }
 
-// choosePlace returns the index in j.actions of the action with the highest output of the net. Of equal ones
-// it returns the first.
+// choosePlace returns the index in j.actions of the action with the highest output, the first of equal ones.
 func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	p.net.StartSums(p.work)
 	for _, input := range j.ones {
@@ -53,8 +52,7 @@ func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	return best
 }
 
-// sizes returns the layer sizes of a net for a mode: the number of inputs, the hidden layers, and the
-// outputs.
+// sizes returns the numbers of inputs, of units of each hidden layer, and of outputs of a net for a mode.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := learned.GAEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

@@ -19,8 +19,7 @@ import (
 // poolGenerations is the number of generations whose fitness is computed from the same positions.
 const poolGenerations = 20
 
-// evalPosition is a position in which nets choose a move to compute their fitness, with the values of its
-// moves.
+// evalPosition is a position in which nets choose a move to compute their fitness, and the values of its moves.
 type evalPosition struct {
 	ones     []uint16 // indices of the net's inputs that are 1
 	actions  []uint8  // legal actions
@@ -46,9 +45,9 @@ func (s *search[I]) evalPositions(ctx context.Context) ([]evalPosition, error) {
 	return pool, err
 }
 
-// valueMoves computes the value of each legal move in w.position. After each move it plays random games, as
-// many as playouts says. If byTrick is true, it plays only to the end of the trick, and a value is the
-// points of the trick plus the study's heuristic value of the card.
+// valueMoves computes the value of each legal move in w.position by random games after it, as many as
+// playouts says. If byTrick is true, the games end with the trick, and a value is the points of the trick
+// plus the study's heuristic value of the card.
 func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j evalPosition) {
 	seat := w.position.Turn()
 	e := learned.GAEncoder(w.mode)

@@ -57,8 +57,7 @@ const (
 	forPositions = "ga/positions"
 )
 
-// randFor returns the random number generator for one purpose, such as forDeals, in the generation or round
-// with the given number.
+// randFor returns the random number generator for a purpose, such as forDeals, in a generation or round.
 func randFor(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.DeriveSeed(seed, purpose, number))
 }
@@ -103,8 +102,8 @@ func (s *search[I]) newWorker() (*worker[I], error) {
 type pairing []int
 
 // pairings randomly divides the individuals with the indices among into games. If the last game has free
-// seats, individuals of other games take them, and that game counts for these individuals as well. With a
-// rival, every individual has a game of its own.
+// seats, individuals of other games take them as well, and both games count. With a rival, each individual
+// has its own game.
 func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	if s.rival != nil {
 		for _, i := range among {
@@ -127,16 +126,15 @@ func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	return all
 }
 
-// pairingResult has the fitness and the returns to learn of the individuals of a pairing, in the order of
-// its indices.
+// pairingResult has the fitness and the returns to learn of each individual of a pairing, in its order.
 type pairingResult struct {
 	fitness [baraja.TableSeats]Fitness
 	lessons [baraja.TableSeats][]rl.Update
 }
 
-// playTournament draws pairings of the individuals with the indices among. Each pairing plays the given
-// number of games, on the same deals. The result is indexed as s.members. If lessons is nil, agents play
-// without random moves; otherwise the returns that individual i can learn are appended to lessons[i].
+// playTournament lets the individuals with the indices among play the given number of games in random
+// pairings, all on the same deals, and returns the fitness by index. If lessons is not nil, agents explore,
+// and the returns that individual i can learn are appended to lessons[i].
 func (s *search[I]) playTournament(ctx context.Context, among []int, games int, r *rules.Rand, lessons [][]rl.Update) ([]Fitness, error) {
 	pairs := s.pairings(among, r)
 	seeds := make([]uint64, (games+s.mode.Players-1)/s.mode.Players)
@@ -162,9 +160,8 @@ func (s *search[I]) playTournament(ctx context.Context, among []int, games int, 
 	return fit, err
 }
 
-// seatAgents returns the agents that play the individuals of a pairing, which are indices of members. The
-// rival takes the remaining seats. If learns is true, individuals explore by random moves and record
-// returns.
+// seatAgents returns the agents of a pairing, which has indices of members. The rival takes the remaining
+// seats. If learns is true, individuals explore by random moves and record returns.
 func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	w.agents = w.agents[:0]
 	for k := range w.mode.Players {
@@ -178,8 +175,8 @@ func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	return w.agents
 }
 
-// forEach calls do for each i from 0 to n-1, divided among all workers, and waits. It stops early if ctx
-// ends, and returns the error of ctx.
+// forEach calls do for each i below n, divided among all workers. If ctx ends, it stops and returns the
+// error of ctx.
 func (s *search[I]) forEach(ctx context.Context, n int, do func(w *worker[I], i int)) error {
 	run.ForEach(len(s.workers), n, func(worker, i int) {
 		if ctx.Err() == nil {
@@ -230,8 +227,7 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	return o, nil
 }
 
-// selectElite computes the fitness of all members and sets o.fitness, o.elite, and in o.lessons the returns
-// that each can learn.
+// selectElite sets o.fitness, o.elite, and in o.lessons the returns that each member can learn.
 func (s *search[I]) selectElite(ctx context.Context, o *outcome) (err error) {
 	o.lessons = make([][]rl.Update, len(s.members))
 	if s.Positions > 0 {
@@ -260,9 +256,8 @@ func indices(n int) (all []int) {
 	return all
 }
 
-// nextGeneration returns the next generation: the parents, if KeepElite is set, and children of random pairs
-// of parents. The result counts is s.counts, how often each crossover and mutation was applied, plus these
-// children.
+// nextGeneration returns the parents, if KeepElite is set, and children of random pairs of parents. The
+// result counts adds to s.counts how often each crossover and mutation was applied.
 func (s *search[I]) nextGeneration(ctx context.Context, parents []I, o *outcome) (next []I, counts map[string]int, err error) {
 	r := randFor(s.Seed, forChildren, s.generation+1)
 	counts = maps.Clone(s.counts)

@@ -32,9 +32,8 @@ type species[I any] interface {
 	breed(a, b I, o *outcome, counts map[string]int, r *rules.Rand) (x, y I, work func())
 	// release is called after a new generation has replaced old, so that the species can free memory.
 	release(old []I)
-	// metrics returns values for the metrics of a generation. The elite are indices of members, the best
-	// first. The result turned is how often full tables of this generation rejected a new pair of state and
-	// action.
+	// metrics returns values for the metrics of a generation, and how often its full tables rejected a new
+	// pair of state and action. The elite are indices of members, the best first.
 	metrics(members []I, elite []int) (values []run.Metric, turned uint64)
 	// drawPlots draws the values of metrics over the generations.
 	drawPlots(f *run.Folder) error
@@ -43,8 +42,8 @@ type species[I any] interface {
 	memoryUse(members []I, growth float64) (bytes, disk int64)
 	save(w io.Writer, i I) error
 	load(r io.Reader) (I, error)
-	// describe completes the header h of the model of individual i, and the report, where members are the
-	// last generation.
+	// describe completes the header h of the model of individual i, and the report. The last generation is
+	// members.
 	describe(i I, members []I, h *model.Header, r *SearchReport)
 	// writeModel writes the body of an individual's model, and completes the report.
 	writeModel(w io.Writer, i I, r *SearchReport) error
@@ -53,8 +52,8 @@ type species[I any] interface {
 // player plays the moves of an individual.
 type player[I any] interface {
 	Agent
-	// setIndividual sets the individual that plays. If learns is true, it explores by random moves, and its
-	// returns are recorded.
+	// setIndividual sets who plays. If learns is true, it explores by random moves, and its returns are
+	// recorded.
 	setIndividual(i I, learns bool)
 	// lessons returns the returns recorded since setIndividual, for the individual to learn.
 	lessons() []rl.Update

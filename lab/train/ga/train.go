@@ -72,8 +72,7 @@ func (r SearchReport) String() string {
 
 func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generations }
 
-// Step plays a generation and creates the next one. If ctx ends first, it returns an error and the members
-// stay as they were.
+// Step plays a generation and creates the next one. If ctx ends first, it fails and does not change the members.
 func (s *search[I]) Step(ctx context.Context) (err error) {
 	s.lastOutcome, err = s.step(ctx)
 	s.lastOutcome.lessons = nil // release the memory
@@ -88,8 +87,7 @@ func (s *search[I]) Report(f *run.Folder) error {
 	return f.AddMetrics(s.generation, s.lastOutcome.metrics()...)
 }
 
-// metrics returns the metrics of a generation. In the shares of games won, a game with a shared highest
-// score counts as half a win.
+// metrics returns the metrics of a generation. In shares of games won, a shared highest score is half a win.
 func (o *outcome) metrics() []run.Metric {
 	var all Fitness
 	for _, fit := range o.fitness {
@@ -178,8 +176,7 @@ func (s *search[I]) testAgainstRandom(ctx context.Context, i I, games int, r *ru
 	return sum, err
 }
 
-// Size returns estimates, in bytes, of the memory that the search needs by its end, and of the files on
-// disk.
+// Size returns estimates, in bytes, of the memory and disk space that the whole search needs.
 func (s *search[I]) Size() (memory, disk int64) {
 	memory, disk = s.species.memoryUse(s.members, float64(s.Generations)/float64(s.generation))
 	return memory + memoryOverhead, disk + int64(s.Generations)*metricsBytes + diskOverhead

@@ -17,8 +17,7 @@ const drawValue = -0.5
 // defaultLimit is the maximal number of plies in a training game, as in the study's first experiments.
 const defaultLimit = 500
 
-// explorePeriod determines how often a player with weights explores: on average, one of explorePeriod moves
-// is random.
+// explorePeriod is the period of exploration: on average one of explorePeriod moves of a player is random.
 const explorePeriod = 5
 
 // Training is the configuration of a training. Files of experiments set the fields without a tag.
@@ -38,8 +37,8 @@ type Training struct {
 	Progress func(LearningReport) `toml:"-"` // called after every hundredth game, unless nil
 }
 
-// LearningReport is the result of a training, or of the games so far: the learner's wins, losses and draws,
-// and its weights.
+// LearningReport has the learner's wins, losses and draws, and its weights, after some or all games of a
+// training.
 type LearningReport struct {
 	run.WinTally
 	Weights teekolms.Weights

@@ -50,7 +50,6 @@ func (l *Learner) Load(from io.Reader) error {
 	return nil
 }
 
-// tables returns all tables of all agents, always in the same order.
 func (l *Learner) tables() []*ReturnTable {
 	return append(l.states[:len(l.states):len(l.states)], l.votes...)
 }
@@ -78,8 +77,7 @@ func (t *ReturnTable) Save(w io.Writer) error {
 	return nil
 }
 
-// Load restores the content that ReturnTable.Save wrote. The table must be new and have the same memory
-// limit.
+// Load restores what ReturnTable.Save wrote. The table must be new and have the same memory limit.
 func (t *ReturnTable) Load(r io.Reader) error {
 	for n := range t.shards {
 		var head [16]byte

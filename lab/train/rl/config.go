@@ -39,8 +39,7 @@ func UntriedParam(to *string, prefix string) run.Param {
 		" gives it the mean 0, so that it is taken if all other means are negative; with " + UntriedIgnored + " it is taken only at random"}
 }
 
-// MemoryParam returns the setting for the memory limit of all tables together, in MiB, which is stored in
-// to.
+// MemoryParam returns the setting for the memory limit of all tables together, in MiB, stored in to.
 func MemoryParam(to *int, help string) run.Param {
 	return run.Param{Name: "memory", Target: to, Min: 1, Max: MaxMiB, Help: help}
 }

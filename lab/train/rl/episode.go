@@ -19,8 +19,7 @@ type Environment interface {
 	// Observe describes in s what the seat to move may know of the position: it sets Key, which identifies
 	// the state, and the bit mask Legal, and for the variant ManyStates also FallbackKey.
 	Observe(s *policy.View)
-	// TricksEnded returns the number of complete tricks so far. A player receives its rewards when a trick
-	// ends.
+	// TricksEnded returns the number of complete tricks. A player receives its rewards when a trick ends.
 	TricksEnded() int
 	// Play makes a legal action of the seat to move. Observe must have described the position in s.
 	Play(s *policy.View, action uint8)
@@ -59,10 +58,9 @@ type Update struct {
 	Action      uint8
 }
 
-// emitReturns computes the return of each decision of an episode, which is the sum of the discounted rewards
-// that followed it, and passes it to emit as value. It goes through the seats in order, and for each from
-// its last decision to its first. By seat, final has the score at the end of the episode, or the standing if
-// the reward is RewardWon.
+// emitReturns calls emit with the return of each decision, the sum of the discounted rewards that followed
+// it, seat by seat and from the last decision to the first. By seat, final has the score at the end of the
+// episode, or the standing if the reward is RewardWon.
 func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *decision, value float32)) {
 	late, carry, last, won := c.hasDefect(DefectLate), c.hasDefect(DefectCarry), c.hasDefect(DefectLast), c.Reward == RewardWon
 	g := 0.0
@@ -95,8 +93,7 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 	}
 }
 
-// isRepeat reports whether the seat of d has already chosen the same action in the same state, among earlier
-// decisions.
+// isRepeat reports whether the seat of d has chosen the same action in the same state in an earlier decision.
 func isRepeat(earlier []decision, d *decision) bool {
 	return slices.ContainsFunc(earlier, func(e decision) bool {
 		return e.seat == d.seat && e.action == d.action && e.key == d.key
@@ -117,8 +114,7 @@ func NewTrace() *Trace { return &Trace{config: Default("")} }
 // Reset deletes the decisions of the last episode.
 func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
-// Add records that the seat chose an action in the state s. The score is what Environment.Score returned for
-// the seat before the action.
+// Add records an action of the seat in state s, and its score from Environment.Score before the action.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }

@@ -77,8 +77,7 @@ func New(c Config, workers int, games func() Environment) *Learner {
 	return l
 }
 
-// Step plays the next batch of episodes and learns from it. If ctx ends first, it returns the error of ctx
-// and changes nothing.
+// Step plays the next batch and learns from it. If ctx ends first, it returns its error and changes nothing.
 func (l *Learner) Step(ctx context.Context) error {
 	n := min(l.config.Batch, l.config.Episodes-l.Episodes)
 	pieces := l.pieces[:(n+pieceEpisodes-1)/pieceEpisodes]
@@ -187,8 +186,7 @@ func (l *Learner) newPlayer() *player {
 	return &player{learner: l, game: l.games(), final: make([]int, l.game.Players())}
 }
 
-// play plays the n episodes numbered from first on, and replaces the contents of out by their updates and
-// counts.
+// play plays n episodes, numbered from first on, and replaces the contents of out by their results.
 func (p *player) play(out *piece, first, n int) {
 	for agent := range out.updates {
 		for shard := range out.updates[agent] {

@@ -7,10 +7,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// WritePolicy writes the best action of each state that was visited at least the given number of times, and
-// returns the number of states written. For a state in drawn it writes the value there, a place among the
-// legal actions, instead. If keys become equal when they are shortened for the file, only the first of these
-// states is written.
+// WritePolicy writes the best action of each state with at least the given number of visits, and returns the
+// number of states written. For a state in drawn it writes the value there, a place among the legal actions.
+// If keys become equal when they are shortened for the file, only the first is written.
 func WritePolicy(w io.Writer, t *ReturnTable, visits int, drawn map[policy.Key]uint8) (states int, err error) {
 	p, err := policy.NewWriter(w, t.Len())
 	if err != nil {

@@ -99,8 +99,7 @@ func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool
 	return b.action, b.known
 }
 
-// BestTried returns the action with the highest mean among all actions that were tried in a state. If there
-// are none, known is false.
+// BestTried returns the action with the highest mean among all tried actions of a state, or known == false.
 func (t *ReturnTable) BestTried(k policy.Key) (action uint8, known bool) {
 	b := t.best(k, policy.AllActions)
 	return b.action, b.known
@@ -196,8 +195,7 @@ func (t *ReturnTable) Set(p Pair) bool {
 	return true
 }
 
-// Shard returns the pairs of state and action in shard n, one of policy.Shards parts of the table. They are
-// in no particular order.
+// Shard returns the pairs in shard n, one of policy.Shards parts of the table, in no particular order.
 func (t *ReturnTable) Shard(n int) iter.Seq[Pair] {
 	return func(yield func(Pair) bool) {
 		s := &t.shards[n]
@@ -327,9 +325,8 @@ func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	return i
 }
 
-// Reserve enlarges shard n, a part of the table, for a total number of pairs, within the memory limit. It is
-// needed before pairs are added in the order of their keys: these would crowd the lower slots of a small
-// shard.
+// Reserve enlarges shard n, a part of the table, to hold a number of pairs, within the memory limit. It is
+// needed before pairs are added in the order of their keys: these would crowd the lower slots of a small shard.
 func (t *ReturnTable) Reserve(n, pairs int) {
 	s := &t.shards[n]
 	slots := max(len(s.words), min(initialSlots(n), t.maxSlots))

@@ -45,7 +45,6 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episodes }
 
 // Report adds a line of metrics to f whenever another 1/metricsLines of all episodes has been played.
-// Otherwise it does nothing.
 func (l *Learner) Report(f *run.Folder) error {
 	c := &l.config
 	l.sinceMetrics.add(l.lastBatch)
@@ -126,8 +125,7 @@ func (l *Learner) mergeAgents() {
 	}
 }
 
-// Size returns estimates, in bytes, of the memory that the training needs by its end, and of its checkpoint
-// on disk.
+// Size returns estimates, in bytes, of the memory and disk space that the whole training needs.
 func (l *Learner) Size() (memory, disk int64) {
 	const overhead = 128 << 20 // memory besides the tables
 	tables := min(int64(l.config.Memory)<<20, int64(float64(l.Bytes())*float64(l.config.Episodes)/float64(l.Episodes)))

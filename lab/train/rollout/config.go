@@ -75,8 +75,7 @@ const (
 	MaxMargin       = 100
 )
 
-// Default returns a configuration for a mode, a game with its number of players, that trains for about ten
-// minutes.
+// Default returns a configuration for the named mode that trains for about ten minutes.
 func Default(mode string) Config {
 	return Config{
 		Train: "net", Mode: mode, Rules: cards.AllRules, Hidden: []int{128}, Generations: 70, Games: 4096, LessonPeriod: 8,
@@ -149,8 +148,7 @@ func (c *Config) Check() error {
 	return net.CheckSizes(sizes(m, c.Hidden))
 }
 
-// sizes returns the layer sizes of a net for a mode: the number of inputs, the hidden layers, and the number
-// of outputs.
+// sizes returns the numbers of inputs, of units of each hidden layer, and of outputs of a net for a mode.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := features.NewCompleteEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

@@ -126,7 +126,6 @@ func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	}
 }
 
-// rate returns the learning rate of the present generation.
 func (t *training) rate() float64 {
 	gone := float64(t.progress.Generation) / float64(t.Generations)
 	return t.LearningRate * (1 - gone*(rateDivisor-1)/rateDivisor)
@@ -145,8 +144,7 @@ func (t *training) Report(f *run.Folder) error {
 		run.Metric{Name: "rate", Value: t.rate()}, run.Metric{Name: "won", Value: tally.WinShare()})
 }
 
-// testAgainstRandom plays n games of the net against random moves and returns its results. The deals are the
-// same in every test.
+// testAgainstRandom plays n games of the net against random moves, in every test with the same deals.
 func (t *training) testAgainstRandom(n int) (sum run.WinTally) {
 	// The test is short, so it does not stop when the context ends.
 	run.BuildInOrder(context.Background(), t.workers, 0, (n+pieceGames-1)/pieceGames, func(worker, k int) (part run.WinTally, err error) {

@@ -77,8 +77,7 @@ func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	return f.metrics.truncate(size)
 }
 
-// WriteState writes state as one line of JSON, with which the content of a checkpoint begins. ReadState
-// reads it.
+// WriteState writes state as one line of JSON, with which a checkpoint begins. ReadState reads it.
 func WriteState(w io.Writer, state any) error { return json.NewEncoder(w).Encode(state) }
 
 // ReadState decodes the line that WriteState has written into state, which must be a pointer. It returns a

@@ -55,8 +55,7 @@ func readMetrics(path string) ([][]string, error) {
 	return rows, nil
 }
 
-// truncate cuts the file to size bytes, which must end with a whole line, and reads the names of its
-// columns.
+// truncate cuts the file to size bytes, which must end with a whole line, and reads the column names.
 func (t *metricsTable) truncate(size int64) error {
 	if size > t.size {
 		return fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", t.file.Name(), t.size, size)

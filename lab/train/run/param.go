@@ -60,8 +60,7 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
 }
 
-// Set parses text and stores the value in Target. The error for a wrong string or a number that is out of
-// bounds is the text of AllowedText.
+// Set parses text and stores the value in Target. If the value is not allowed, the error is AllowedText.
 func (p *Param) Set(text string) (err error) {
 	switch to := p.Target.(type) {
 	case *bool:
@@ -161,9 +160,8 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults copies default values into settings. It sets each setting in params for whose name given
-// returns false to the value of the setting at the same index in others. Both lists must belong to the same
-// training.
+// ApplyDefaults sets each setting in params for whose name given returns false to the value of the setting
+// at the same index in others. Both lists must belong to the same training.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {
 		if !given(p.Name) {

@@ -164,8 +164,7 @@ func (f *Folder) Close() error {
 	return errors.Join(append(errs, f.lock.Unlock())...)
 }
 
-// discard closes the run and deletes its files. It is for a run that could not start, so that its directory
-// can be used again.
+// discard closes and deletes a run that could not start, so that its directory can be used again.
 func (f *Folder) discard() {
 	f.Close()
 	for _, name := range []string{ConfigFile, LogFile, MetricsFile, lockFile} {

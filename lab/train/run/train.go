@@ -109,9 +109,8 @@ func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume b
 	return result, err
 }
 
-// train loads the checkpoint if there is one, runs the steps of a training, calls Finish and writes
-// result.json. It reports the progress after each step. When ctx ends, it saves a checkpoint and returns the
-// error of ctx.
+// train loads the checkpoint if there is one, runs the steps of a training, calls Finish and writes result.json.
+// It reports the progress after each step. When ctx ends, it saves a checkpoint and returns the error of ctx.
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (TrainingResult, error) {
 	if err := f.LoadCheckpoint(t.Load); err != nil {
 		return nil, err

@@ -17,8 +17,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// row is one decision of a data set. The inputs for the net are computed when needed, by replaying the game
-// up to the decision.
+// row is one decision of a data set. The inputs for the net are computed when needed, by replaying the game.
 type row struct {
 	gameIndex uint32
 	ply       uint8
@@ -142,8 +141,7 @@ func orderAsText(labels []int, lowest int) []int {
 	return ordered
 }
 
-// filler fills samples for a net from the rows of a data set. Each goroutine has its own, because it replays
-// games.
+// filler fills samples for a net from the rows of a data set. Each goroutine needs its own.
 type filler struct {
 	rows     *Rows
 	game     dataset.GameRecord

@@ -103,8 +103,7 @@ func (t *Training) Progress() (done, all int) {
 	return t.progress.Epoch*len(t.train) + t.progress.Row, t.config.Epochs * len(t.train)
 }
 
-// Report adds a line of metrics to f at the end of each epoch, with the results on the rows for validation.
-// Otherwise it does nothing.
+// Report adds a line of metrics after each epoch, with the results on the rows for validation.
 func (t *Training) Report(f *run.Folder) error {
 	if t.progress.Row > 0 {
 		return nil
@@ -116,8 +115,7 @@ func (t *Training) Report(f *run.Folder) error {
 	return err
 }
 
-// Finish tests the net on the rows for the test, and writes the model and the plots to f. It returns a
-// Result.
+// Finish tests the net on the rows for the test, writes the model and the plots to f, and returns a Result.
 func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	r := &Result{
 		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.ParamCount(),
