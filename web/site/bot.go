@@ -114,7 +114,8 @@ func (s *Site) addPlaces(v *visit, page *botPage) error {
 	return nil
 }
 
-// addRatings adds the charts of the rating on the chosen ladder: by matches, and by versions.
+// addRatings adds two charts of the ladder page.Ladder: the rating after each match, and the rating of each
+// version. It does nothing if page.Ladder is "".
 func (s *Site) addRatings(v *visit, page *botPage) error {
 	if page.Ladder == "" {
 		return nil

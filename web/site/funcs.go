@@ -195,7 +195,8 @@ func timeTag(at time.Time, text string) template.HTML {
 		at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05 UTC"), template.HTMLEscapeString(text)))
 }
 
-// ageText returns how long ago something was, in the largest unit that fits.
+// ageText returns text that says that something was the time d ago, in the largest unit of which d has one or
+// more.
 func ageText(l *messages.Language, d time.Duration) string {
 	for _, unit := range []struct {
 		key  string
@@ -251,8 +252,8 @@ func truncate(n int, text string) string {
 
 var backticks = regexp.MustCompile("`([^`]*)`")
 
-// phraseHTML returns up to n runes of text in the language of the page. A text without a translation is
-// marked as English.
+// phraseHTML returns up to n runes of a phrase in the language of the page, as HTML. If it has no
+// translation, it is marked as English.
 func phraseHTML(l *messages.Language, n int, text phrase.Text) template.HTML {
 	translated, ok := l.Phrase(text)
 	if translated = template.HTMLEscapeString(truncate(n, translated)); !ok {
@@ -261,7 +262,8 @@ func phraseHTML(l *messages.Language, n int, text phrase.Text) template.HTML {
 	return template.HTML(translated)
 }
 
-// optionName returns a short description of the value of a game's option.
+// optionName returns a short description of a game's option with this name and value. Without a text for it,
+// this is the name and the value.
 func optionName(l *messages.Language, name, value string) string {
 	for _, key := range []string{name + "." + value, name} {
 		if key = "board.option." + key; l.Texts[key] != nil {

@@ -28,7 +28,8 @@ func (s *Site) getLive(v *visit) error {
 	return v.showPage(http.StatusOK, "live", page)
 }
 
-// sideNames returns the players of each side at a table; partners are joined by "+".
+// sideNames returns the names of the players of each side at a table, with the names of partners joined by
+// "+".
 func sideNames(v *visit, t *play.Table) []string {
 	list := make([]string, t.Variant.Sides)
 	for i, seat := range t.SeatViews() {

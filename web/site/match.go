@@ -227,7 +227,8 @@ func hasFault(g ladder.FinishedGame) bool {
 	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
 
-// addFaults explains the faults in the first games of list.
+// addFaults explains the faults in the games of list and adds them to page. It stops after a game with which
+// page has matchFaults of them, and then sets page.HasMoreFaults if games are left.
 func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.FinishedGame) error {
 	for _, g := range list {
 		if len(page.Faults) >= matchFaults {

@@ -128,8 +128,9 @@ func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	return best
 }
 
-// nextLevel returns the level above the highest level in the game. It returns nil if several people played,
-// if a bot is not a level, or if there is no higher level.
+// nextLevel returns the level, a house bot with a strength for people, that is one above the highest level in
+// the game p. It returns nil if several people played, if another bot took part, or if there is no higher
+// level.
 func nextLevel(p ladder.Play) *house.ChampionLevel {
 	var next *house.ChampionLevel
 	if len(p.People()) > 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// pairsRows is the number of versions on one page, which shows all pairs of them.
+// pairsRows is the number of versions in the table of one page, which has a row and a column for each.
 const pairsRows = 16
 
 // cell is the score of the version in a row of the table against the version in a column.
@@ -20,7 +20,8 @@ type cell struct {
 	URL  string // the page about the two versions
 }
 
-// pairsRow is a version with its scores against the versions of the page, in their order.
+// pairsRow is a version with its scores against the versions of the table's columns, in the order of the
+// columns.
 type pairsRow struct {
 	ladder.Standing
 	Cells []cell

@@ -195,7 +195,7 @@ func (b playBot) Bars() string {
 // Bars returns the SVG path of the highest level's bars.
 func (p playPage) Bars() string { return playBot{Number: len(house.Levels())}.Bars() }
 
-// levelOf returns the level that a bot is, or nil.
+// levelOf returns the level whose house bot has this name, or nil if there is none.
 func levelOf(bot string) *house.ChampionLevel {
 	for _, l := range house.Levels() {
 		if bot == "@"+l.Spec {

@@ -46,7 +46,7 @@ type pages struct {
 	compress  func(http.Handler) http.HandlerFunc
 }
 
-// layoutDir is the directory of the templates that all pages share.
+// layoutDir is the directory of the templates that are part of every page.
 const layoutDir = "pages/layout"
 
 func newPages(s *Site) (*pages, error) {

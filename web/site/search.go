@@ -63,8 +63,8 @@ func (s *Site) getSearch(v *visit) error {
 	return v.showPage(http.StatusOK, "search", page)
 }
 
-// foundDocument is a document that contains the searched text. Headings are those of the first parts that
-// contain it.
+// foundDocument is a document that contains the searched text. Headings are those of the first sections with
+// the text, at most maxFoundHeadings.
 type foundDocument struct {
 	URL, Title, Lang string
 	Headings         []heading

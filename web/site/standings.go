@@ -45,7 +45,8 @@ func (v *visit) standingsFilter() standingsFilter {
 	return standingsFilter{Query: q.Text("q"), OwnerKind: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
 }
 
-// matches reports whether a place passes the filter, except for Past.
+// matches reports whether a place has the owner and the part of a name that the filter asks for. It ignores
+// f.Past.
 func (f standingsFilter) matches(p ladder.Standing) bool {
 	text := strings.ToLower(f.Query)
 	return (strings.Contains(strings.ToLower(p.Bot), text) || strings.Contains(strings.ToLower(p.Owner), text)) &&
@@ -66,7 +67,7 @@ var standingsColumns = []sortColumn[ladder.Standing]{
 
 func share(part, total int) float64 { return float64(part) / float64(max(total, 1)) }
 
-// fitOf returns the estimated rating of a place, or minus infinity if it is unknown.
+// fitOf returns the maximum-likelihood rating of a place, or minus infinity if it is unknown.
 func fitOf(p ladder.Standing) float64 {
 	if p.Fit == nil {
 		return math.Inf(-1)

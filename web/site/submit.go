@@ -86,8 +86,9 @@ func readField(p *multipart.Part) (string, error) {
 	return string(data), formError(err, nil)
 }
 
-// formError converts the error of reading a form. A form that is too large keeps its error. If the form has
-// ended and atEnd is not nil, the result is atEnd.
+// formError returns the error to answer with when reading a form has failed with err. An error about a form
+// that is too large is returned unchanged. If the form ended too early and atEnd is not nil, formError
+// returns atEnd. If err is nil, it returns nil.
 func formError(err, atEnd error) error {
 	var large *http.MaxBytesError
 	switch {
@@ -99,7 +100,7 @@ func formError(err, atEnd error) error {
 	return ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
 }
 
-// drainTime is how long drain reads.
+// drainTime is the longest time for which drain reads.
 const drainTime = 10 * time.Second
 
 // drain reads up to limit bytes of an upload that was refused. Browsers show an answer only after they have
