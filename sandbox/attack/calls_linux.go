@@ -12,24 +12,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is a system call that a sandbox denies.
+// call is a system call that a sandbox must refuse, with the results that are expected.
 type call struct {
 	name   string
 	number uintptr
 	args   args
-	// want are the results that are allowed in a sandbox.
+	// want are the results that the call may have in a sandbox.
 	want results
-	// freeErrors are errors that the kernel returns only after it has checked the caller's rights, because
-	// the arguments are invalid. Without a sandbox the call must succeed or return one of these.
+	// freeErrors are errors for invalid arguments, which the kernel returns only after it has checked the
+	// caller's rights. Without a sandbox the call must succeed or return one of these.
 	freeErrors results
-	root       bool // without a sandbox, some machines allow it only for root
+	root       bool // some machines allow it only for root even without a sandbox
 }
 
-// args are the arguments of a call: numbers, strings and pointers.
+// args are the arguments of a system call: an int, a string or a pointer each.
 type args []any
 
-// results are possible results of a call: 0, an error number, or signalled plus the number of the signal that
-// ended the process.
+// results are possible results of a system call: 0, an error number, or signalled plus the number of the signal
+// that ended the calling process.
 type results []syscall.Errno
 
 const signalled = syscall.Errno(1000)
@@ -49,11 +49,11 @@ var (
 	noEntry  = results{unix.ENOENT}
 )
 
-// int80 is a flag in a call's number: the call is made by int 0x80, as in a 32-bit program.
+// int80 is a flag in call.number. If it is set, the call is made by int 0x80, as in a 32-bit program.
 const int80 = 1 << 31
 
-// calls returns all calls in the order in which they are made. Those that concern the parent come first,
-// because in a sandbox the parent may not have finished its preparations yet.
+// calls returns all calls to test, in the order in which they must be made. Calls that affect the parent process
+// come first, because in a sandbox the parent may not have finished its preparations yet.
 func calls(t *target) []call {
 	self, parent, here := os.Getpid(), os.Getppid(), unix.AT_FDCWD
 	file, _ := unix.Open(notes, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -206,14 +206,14 @@ func calls(t *target) []call {
 	}
 }
 
-// makeCalls makes all calls and prints the name and the result of each.
+// makeCalls makes all calls to test, and prints the name and the result of each.
 func makeCalls(t *target) {
 	for _, c := range calls(t) {
 		fmt.Println(c.name, uint(c.make()))
 	}
 }
 
-// make makes the call in a new process, because the call may change or end the process.
+// make makes the call in a new process and returns the result, because the call may change or end the process.
 func (c *call) make() syscall.Errno {
 	words := c.words()
 	pid, errno := fork()
@@ -257,8 +257,9 @@ func (c *call) words() (words [6]uintptr) {
 	return words
 }
 
-// freeFault judges the result of a call without a sandbox. fault says what is wrong with the result. idle
-// says why the call cannot succeed on this machine. Both are "" if the result is as expected.
+// freeFault judges the result got of a call without a sandbox. root says whether the process was root. fault says
+// what is wrong with the result; idle says why the call cannot succeed on this machine. Both are "" if the result
+// is as expected.
 func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	switch {
 	case got == 0 || slices.Contains(c.freeErrors, got):
@@ -271,15 +272,15 @@ func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	return fmt.Sprintf("it gave %s without a sandbox, too", describe(got)), ""
 }
 
-// isUnsupported reports whether the result of a call without a sandbox means that the kernel or the machine
-// does not have what the call needs.
+// isUnsupported reports whether got, the result of a call without a sandbox, means that this kernel or machine
+// does not support the call.
 func (c *call) isUnsupported(got syscall.Errno) bool {
 	lacks := results{unix.ENOSYS, unix.ENOENT, signalled + syscall.Errno(unix.SIGSEGV)}
 	return slices.Contains(lacks, got) && !slices.Contains(c.freeErrors, got)
 }
 
-// sandboxFault returns what is wrong with the result of a call in a sandbox, or "". free is its result
-// without a sandbox.
+// sandboxFault returns what is wrong with got, the result of a call in a sandbox, or "" if nothing is. free is
+// the result of the same call without a sandbox.
 func (c *call) sandboxFault(got, free syscall.Errno) string {
 	if slices.Contains(c.want, got) || c.isUnsupported(free) && got == free {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// escapes are attacks on things outside the sandbox that take more than one system call.
+// escapes are attacks that try to reach things outside the sandbox and take more than one system call.
 var escapes = []attack{
 	{name: "leaked", help: "finds an open descriptor that it was not given", run: findLeakedFile},
 	{name: "capabilities", help: "has a capability, or could get one by running a program", run: capabilities, obstacle: rootOnly("the user has none")},
@@ -35,7 +35,7 @@ var escapes = []attack{
 	{name: "kill-opponent", help: "a bot may signal the other one of its match", prepareOther: func(*target) error { return nil }, run: killOpponent},
 }
 
-// rootOnly returns an obstacle for attacks that only root can make.
+// rootOnly returns an attack.obstacle for attacks that only root can make. It returns why for other users.
 func rootOnly(why string) func() string {
 	return func() string {
 		if os.Getuid() != 0 {
@@ -45,7 +45,8 @@ func rootOnly(why string) func() string {
 	}
 }
 
-// firstOf tries texts in order and returns the first one that works. If none does, it returns the last error.
+// firstOf calls try with each text in order, until one succeeds, and returns its result. If none does, it returns
+// the last error.
 func firstOf(texts []string, try func(string) error) (got string, err error) {
 	for _, text := range texts {
 		if err = try(text); err == nil {
@@ -55,8 +56,8 @@ func firstOf(texts []string, try func(string) error) (got string, err error) {
 	return "", err
 }
 
-// findLeakedFile looks for open descriptors of files, pipes and sockets that the bot was not given. The Go
-// runtime has descriptors of other kinds.
+// findLeakedFile looks for open descriptors of files, pipes and sockets that the sandbox did not mean to give to
+// the program.
 func findLeakedFile(*target) (string, error) {
 	for fd := 3; fd < 4096; fd++ {
 		var st unix.Stat_t
@@ -68,8 +69,8 @@ func findLeakedFile(*target) (string, error) {
 	return "", errNothing
 }
 
-// capabilities looks for a capability of the process. Unless no_new_privs is set, those count as well that
-// the process could get by running a program.
+// capabilities looks for a Linux capability of this process. Unless no_new_privs is set, capabilities that the
+// process could get by running a program count as well.
 func capabilities(*target) (string, error) {
 	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var d [2]unix.CapUserData
@@ -85,7 +86,7 @@ func capabilities(*target) (string, error) {
 	return "", errNothing
 }
 
-// identity checks whether the user or one of the groups is root outside the user namespace.
+// identity checks whether the user or a group of this process is root outside the user namespace.
 func identity(*target) (string, error) {
 	groups, err := os.Getgroups()
 	if err != nil {
@@ -104,7 +105,8 @@ func identity(*target) (string, error) {
 	return "", errNothing
 }
 
-// hostID returns the ID outside the user namespace for an ID inside, or -1 if there is none.
+// hostID returns the ID outside the user namespace for an ID inside, or -1 if there is none. table is the name of
+// the file with the mapping in /proc/self.
 func hostID(table string, id int) int {
 	data, err := os.ReadFile("/proc/self/" + table)
 	if err != nil {
@@ -188,7 +190,7 @@ func openDevices(*target) (string, error) {
 	})
 }
 
-// interfaces looks for a network interface that a new network namespace does not have.
+// interfaces looks for a network interface that a new network namespace would not have.
 func interfaces(*target) (string, error) {
 	data, err := os.ReadFile("/proc/net/dev")
 	for line := range strings.Lines(string(data)) {
@@ -217,8 +219,8 @@ func dial(t *target) (string, error) {
 	})
 }
 
-// killInit sends every signal to the threads of its parent: SIGKILL, SIGSTOP, and those that end a Go
-// program. If /proc does not show the threads, it tries the lowest numbers of the PID namespace.
+// killInit sends signals to the threads of its parent, the sandbox's init process: SIGKILL, SIGSTOP, and those
+// that end a Go program. If /proc does not show the threads, it tries the lowest IDs of the PID namespace.
 func killInit(*target) (string, error) {
 	parent := os.Getppid()
 	var tids []int
@@ -261,8 +263,8 @@ func findNote(t *target, dir string) (string, error) {
 	return path, os.Remove(path)
 }
 
-// killOpponent checks whether it may signal the other bot, whose PID is that of the victim. In its own PID
-// namespace the number means another process.
+// killOpponent checks whether it may send a signal to the other bot of the match, whose PID is t.Victim. In a PID
+// namespace of its own the number would mean another process.
 func killOpponent(t *target) (string, error) {
 	if os.Getppid() == 1 {
 		return "", errNothing
@@ -270,7 +272,7 @@ func killOpponent(t *target) (string, error) {
 	return "may signal the other bot", unix.Kill(t.Victim, 0)
 }
 
-// echo is a good bot: it answers lines until its input ends.
+// echo is a harmless bot: it answers lines until its input ends.
 func echo(*target) {
 	for {
 		var line string

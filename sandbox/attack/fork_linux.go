@@ -18,7 +18,7 @@ func fork() (pid int, errno syscall.Errno) {
 	return int(r), e
 }
 
-// exitFork ends a forked process.
+// exitFork ends a process that fork has made, with the exit status code.
 func exitFork(code int) {
 	for {
 		syscall.RawSyscall(unix.SYS_EXIT_GROUP, uintptr(code), 0, 0)
@@ -27,13 +27,14 @@ func exitFork(code int) {
 
 func nap(d *unix.Timespec) { syscall.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(d)), 0, 0) }
 
-// team is a group of forked processes that communicate through pipes, because a sandbox may refuse shared memory.
+// team is a group of processes, made by fork, that communicate through pipes, because a sandbox may refuse shared
+// memory.
 type team struct {
-	reports   [2]int        // each process writes a byte: 0 or an error number
-	stop      [2]int        // closing the write end makes all processes exit
-	tokens    [2]int        // a byte for each process that may still be forked
+	reports   [2]int        // pipe: each process writes a byte, 0 or an error number
+	stop      [2]int        // pipe: when its write end closes, all processes exit
+	tokens    [2]int        // pipe: a byte for each process that may still be forked
 	failure   syscall.Errno // error of a process that has failed
-	successes int           // number of reports of success
+	successes int           // number of processes that have reported 0
 }
 
 func newTeam(tokens int) (*team, error) {
@@ -47,25 +48,26 @@ func newTeam(tokens int) (*team, error) {
 	return t, err
 }
 
-// octet is the buffer of forked processes.
+// octet is the buffer for reading and writing in forked processes, which must not allocate.
 var octet [1]byte
 
-// join closes the write end of stop, which only the first process keeps. Every forked process must call it first.
+// join closes the write end of the pipe stop, which only the first process may keep open. Every forked process
+// must call it first.
 func (t *team) join() { syscall.RawSyscall(unix.SYS_CLOSE, uintptr(t.stop[1]), 0, 0) }
 
-// takeToken takes a token and reports whether there was one.
+// takeToken takes a token, the right to fork once more, and reports whether one was left.
 func (t *team) takeToken() bool {
 	n, _, _ := syscall.RawSyscall(unix.SYS_READ, uintptr(t.tokens[0]), uintptr(unsafe.Pointer(&octet)), 1)
 	return n == 1
 }
 
-// report reports the result of a forked process.
+// report sends the result of a forked process to the first process; 0 means success.
 func (t *team) report(errno syscall.Errno) {
 	octet[0] = byte(errno)
 	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.reports[1]), uintptr(unsafe.Pointer(&octet)), 1)
 }
 
-// waitForStop waits until stopAll is called or the time is over, and exits.
+// waitForStop waits until stopAll is called or the time limit is over, and then exits this process.
 func (t *team) waitForStop(p *unix.PollFd, limit *unix.Timespec) {
 	syscall.RawSyscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(p)), 1, uintptr(unsafe.Pointer(limit)), 0, 0, 0)
 	exitFork(0)
@@ -77,7 +79,7 @@ func (t *team) waitArguments() (*unix.PollFd, *unix.Timespec) {
 	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(bound / time.Second)}
 }
 
-// stopAll makes all processes exit that are in waitForStop.
+// stopAll makes all processes exit that wait in waitForStop.
 func (t *team) stopAll() { unix.Close(t.stop[1]) }
 
 func (t *team) close() {
@@ -86,8 +88,9 @@ func (t *team) close() {
 	}
 }
 
-// await waits until n processes have reported success or one has failed. After n successes it waits for a while
-// longer, because some limits are only checked now and then. It reports whether n processes have succeeded.
+// await waits, at most for patience, until n processes have reported success or one has failed. After n successes
+// it waits for the time hold, because some limits are only checked now and then. It reports whether n processes
+// have succeeded.
 func (t *team) await(n int, patience, hold time.Duration) bool {
 	data := make([]byte, 512)
 	for t.successes < n && t.failure == 0 && patience > 0 {
@@ -119,7 +122,8 @@ func (t *team) err() error {
 	return errNothing
 }
 
-// forkAll forks n processes, each of which runs part and then waits. It succeeds if all still run at the end.
+// forkAll forks n processes, each of which calls part and then waits. If all still run after holdTime, it returns
+// what, the text for a successful attack. Otherwise it returns an error.
 func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {
@@ -151,18 +155,19 @@ func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	return what, nil
 }
 
-// stepTimeout is the time limit for a step that takes milliseconds on an idle machine.
+// stepTimeout is the time limit for a step of an attack. The step takes milliseconds on an idle machine.
 const stepTimeout = 10 * time.Second
 
-// doze sleeps for a moment and returns the planned duration. Unlike a clock, the sum of these does not
-// include the time in which a busy machine did not run this process.
+// doze sleeps for two milliseconds and returns that duration. A sum of its results does not include the time in
+// which a busy machine did not run this process.
 func doze() time.Duration {
 	const moment = 2 * time.Millisecond
 	time.Sleep(moment)
 	return moment
 }
 
-// holdOn sleeps in short steps. If the machine stops for a while, this process still exists for the planned time.
+// holdOn sleeps for the duration d in short steps, so that this process runs for that long even if the machine
+// stops for a while.
 func holdOn(d time.Duration) {
 	const step = 10 * time.Millisecond
 	for ; d > 0; d -= step {
@@ -170,7 +175,7 @@ func holdOn(d time.Duration) {
 	}
 }
 
-// reap waits until this process has no children. They exit by themselves.
+// reap waits until all children of this process have exited.
 func reap() {
 	for {
 		if _, err := unix.Wait4(-1, nil, 0, nil); err != nil && err != unix.EINTR {

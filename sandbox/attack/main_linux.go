@@ -23,7 +23,7 @@ const (
 	exitBlocked = 10
 )
 
-// bound is the maximum lifetime of any process of an attack.
+// bound is how long any process of an attack may live.
 const bound = 10 * time.Minute
 
 // Limits of the sandbox in which the attacks run. The attacks try to exceed them.
@@ -32,32 +32,34 @@ const (
 	outputSize = 4 << 20
 )
 
-// attack is a hostile bot.
+// attack is a hostile bot, which tries to escape from a sandbox or to exceed a limit.
 type attack struct {
 	name string
 	help string // what it tries
 	// run makes the attack. It returns what the attack got, or the error that blocked it.
 	run func(*target) (got string, err error)
-	// prepareOther is run by the other bot of a match before run. That bot stays until its stdin ends.
+	// prepareOther, if not nil, is called before run in another process, which plays the other bot of a match and
+	// stays until its stdin ends.
 	prepareOther func(*target) error
 	criterion    criterion
 	ends         ends
-	cpu          bool // the sandbox must limit CPU time
-	// obstacle returns why the attack cannot succeed on this machine for this user even without a sandbox, or
-	// "" if it can. If it is nil, there is no obstacle.
+	cpu          bool // the attack needs a sandbox with a limit of CPU time
+	// obstacle returns why the attack cannot succeed for this user on this machine even without a sandbox, or ""
+	// if it can. If obstacle is nil, it can.
 	obstacle func() string
 }
 
-// criterion is how the tests recognize that an attack has succeeded.
+// criterion says by what the tests recognize that an attack has succeeded.
 type criterion uint8
 
 const (
 	byWord     criterion = iota // it prints THROUGH
-	bySurvivor                  // one of its processes outlives it
-	byKill                      // it ignores SIGTERM, or one of its processes outlives SIGKILL
+	bySurvivor                  // one of its processes still runs after its end
+	byKill                      // it ignores SIGTERM, or one of its processes still runs after SIGKILL
 )
 
-// ends is a set of ways in which a sandbox may end an attack. An error of a system call is always allowed as well.
+// ends is a set of ways in which a sandbox may end an attack. That a system call of the attack fails is always
+// allowed.
 type ends uint8
 
 const (
@@ -68,19 +70,20 @@ const (
 	endCrash  // the Go runtime exits with status 2
 )
 
-// target is what the tests have put there to be attacked.
+// target says what an attack shall attack. The tests have created these things.
 type target struct {
 	Base    string // directory of the tests, outside the bot's directory
 	Address string // address of a TCP listener
 	Victim  int    // PID of another process of the same user
 	Harness int    // PID of the test process
-	First   bool   // act as the other bot of a match: run prepareOther
+	First   bool   // play the other bot of a match, by calling prepareOther instead of run
 }
 
 // secret returns the path of a file outside the bot's directory that all users may read.
 func (t *target) secret() string { return filepath.Join(t.Base, "secret.txt") }
 
-// prefix returns a prefix for names that the attacks create in shared directories and name spaces.
+// prefix returns the beginning of the names that attacks give to what they create in shared directories and name
+// spaces.
 func (t *target) prefix() string { return fmt.Sprintf("timba-attack-%d-", t.Harness) }
 
 // notes is a file in the bot's directory with the content notesText.
@@ -91,7 +94,7 @@ const (
 
 var attacks = slices.Concat(processes, memory, escapes)
 
-// helpers are the subcommands that are not attacks.
+// helpers are the subcommands of this program that are not attacks.
 var helpers map[string]func(*target)
 
 func init() {
@@ -130,10 +133,11 @@ func fail(format string, a ...any) {
 	os.Exit(exitUsage)
 }
 
-// errNothing is the error of an attack that got nothing although no call failed.
+// errNothing is the error of an attack that has achieved nothing although no call failed.
 var errNothing = errors.New("nothing there")
 
-// launch makes an attack and prints its result.
+// launch makes an attack, prints THROUGH or BLOCKED with the result, and exits with status 10 if it was blocked.
+// If t.First is set, it instead prepares the attack as the other bot of a match.
 func launch(a attack, t *target) {
 	if t.First {
 		if err := a.prepareOther(t); err != nil {

@@ -15,12 +15,12 @@ import (
 )
 
 const (
-	// hoardSize is how much memory an attack must get, in bytes.
+	// hoardSize is how many bytes of memory an attack must get to succeed.
 	hoardSize = 256 << 20
-	// holdTime is how long an attack must keep the memory, because without a cgroup memory is only checked
-	// now and then.
+	// holdTime is how long an attack must hold what it got. Without a cgroup the limits are only checked now and
+	// then.
 	holdTime = 400 * time.Millisecond
-	// pieceSize is how much memory an attack takes at a time, in bytes.
+	// pieceSize is how many bytes of memory an attack takes at a time.
 	pieceSize = 16 << 20
 )
 
@@ -41,15 +41,15 @@ var memory = []attack{
 	{name: "output", help: "12 MB into the file that standard error is", run: bloat, ends: endSignal | endCrash},
 }
 
-// touch writes to every page.
+// touch writes to every page of m, so that the kernel provides memory for it.
 func touch(m []byte) {
 	for i := 0; i < len(m); i += 4096 {
 		m[i] = 1
 	}
 }
 
-// mapShared maps a piece of a file, or of memory if fd is -1, writes to it and gives the pages back. They
-// leave the resident set of the process, but still use memory.
+// mapShared maps pieceSize bytes of a file, or of anonymous memory if fd is -1, as shared memory and writes to
+// it. It then removes the pages from the resident set of this process; they still use memory.
 func mapShared(fd, flags int) error {
 	m, err := unix.Mmap(fd, 0, pieceSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|flags)
 	if err != nil {
@@ -59,7 +59,8 @@ func mapShared(fd, flags int) error {
 	return unix.Madvise(m, unix.MADV_DONTNEED)
 }
 
-// hoardBy calls take for each piece of hoardSize and keeps the memory for holdTime.
+// hoardBy calls take, which takes pieceSize bytes, until it has hoardSize bytes of memory, and holds them for
+// holdTime. It returns the first error of take.
 func hoardBy(take func() error) (string, error) {
 	for range hoardSize / pieceSize {
 		if err := take(); err != nil {
@@ -107,8 +108,8 @@ func memZero(*target) (string, error) {
 	return hoardBy(func() error { return mapShared(fd, 0) })
 }
 
-// memTables reads one byte of every 2 MB, so that each needs its own page table. All bytes are in the same
-// zero page, which counts for no process.
+// memTables reads one byte of every 2 MB, so that each needs a page table of its own. All bytes are in the same
+// page of zeros, which counts for no process.
 func memTables(*target) (string, error) {
 	const reach = 2 << 20
 	m, err := unix.Mmap(-1, 0, 40<<10*reach, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
@@ -149,7 +150,7 @@ func memFD(*target) (string, error) {
 
 var stuffing [64 << 10]byte
 
-// stuff writes to a descriptor until its buffer is full, and returns the number of bytes.
+// stuff writes to a pipe or socket until its buffer is full, and returns the number of bytes.
 func stuff(fd int32) (bytes int) {
 	for {
 		n, _, e := syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&stuffing)), uintptr(len(stuffing)))
@@ -209,7 +210,7 @@ func hasHuge() string {
 	return ""
 }
 
-// makeFiles makes n files of a size in a new directory below parent.
+// makeFiles makes n files of size bytes in a new directory below parent. It removes them before it returns.
 func makeFiles(t *target, parent string, n, size int) (string, error) {
 	dir, err := os.MkdirTemp(parent, t.prefix())
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// swarmSize is how many processes or threads an attack must get.
+// swarmSize is how many processes or threads an attack must get to succeed.
 const swarmSize = 250
 
-// cpuGoal is how much CPU time an attack must get.
+// cpuGoal is how much CPU time an attack must get to succeed.
 const cpuGoal = 900 * time.Millisecond
 
 var processes = []attack{
@@ -59,7 +59,8 @@ func forkBomb(*target) (string, error) {
 	return "", t.err()
 }
 
-// multiply forks again and again, in every process that it makes, until all tokens are used.
+// multiply forks again and again, in this process and all that it forks, until no tokens are left, and then
+// waits. p and limit are the arguments of waitForStop.
 func multiply(t *team, p *unix.PollFd, limit *unix.Timespec) {
 	for t.takeToken() {
 		pid, errno := fork()
@@ -93,7 +94,7 @@ func threadBomb(*target) (string, error) {
 	return fmt.Sprint(swarmSize, " threads"), nil
 }
 
-// daemon leaves processes behind that are in their own session or process group.
+// daemon exits and leaves processes behind that are in a session or a process group of their own.
 func daemon(t *target) (string, error) {
 	for _, pipes := range []bool{true, false} {
 		c := exec.Command("/proc/self/exe", "linger", fmt.Sprintf(`{"Base":%q}`, t.Base))
@@ -118,13 +119,14 @@ func subreaper(t *target) (string, error) {
 	return daemon(t)
 }
 
-// linger lives on and ignores all signals.
+// linger ignores all signals and sleeps. It is the process that daemon leaves behind.
 func linger(*target) {
 	ignoreSignals()
 	time.Sleep(bound)
 }
 
-// runaway starts a chain of processes. By the time one of them is killed, the next one runs.
+// runaway starts a chain of processes, each of which forks the next and exits, so that killing one of them comes
+// too late.
 func runaway(t *target) (string, error) {
 	links, err := newTeam(1500)
 	if err != nil {
@@ -147,7 +149,8 @@ func runaway(t *target) (string, error) {
 	return "", errNothing
 }
 
-// chain forks the next process at once and exits a little later. Without a sandbox, the file off ends the chain.
+// chain forks the next process of the chain, naps, and exits. links counts the processes, pause is the time of a
+// nap, and off the path of a file whose existence ends the chain; without a sandbox the tests end it in this way.
 func chain(links *team, pause *unix.Timespec, off *byte) {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	at := unix.AT_FDCWD
@@ -186,7 +189,7 @@ func stopSelf(*target) (string, error) {
 	return "", errNothing
 }
 
-// stopParent stops its parent and reports the parent as ready.
+// stopParent stops its parent by SIGSTOP, and prints for it that it is ready.
 func stopParent(*target) {
 	if err := unix.Kill(os.Getppid(), unix.SIGSTOP); err != nil {
 		exitWithError(err)
@@ -225,13 +228,13 @@ func cpuRelay(*target) (string, error) {
 	return cpuGoal.String() + " of CPU time", nil
 }
 
-// cpuForget uses CPU time in children whose usage the kernel does not add to that of this process.
+// cpuForget uses CPU time in child processes whose CPU time the kernel does not add to that of this process.
 func cpuForget(t *target) (string, error) {
 	signal.Ignore(syscall.SIGCHLD)
 	return cpuRelay(t)
 }
 
-// burn uses CPU time in n processes, the duration each in every one.
+// burn uses CPU time in n child processes, for the duration each in every one.
 func burn(n int, each time.Duration) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {

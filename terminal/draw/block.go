@@ -6,10 +6,10 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// block is a group of lines that are placed as a unit, such as a row of cards.
+// block is a group of lines of a drawing that are placed together, such as a row of cards.
 type block []string
 
-// width returns the number of columns of a text, without escape codes for colors.
+// width returns how many columns a text takes in a terminal, without escape codes for colors.
 func width(line string) int { return text.Width(line) }
 
 func (b block) width() int {
@@ -20,7 +20,7 @@ func (b block) width() int {
 	return n
 }
 
-// pad adds spaces at the end of a text, up to a number of columns. padLeft adds them at the beginning.
+// pad adds spaces at the end of a text until it takes the given number of columns.
 func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-width(text)))
 }
@@ -34,7 +34,8 @@ func centre(text string, columns int) string {
 	return pad(strings.Repeat(" ", left)+text, columns)
 }
 
-// arrange places blocks side by side, as many in a row as fit.
+// arrange places blocks side by side, with gap columns between them, as many in a row as fit into the given
+// columns.
 func arrange(columns, gap int, blocks ...block) block {
 	var all, row block
 	for _, b := range blocks {
@@ -70,10 +71,10 @@ func (b block) indent(n int) block {
 	return moved
 }
 
-// wrap arranges words in lines of at most the given number of columns.
+// wrap joins words to lines of at most the given number of columns.
 func wrap(words []string, columns int) block { return text.Wrap(words, columns) }
 
-// widthsOf returns the widths of the columns of a table, and the width of the table with gaps between them.
+// widthsOf returns the width of each column of a table, and that of the table with gap columns between them.
 func widthsOf(rows [][]string, gap int) (widths []int, all int) {
 	for _, row := range rows {
 		for i, cell := range row {
@@ -92,8 +93,8 @@ func widthsOf(rows [][]string, gap int) (widths []int, all int) {
 	return widths, all
 }
 
-// grid returns a table with gaps between its columns. The first row is the head. Columns whose head begins
-// with a space are aligned to the right.
+// grid draws a table, with gap columns between its columns. The first row is the head. A column whose head begins
+// with a space is aligned to the right.
 func (s Style) grid(rows [][]string, gap int) block {
 	widths, _ := widthsOf(rows, gap)
 	var lines block
@@ -120,7 +121,7 @@ func (s Style) grid(rows [][]string, gap int) block {
 	return lines
 }
 
-// List arranges entries in columns of equal width, as many as fit. Each line ends with LF.
+// List arranges texts in columns of equal width, as many as fit. Each line ends with LF.
 func (s Style) List(entries []string) string {
 	widest := 0
 	for _, e := range entries {

@@ -9,11 +9,11 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// cell is the width of a square. A square is two lines high, so that it looks square.
+// cell is the width of a square of a board in columns. A square is two lines high, so that it looks square.
 const cell = 6
 
-// board draws the numbered squares, their names at the edges, and the pieces. It marks the squares of the
-// move that will be made or, if that is unknown, of the last move.
+// board draws a board: its numbered squares, their names at the edges, and the pieces. It marks the squares of
+// the next move or, if that is unknown, of the last move.
 func (d *drawing) board(b *rules.Board) block {
 	pieces := d.p.View.Get(b.Pieces)
 	colours := d.p.View.Get(b.Colours)
@@ -42,7 +42,8 @@ func (d *drawing) board(b *rules.Board) block {
 	return arrange(d.Columns()-1, 4, d.frame(lines, side), d.sides(b, pieces))
 }
 
-// squaresOf returns the squares of a move such as 12-13, or 12, which has only a target. -1 means none.
+// squaresOf returns the numbers of the squares of a move: 12 and 13 for 12-13. For a move such as 12 to an empty
+// square, from is -1.
 func squaresOf(move string) (from, to int) {
 	a, b, two := strings.Cut(move, "-")
 	if !two {
@@ -59,8 +60,8 @@ func squareOf(text string) int {
 	return n
 }
 
-// frame draws the edges of a board, with letters for its columns and numbers for its rows. With colors it
-// draws no lines.
+// frame adds the edges of a board to its lines, with letters for columns and numbers for rows. side is the number
+// of squares along a side. In a terminal with colors it draws no lines.
 func (d *drawing) frame(lines block, side int) block {
 	edge, bar, left, right := d.pick("─", "-"), d.pick("│", "|"), d.pick("└", "+"), d.pick("┘", "+")
 	after := bar
@@ -90,17 +91,16 @@ func (d *drawing) frame(lines block, side int) block {
 	return append(out, bottom)
 }
 
-// square is one square of a board.
+// square is one square of a board, as it is drawn.
 type square struct {
 	number        int
 	piece         byte
 	dark          bool
-	pale          bool // shade of every other square if all have the same color
-	left, reached bool // the marked move left or reached the square
+	pale          bool // draw it lighter; every other square of a board without colors is pale
+	left, reached bool // the move that is marked starts or ends here
 }
 
-// square returns the two lines of a square. The piece of the marked move stands in brackets, and so does the
-// square that it left.
+// square returns the two lines of a square. The squares that the marked move leaves and reaches have brackets.
 func (d *drawing) square(q square) (top, bottom string) {
 	ground := " "
 	if !d.Colour && q.dark {
@@ -146,7 +146,8 @@ func (d *drawing) square(q square) (top, bottom string) {
 		d.paint(back+";"+pieceColour, fill(1)+before+piece+after+fill(cell-4))
 }
 
-// sides says who plays which color, how many pieces they have, and what the moves are.
+// sides returns lines that say who plays which color with how many pieces, and what the last and the next move
+// are.
 func (d *drawing) sides(b *rules.Board, pieces string) block {
 	v := d.p.View
 	var lines block

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// suits says how the suits are drawn. Swords and clubs use spades and clubs, which descend from them, and
-// cups use hearts.
+// suits says how the four Spanish suits are drawn. Spades stand for swords, the French clubs for bastos, and
+// hearts for cups.
 var suits = [4]struct{ symbol, name, colour string }{
 	{"●", "oros", yellow},
 	{"♥", "copas", red},
@@ -18,12 +18,12 @@ var suits = [4]struct{ symbol, name, colour string }{
 	{"♣", "bastos", green},
 }
 
-// suit returns the sign of a suit.
+// suit draws the symbol of a suit, or its letter in a terminal without Unicode.
 func (s Style) suit(n baraja.Suit) string {
 	return s.paint(suits[n].colour, s.pick(suits[n].symbol, n.String()))
 }
 
-// Legend returns lines, with their LF, that explain the signs of the suits. It returns "" for a game without
+// Legend returns lines, each with LF, that explain the symbols of the suits. It returns "" for a game without
 // suits.
 func (s Style) Legend(d rules.Display) string {
 	if d.Cards == nil || d.Cards.Ranks == nil {
@@ -39,7 +39,8 @@ func (s Style) Legend(d rules.Display) string {
 	return s.List(words)
 }
 
-// Card draws a card such as 12c. It returns other texts unchanged, except for unprintable characters.
+// Card draws a card, such as 12c, as its rank and the symbol of its suit. It returns other texts unchanged,
+// except that it replaces unprintable characters.
 func (s Style) Card(text string) string {
 	c, err := baraja.Parse(text)
 	if err != nil {
@@ -49,7 +50,7 @@ func (s Style) Card(text string) string {
 	return s.paint(suits[n].colour, strconv.Itoa(c.Rank())+s.pick(suits[n].symbol, n.String()))
 }
 
-// Words draws the cards among the words of an event or a move.
+// Words returns the text of an event or a move with the cards in it drawn by Card.
 func (s Style) Words(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -65,8 +66,8 @@ func (s Style) Words(text string) string {
 	return out.String()
 }
 
-// boxes draws cards side by side in rows of at most the given width, each with a caption below it. A card of
-// "" is an empty place.
+// boxes draws cards as boxes side by side, in rows of at most the given number of columns, each with a caption
+// below it. A card "" is an empty place.
 func (s Style) boxes(cards, captions []string, columns int) block {
 	perRow := max(1, (columns-1)/4)
 	var all block
@@ -104,7 +105,7 @@ func (s Style) withTitle(title string, b block) block {
 	return append(block{s.Dim(title)}, b...)
 }
 
-// table draws a trick game.
+// table draws a position of a card game: trump, stock, the current trick, the seats and the hand.
 func (d *drawing) table(c *rules.Cards) block {
 	v := d.p.View
 	var middle []block
@@ -134,12 +135,11 @@ func (d *drawing) table(c *rules.Cards) block {
 	return append(body, d.playedCards(c)...)
 }
 
-// isCrowded reports whether the boxes of a trick do not fit in a row. Its cards are then drawn in the table
-// of seats.
+// isCrowded reports whether the cards of a trick do not fit in a row. They are then drawn in the table of seats.
 func (d *drawing) isCrowded() bool { return 4*d.seats+1 > d.Columns()-1 }
 
-// trickCards returns the cards of the trick in the order played, the seat that led, and the index of the card
-// that is winning so far, or -1.
+// trickCards returns the cards of the current trick in the order in which they were played, the seat that played
+// the first, and the index of the card that would win the trick now, or -1.
 func (d *drawing) trickCards(c *rules.Cards) (cards []string, leader, winning int) {
 	cards = list(d.p.View.Get(c.Trick))
 	leader = max(0, d.p.Turn) + d.seats - len(cards)%d.seats // if the view does not have it
@@ -149,7 +149,7 @@ func (d *drawing) trickCards(c *rules.Cards) (cards []string, leader, winning in
 	return cards, leader, d.winningCard(cards, c.Ranks)
 }
 
-// trick draws the cards of the trick, their seats, and which card is winning.
+// trick draws the cards of the current trick with their seats. It marks the card that would win now.
 func (d *drawing) trick(c *rules.Cards) block {
 	cards, leader, winning := d.trickCards(c)
 	var faces, seats []string
@@ -167,8 +167,8 @@ func (d *drawing) trick(c *rules.Cards) block {
 	return d.withTitle("trick, by seat", d.boxes(faces, seats, d.Columns()-1))
 }
 
-// trickColumn returns a column for the table of seats: the card of each seat in the trick, with a star at the
-// one that is winning.
+// trickColumn returns a column for the table of seats: by seat, its card in the current trick. A star marks the
+// card that would win now.
 func (d *drawing) trickColumn(c *rules.Cards) []string {
 	cards, leader, winning := d.trickCards(c)
 	column := make([]string, d.seats)
@@ -184,7 +184,8 @@ func (d *drawing) trickColumn(c *rules.Cards) []string {
 	return column
 }
 
-// winningCard returns the index of the card that is winning the trick so far, or -1.
+// winningCard returns the index of the card that would win the trick now, or -1. ranks has the ranks of cards in
+// ascending order of strength.
 func (d *drawing) winningCard(trick []string, ranks []int) int {
 	trump, err := baraja.Parse(d.p.View.Get("trump"))
 	if err != nil {
@@ -214,8 +215,8 @@ func (d *drawing) winningCard(trick []string, ranks []int) int {
 	return best
 }
 
-// captions returns the text below each card of a hand: what a person types to play it, or a mark if it is the
-// move that will be made.
+// captions returns the text below each card of a hand: what a person types to play it, or a mark at the card of
+// the next move.
 func (d *drawing) captions(hand []string) []string {
 	captions := make([]string, len(hand))
 	for i, card := range hand {
@@ -227,7 +228,8 @@ func (d *drawing) captions(hand []string) []string {
 	return captions
 }
 
-// playedCards lists the cards of the finished tricks, by suit if the game has suits, and the declared songs.
+// playedCards lists the cards of the finished tricks, by suit if the game has suits, and the suits in which a
+// king and knight were declared.
 func (d *drawing) playedCards(c *rules.Cards) block {
 	var out block
 	if sung := list(d.p.View.Get("sung")); len(sung) > 0 {

@@ -9,25 +9,26 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Position is the input of a drawing: one seat's view of a game, and what else is known.
+// Position is what Style.Position draws: one seat's view of a game, and what else is known.
 type Position struct {
 	Game    string
 	Display rules.Display  // how to draw the game
-	Options protocol.Pairs // in the form of the "game" line
-	View    protocol.Pairs // the view of Seat, in the form of the "view" line
+	Options protocol.Pairs // options of the game, in the form of the protocol line "game"
+	View    protocol.Pairs // what Seat sees, in the form of the protocol line "view"
 	Seat    int
 	Ply     int
-	Turn    int      // the seat to move, or -1
+	Turn    int      // the seat that is to move, or -1
 	Names   []string // by seat; nil if unknown
-	Open    []string // by seat, views whose hands are shown too; nil means none
-	Last    string   // the move that led to the position, which boards mark; "" if there is none
+	Open    []string // by seat, the views of other seats whose hands are drawn too; nil means none
+	Last    string   // the move that led to the position, which is marked on a board; "" if there is none
 	LastBy  int      // the seat that made the move Last
 	Move    string   // the move that will be made in the position; "" if unknown
-	// Keys has by move what a person types for it. It is shown below the card. nil means to show nothing.
+	// Keys maps moves to what a person types for them, which is drawn below the card. nil means to draw nothing.
 	Keys map[string]string
 }
 
-// Position draws a position by the display of its game: cards, a board, or the text of the view.
+// Position draws a position with cards or a board, as the display of its game says, otherwise as the text of the
+// view.
 func (s Style) Position(p Position) string {
 	d := drawing{Style: s, p: p, seats: max(1, min(p.players(), rules.MaxSeats))}
 	var body block
@@ -49,7 +50,7 @@ func (s Style) Position(p Position) string {
 
 func (d *drawing) view() block { return wrap(strings.Fields(Clean(string(d.p.View))), d.Columns()-1) }
 
-// drawing is a position that is being drawn.
+// drawing is the state of drawing a position.
 type drawing struct {
 	Style
 	p     Position
@@ -63,7 +64,7 @@ func (p Position) players() int {
 	return 2
 }
 
-// Name returns the name of a seat. If names do not have it, it returns a text such as "seat 1".
+// Name returns the name of a seat, or a text such as "seat 1" if names does not contain it.
 func Name(names []string, seat int) string {
 	if seat >= 0 && seat < len(names) {
 		return Clean(names[seat])
@@ -73,8 +74,8 @@ func Name(names []string, seat int) string {
 
 func (d *drawing) name(seat, columns int) string { return d.shorten(Name(d.p.Names, seat), columns) }
 
-// title returns the line with the game and, at its end, who is to move. If it is too long, it leaves out the
-// seat, then options, then the end of the name.
+// title returns the first line of a drawing: the game and its options, the ply, and who is to move. If that is
+// too long, it leaves out the seat, options, and the end of the name.
 func (d *drawing) title() string {
 	game, end := Clean(d.p.Game), fmt.Sprintf("ply %d", d.p.Ply)
 	if d.p.Turn >= 0 {
@@ -90,7 +91,7 @@ func (d *drawing) title() string {
 	return d.Bold(game) + strings.Repeat(" ", max(2, room-width(game))) + d.Dim(end)
 }
 
-// toMove says who is to move, in at most the given number of columns.
+// toMove returns text that says who is to move, shortened to the given number of columns.
 func (d *drawing) toMove(columns int) string {
 	start, end := d.pick(" · ", ", "), " to move"
 	who := d.name(d.p.Turn, 20)
@@ -100,7 +101,7 @@ func (d *drawing) toMove(columns int) string {
 	return start + d.shorten(who, columns-width(start+end)) + end
 }
 
-// list returns the items of a list in a view. "-" is an empty list.
+// list splits a list in a view into its items. "-" is an empty list.
 func list(value string) []string {
 	if value == "" || value == "-" {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// Event describes an event of the protocol, its verb and arguments, in words. names are the names by seat; a
-// name may be "you". It returns an unknown event unchanged, except for unprintable characters.
+// Event describes an event of the protocol, such as "play 1 12c", in words. names are the names by seat; one may
+// be "you". It returns an unknown event unchanged, except that it replaces unprintable characters.
 func (s Style) Event(event string, names []string) string {
 	words := strings.Fields(event)
 	if len(words) == 0 {
@@ -91,7 +91,7 @@ func (s Style) song(letter string) string {
 	return s.suit(baraja.Suit(i))
 }
 
-// Move draws a move, with signs for its cards and suits.
+// Move draws a move, with symbols for the suits in it.
 func (s Style) Move(text string) string {
 	if letter, ok := strings.CutPrefix(text, "sing:"); ok {
 		return "sing:" + s.song(letter)

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// seatColumns are the columns of the table of seats. Each has a head, and the key of the view that has its
-// values by seat, joined by commas.
+// seatColumns are columns of the table of seats: the head, and the key of the view whose value has the entries by
+// seat, separated by commas.
 var seatColumns = []struct{ head, key string }{
 	{" bid", "bids"},
 	{" won", "tricks"},
@@ -17,14 +17,15 @@ var seatColumns = []struct{ head, key string }{
 	{"sings", "declared"},
 }
 
-// The index of the column of names in the table of seats, and its width in the terminal.
+// The index of the column with names in the table of seats, and the smallest and largest width of that column.
 const (
 	nameColumn = 2
 	minName    = 5
 	maxName    = 18
 )
 
-// seatTable draws a row for each seat. Open hands, and cards that all seats know, stand below their seat.
+// seatTable draws the table of seats of a card game, with a row for each seat. Hands that are shown, and cards
+// that all seats know, are below the row of their seat.
 func (d *drawing) seatTable(c *rules.Cards) block {
 	head := []string{"  ", " seat", "bot"} // the first column is one column wide
 	teams := d.p.Options.Get("teams") == "yes"
@@ -70,8 +71,8 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 	return d.spread(rows)
 }
 
-// spread draws the table of seats within the width: if it is too wide, it first reduces the gaps, then the
-// names.
+// spread draws the table of seats, given its rows, so that it fits the terminal. If it is too wide, it first
+// reduces the gaps and then the names.
 func (d *drawing) spread(rows [][]string) block {
 	gap, room := 2, d.Columns()-1
 	widths, all := widthsOf(rows, gap)
@@ -97,7 +98,8 @@ func (d *drawing) spread(rows [][]string) block {
 	return lines
 }
 
-// cardsBelow returns the lines below a seat: its open hand, or those of its cards that all seats know.
+// cardsBelow returns the lines below the row of a seat: its hand if that is shown, otherwise those of its cards
+// that all seats know.
 func (d *drawing) cardsBelow(seat int) block {
 	words, open := d.openHand(seat)
 	if !open {
@@ -111,7 +113,7 @@ func (d *drawing) cardsBelow(seat int) block {
 	return wrap(words, d.Columns()-12).indent(9)
 }
 
-// openHand returns the hand of another seat if it is shown.
+// openHand returns the drawn cards of another seat's hand. open is false if the hand is not shown.
 func (d *drawing) openHand(seat int) (cards []string, open bool) {
 	if seat == d.p.Seat || itemAt(d.p.Open, seat) == "" {
 		return nil, false

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// Style says what a terminal can show. The zero Style is ASCII without colors, 80 columns wide.
+// Style says what a terminal can show. The zero Style is 80 columns wide, in ASCII and without colors.
 type Style struct {
 	Width   int // in columns; 0 means 80
 	Colour  bool
@@ -30,8 +30,8 @@ const (
 	maxWidth    = 100
 )
 
-// StyleFor returns the Style for a writer: colors only on a terminal and without NO_COLOR, characters beyond
-// ASCII only in a UTF-8 locale.
+// StyleFor returns the Style for writing to w. It has colors only if w is a terminal and NO_COLOR is not set, and
+// characters beyond ASCII only in a UTF-8 locale.
 func StyleFor(w io.Writer) Style {
 	s := Style{Width: normalWidth, Unicode: utf8Locale()}
 	file := screen.Terminal(w)
@@ -53,7 +53,7 @@ func utf8Locale() bool {
 	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
 }
 
-// Columns returns the number of columns to draw in.
+// Columns returns the number of columns to draw in: the width of the terminal, but at least 40 and at most 100.
 func (s Style) Columns() int {
 	if s.Width == 0 {
 		return normalWidth
@@ -87,12 +87,12 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// Wrap breaks a text at its spaces into lines that fit, without the last LF. The first line begins with mark,
-// the others are indented by its width. A word that is too long is not broken, because it may be a path to
-// copy.
+// Wrap breaks a text at its spaces into lines that fit the terminal, without the last LF. The first line begins
+// with mark, and the others are indented by the width of mark. A word that is too long is not broken, so that a
+// path can be copied.
 func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.Columns()) }
 
-// Digits writes a mark and a long number, in two lines if one is too short.
+// Digits returns mark and a long number, with a space in the middle of the number if it does not fit in one line.
 func (s Style) Digits(mark, digits string) string {
 	if width(mark+digits) > s.Columns() {
 		digits = digits[:len(digits)/2] + " " + digits[len(digits)/2:]
@@ -106,10 +106,10 @@ func (s Style) Bold(text string) string { return s.paint(bold, text) }
 // Dim makes a text faint.
 func (s Style) Dim(text string) string { return s.paint(dim, text) }
 
-// Alert marks a text as an error.
+// Alert returns the text in the color of errors.
 func (s Style) Alert(text string) string { return s.paint("1;"+red, text) }
 
-// pick returns fine if the terminal can show Unicode, otherwise plain.
+// pick returns fine if the terminal can show Unicode, otherwise plain, which is ASCII.
 func (s Style) pick(fine, plain string) string {
 	if s.Unicode {
 		return fine
@@ -137,8 +137,8 @@ func Clean(text string) string {
 	}, text)
 }
 
-// shorten cuts a name to a number of columns and ends it with an ellipsis. The number that distinguishes bots
-// of the same name ("#2") remains.
+// shorten cuts a bot's name to the given number of columns and marks the cut by an ellipsis. A number at its end,
+// as in "#2", is not cut.
 func (s Style) shorten(name string, columns int) string {
 	runes := []rune(name)
 	if len(runes) <= columns {

@@ -10,29 +10,30 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// manner says how a person types the moves of a turn.
+// manner says how a person types the moves of a game.
 type manner int
 
 const (
 	byNumber manner = iota // by the number shown below a card or beside a move
-	byValue                // by the part in which the moves differ, such as the number of a bid
+	byValue                // by the number after the colon, if the moves differ only in that, such as bid:2
 	bySquare               // by the number of a square
 	bySteps                // by the squares that a piece leaves and reaches
-	inFull                 // only as in the protocol
+	inFull                 // only as the protocol writes them
 )
 
-// choices are the moves of a turn, and how they are typed. A number that is typed alone always means the same
-// number on the screen.
+// choices are the legal moves of a turn with what a person types for them. A number that is typed alone always
+// means a number that is on the screen.
 type choices struct {
 	manner
-	word  string // what a move is called
+	word  string // what a move is called in the prompt, such as "card"
 	legal []string
 	keys  map[string]string // by move, the number to type
-	extra bool              // some moves are not cards in the hand
+	extra bool              // some moves are not cards in the person's hand
 	side  int               // number of squares along a side of the board; 0 without a board
 }
 
-// choicesOf returns the choices among the legal moves. hand has the person's cards, if the game has any.
+// choicesOf returns the choices for the legal moves. hand has the cards in the person's hand; nil if the game has
+// no cards.
 func choicesOf(d rules.Display, hand, legal []string) choices {
 	c := choices{manner: byNumber, word: "move", legal: legal, keys: map[string]string{}}
 	inHand := func(move string) bool { return slices.Contains(hand, move) }
@@ -64,7 +65,8 @@ func choicesOf(d rules.Display, hand, legal []string) choices {
 	return c
 }
 
-// valuesOf returns the word before the colon of moves such as bid:0 and bid:1. ok is false for other moves.
+// valuesOf returns the common word before the colon of moves such as bid:0 and bid:1. ok is false if the moves do
+// not all have this form.
 func valuesOf(legal []string) (word string, ok bool) {
 	for i, move := range legal {
 		before, value, found := strings.Cut(move, ":")
@@ -84,10 +86,11 @@ func isStep(move string) bool {
 	return two && isNumber(from) && isNumber(to)
 }
 
-// squareNames matches one or two squares by the names at the edges of the board, such as a1-b2.
+// squareNames matches one or two squares of a board by their names, such as a1-b2.
 var squareNames = regexp.MustCompile(`^([a-zA-Z][0-9]+)[-\s]*([a-zA-Z][0-9]+)?$`)
 
-// squareNumbers replaces the names of squares in a line by their numbers.
+// squareNumbers replaces the names of squares in a line, such as a1-b2, by their numbers. It returns other lines
+// unchanged.
 func (c choices) squareNumbers(line string) string {
 	var numbers []string
 	if found := squareNames.FindStringSubmatch(line); found != nil {
@@ -103,7 +106,7 @@ func (c choices) squareNumbers(line string) string {
 	return line
 }
 
-// movesFrom returns the moves of the piece on a square.
+// movesFrom returns the legal moves of the piece on the square with this number.
 func (c choices) movesFrom(square string) (moves []string) {
 	if c.manner == bySteps {
 		moves = beginning(c.legal, square+"-")
@@ -111,9 +114,9 @@ func (c choices) movesFrom(square string) (moves []string) {
 	return moves
 }
 
-// choose returns the move that a person means: a move typed in full, by its number, by the square that a
-// piece leaves if it has only one move, or by a beginning that no other move and none of the words has. It
-// returns "" if there is none.
+// choose returns the move that a typed line means, or "" if there is none. The line may be the move in full, its
+// number, the square of a piece that has only one move, or the beginning of one move and of none of words, the
+// commands.
 func (c choices) choose(line string, words []string) string {
 	if slices.Contains(c.legal, line) {
 		return line
@@ -139,7 +142,7 @@ func (c choices) choose(line string, words []string) string {
 	return ""
 }
 
-// prompt asks for a move, and says which numbers can be typed.
+// prompt returns the text that asks the person for a move, with the numbers that can be typed.
 func (c choices) prompt() string {
 	about := ""
 	switch c.manner {
@@ -192,7 +195,7 @@ func (c choices) typingHelp() string {
 	return fmt.Sprintf("type one in full, such as %s", example)
 }
 
-// rejection says why a line is not a move, and what to type.
+// rejection says why a typed line is not a move, and what to type. words are the commands.
 func (c choices) rejection(line string, words []string) string {
 	if moves := c.movesFrom(c.squareNumbers(line)); len(moves) > 0 {
 		return fmt.Sprintf("the piece on %s has several moves: type %s", line, strings.Join(moves, " or "))
@@ -213,8 +216,8 @@ func beginning(words []string, start string) (found []string) {
 	return found
 }
 
-// list shows the moves and what to type for them. Without all it leaves out the cards, because their numbers
-// stand below the hand.
+// list shows the moves and what to type for each. Unless all is set it leaves out the cards in hand, because
+// their numbers are shown below the hand.
 func (p *Person) list(c choices, hand []string, all bool) {
 	var entries []string
 	switch c.manner {
@@ -239,7 +242,7 @@ func (p *Person) list(c choices, hand []string, all bool) {
 	}
 }
 
-// steps returns an entry for each piece with all its moves, such as "19 to 12 13 14".
+// steps returns for each piece a text with all its moves, such as "19 to 12 13 14".
 func steps(legal []string) (entries []string) {
 	last := ""
 	for _, move := range legal {

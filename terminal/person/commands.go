@@ -11,18 +11,18 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// turn is the person's turn, as commands need it.
+// turn is a turn of the person, with what the commands need.
 type turn struct {
 	*protocol.Turn
 	choices  choices
 	hand     []string
-	thoughts []moveInfo // thoughts of the bots since the person's last turn
+	thoughts []moveInfo // info lines of the bots about their moves since the person's last turn
 }
 
 // command is a word that a person can type instead of a move.
 type command struct {
 	name, help string
-	run        func(*Person, turn) (leaving bool) // leaving means that the person leaves the game
+	run        func(*Person, turn) (leaving bool) // executes the command; reports whether the person leaves the game
 }
 
 func (p *Person) commands() []command {
@@ -45,8 +45,8 @@ func (p *Person) commandNames() (names []string) {
 	return names
 }
 
-// command runs a command that is typed in full or by a unique beginning. known is false if line is no
-// command.
+// command runs the command that a typed line means, in full or by a unique beginning. known is false if the line
+// is no command. leaving is true if the person leaves the game.
 func (p *Person) command(line string, t turn) (leaving, known bool) {
 	if line == "?" {
 		line = "help"
@@ -75,7 +75,7 @@ func (p *Person) showHelp(t turn) bool {
 	return p.moveList(t)
 }
 
-// numbersHelp explains for each manner what can be typed.
+// numbersHelp explains, for each way of typing moves, what can be typed.
 var numbersHelp = map[manner]string{
 	byNumber: "A number is always the one that stands below a card or beside a move. A move in full works too: 12c is the 12 of copas.",
 	byValue:  "A number is always the number that you bid.",
@@ -90,10 +90,11 @@ func (p *Person) moveList(t turn) bool {
 	return false
 }
 
-// hintBot is the house bot that gives hints.
+// hintBot is the name of the house bot that gives hints, without the @.
 const hintBot = "greedy"
 
-// showHint shows the move that hintBot would make with the same view.
+// showHint shows the move that the house bot hintBot would make in this turn. It returns false: the person stays
+// in the game.
 func (p *Person) showHint(t turn) bool {
 	bot, err := house.NewPlayer(hintBot)
 	if err != nil {
@@ -137,7 +138,7 @@ func (p *Person) showView(t turn) bool {
 	return false
 }
 
-// words returns everything that can be typed: commands and moves.
+// words returns everything that can be typed in a turn: the commands and the moves.
 func (p *Person) words(t turn) []string {
 	return append(p.commandNames(), slices.Clone(t.choices.legal)...)
 }

@@ -20,53 +20,53 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// ErrQuit is the error of a game that the person left and that the other seats did not finish soon.
+// ErrQuit is the error of a game that the person left, if the other seats did not finish it soon.
 var ErrQuit = errors.New("the person left the game")
 
 var (
-	errUndo = errors.New("a move was taken back")         // ends a game, to replay it up to that move
-	errOut  = errors.New("the person is out of the game") // ends Prompter.Ask
+	errUndo = errors.New("a move was taken back")         // ends a game because the person takes back a move; a new game follows
+	errOut  = errors.New("the person is out of the game") // ends Prompter.Ask because the person forfeited or the game is over
 )
 
-// leaveGrace is the time that the other seats have for each move after the person has left.
+// leaveGrace is how long each further move of the other seats may take after the person has left.
 const leaveGrace = 2 * time.Second
 
-// Person plays a seat of a match with one game.
+// Person lets a person play one game in a terminal.
 type Person struct {
-	Match    match.Match // the bot in Seat has only a name
+	Match    match.Match // the match to play; Match.Bots[Seat] needs only a name
 	Seat     int
 	Prompter Prompter
 	Out      io.Writer
-	// Repeats means that the other bots make the same moves again in the same game. Undo needs that.
+	// Repeats says that the other bots repeat their moves if the same game is played again, which undo needs.
 	Repeats bool
 
 	draw.Style
 	names  []string  // by seat
-	script []ownMove // moves of the previous game to repeat after an undo
+	script []ownMove // after an undo, the person's moves that are repeated
 	*game
 }
 
-// game is one game of the match. When the person takes a move back, a new game begins.
+// game is one game of the match. When the person takes a move back, a new game replays the moves before it.
 type game struct {
 	leave   context.CancelCauseFunc // ends the game
-	playing context.Context         // ends when the person is out of the game; its cause is ErrQuit if they left
-	out     context.CancelCauseFunc // cancels playing
-	moves   []ownMove               // the person's moves
+	playing context.Context         // canceled when the person is out of the game; the cause is ErrQuit if they left
+	out     context.CancelCauseFunc // cancels playing with a cause
+	moves   []ownMove               // the person's moves so far
 	last    string                  // the last move, by any seat
-	lastBy  int                     // the seat of last
+	lastBy  int                     // the seat that made the move last
 	bulletin
-	grace *time.Timer // ends the game after the person has left; guarded by mu
+	grace *time.Timer // ends the game some time after the person has left; guarded by mu
 }
 
-// bulletin is what the person has not been shown yet. Other goroutines add to it while the person is asked.
+// bulletin collects what happened in the game and was not shown to the person yet. Several goroutines may use it.
 type bulletin struct {
 	mu       sync.Mutex
-	news     []string // events and faults
+	news     []string // event and fault lines for the person's seat
 	thoughts []moveInfo
-	infos    map[int][]string // by seat: info lines of a bot before its next move
+	infos    map[int][]string // by seat, the info lines that a bot has written before its next move
 }
 
-// ownMove is a move of the person, and the view before it.
+// ownMove is a move of the person, with the view of the position before it.
 type ownMove struct{ move, view string }
 
 // moveInfo is an info line that a bot wrote about its move.
@@ -75,8 +75,8 @@ type moveInfo struct {
 	move, info string
 }
 
-// Play plays the match, and replays it if a move is taken back. The error is ErrQuit if the person leaves and
-// the other seats do not finish soon.
+// Play plays the game and returns its result. If the person takes a move back, it plays the game again up to
+// there. The error is ErrQuit if the person leaves and the other seats do not finish soon.
 func (p *Person) Play(ctx context.Context) (*referee.GameResult, error) {
 	p.Style = draw.StyleFor(p.Out)
 	p.names = nil
@@ -94,7 +94,8 @@ func (p *Person) Play(ctx context.Context) (*referee.GameResult, error) {
 	}
 }
 
-// playGame plays one game. If the game was ended early, the error is the cause.
+// playGame plays one game and returns its result. If the game ended early, it returns the cause, such as errUndo
+// or ErrQuit.
 func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 	ctx, leave := context.WithCancelCause(ctx)
 	defer leave(nil)
@@ -126,8 +127,8 @@ func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 
 func (g *game) hasLeft() bool { return context.Cause(g.playing) == ErrQuit }
 
-// overhear receives every line of the game. It records the events and faults that the person's seat gets, and
-// the info lines of the bots.
+// overhear is the match's Observer.Trace. It collects the events and faults that the person's seat gets, and the
+// info lines of the other bots.
 func (p *Person) overhear(t referee.Traffic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -154,7 +155,8 @@ func (p *Person) overhear(t referee.Traffic) {
 	}
 }
 
-// takeNews returns the news and thoughts since the last call.
+// takeNews returns the event and fault lines, and the info lines of bots, that were collected since the last
+// call.
 func (b *bulletin) takeNews() (news []string, thoughts []moveInfo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -163,8 +165,8 @@ func (b *bulletin) takeNews() (news []string, thoughts []moveInfo) {
 	return news, thoughts
 }
 
-// answer asks the person for a move. If there is none, the answer is empty, which ends the person's part in
-// the game.
+// answer shows the position, and asks the person for a move and returns it. It returns an empty answer if the
+// person leaves or is out of the game; the person's seat then gets no more turns.
 func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	until := time.Now().Add(t.Time)
 	p.Style = draw.StyleFor(p.Out) // the size of the terminal may have changed
@@ -210,7 +212,7 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	}
 }
 
-// side returns the number of squares along a side of the board, or 0 without a board.
+// side returns the number of squares along a side of the board, or 0 if the game has no board.
 func (p *Person) side(t *protocol.Turn) int {
 	if board := p.Match.Variant.Game.Display.Board; board != nil {
 		return rules.Columns(t.View.Get(board.Pieces))
@@ -218,7 +220,7 @@ func (p *Person) side(t *protocol.Turn) int {
 	return 0
 }
 
-// hand returns the cards in the person's hand, or nil in other games.
+// hand returns the cards in the person's hand, or nil if the game has no cards.
 func (p *Person) hand(t *protocol.Turn) []string {
 	if cards := p.Match.Variant.Game.Display.Cards; cards != nil {
 		return strings.Split(t.View.Get(cards.Hand), ",")
@@ -226,7 +228,7 @@ func (p *Person) hand(t *protocol.Turn) []string {
 	return nil
 }
 
-// quit forfeits the game. The other seats play on as long as each move comes within leaveGrace.
+// quit forfeits the game for the person. The other seats finish it, unless a move takes longer than leaveGrace.
 func (g *game) quit() {
 	g.out(ErrQuit)
 	g.mu.Lock()
@@ -234,15 +236,15 @@ func (g *game) quit() {
 	g.grace = time.AfterFunc(leaveGrace, func() { g.leave(ErrQuit) })
 }
 
-// recordMove records a move and returns it as the answer.
+// recordMove records a move of the person, for undo, and returns it as the answer to the turn.
 func (p *Person) recordMove(t *protocol.Turn, move string) protocol.Answer {
 	p.moves = append(p.moves, ownMove{move, string(t.View)})
 	p.last, p.lastBy = move, p.Seat
 	return protocol.Answer{Move: []byte(move)}
 }
 
-// scriptedMove returns the move to repeat in this turn after an undo. ok is false if there is none, or if the
-// game now differs.
+// scriptedMove returns the move to repeat in this turn after an undo. ok is false if none is left, or if the view
+// differs from that of the earlier game, because the bots played differently.
 func (p *Person) scriptedMove(t *protocol.Turn) (move string, ok bool) {
 	n := len(p.moves)
 	if n >= len(p.script) {
@@ -256,7 +258,7 @@ func (p *Person) scriptedMove(t *protocol.Turn) (move string, ok bool) {
 	return p.script[n].move, true
 }
 
-// recordLastMove records the last move, which boards mark.
+// recordLastMove finds the last move in the event lines news and records it, because drawings of boards mark it.
 func (p *Person) recordLastMove(news []string) {
 	for _, line := range news {
 		words := strings.Fields(line)

@@ -15,15 +15,16 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// Question is what a Prompter asks.
+// Question is what a Prompter asks a person.
 type Question struct {
 	Text  string
 	Until time.Time // end of the person's time; zero means no clock
-	// Complete returns the words that begin with start.
+	// Complete returns the words that begin with start, for completion by the Tab key.
 	Complete func(start string) []string
 }
 
-// prompt returns the text, after the time left if there is a clock, rounded up to seconds.
+// prompt returns the text of the question. If there is a clock, the time left, rounded up to seconds, comes
+// before it.
 func (q Question) prompt(now time.Time) string {
 	if q.Until.IsZero() {
 		return q.Text
@@ -32,17 +33,18 @@ func (q Question) prompt(now time.Time) string {
 	return fmt.Sprintf("[%d:%02d] %s", left/60, left%60, q.Text)
 }
 
-// Prompter asks a person for lines.
+// Prompter asks a person to type lines.
 type Prompter interface {
-	// Ask reads a line, without spaces at its ends. The error is io.EOF at the end of the input and for
-	// Ctrl-C and Ctrl-D, or the cause for which the context has ended. When Ask returns, the terminal is
-	// restored.
+	// Ask reads a line, and removes spaces at its ends. The error is io.EOF at the end of the input and for
+	// Ctrl-C and Ctrl-D, or the cause for which the context has ended. The terminal is in its normal mode when
+	// Ask returns.
 	Ask(context.Context, Question) (string, error)
-	// Close restores the terminal. It may be called during Ask.
+	// Close restores the mode that the terminal had at first. It may be called during Ask.
 	Close()
 }
 
-// NewPrompter returns a Prompter with line editing if in and out are terminals, otherwise a plain one.
+// NewPrompter returns a Prompter with line editing if in and out are terminals, otherwise one that only reads
+// lines.
 func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
 	input := &pump{source: in, chunks: make(chan chunk, 1)}
 	file, screen := screen.Terminal(in), screen.Terminal(out)
@@ -60,12 +62,12 @@ func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
 	return &reader{input: input, lines: bufio.NewReader(input), out: out}, nil
 }
 
-// pump is a reader whose Read ends when a context ends. Data that arrives later is returned by the next Read.
+// pump is a reader whose Read also ends when ctx ends. Data that arrives later is returned by the next Read.
 type pump struct {
 	source  io.Reader
 	ctx     context.Context
 	chunks  chan chunk
-	pending bool // a goroutine is reading
+	pending bool // a goroutine is reading from source
 	chunk
 }
 
@@ -99,8 +101,8 @@ func (p *pump) Read(b []byte) (int, error) {
 	return 0, p.err
 }
 
-// reader is a Prompter without a terminal. It echoes the lines that it reads, so that the output looks like
-// that of a terminal.
+// reader is a Prompter that only reads lines. It writes each line to out, so that the output looks like that of a
+// terminal.
 type reader struct {
 	input *pump
 	lines *bufio.Reader
@@ -122,8 +124,8 @@ func (r *reader) Ask(ctx context.Context, q Question) (string, error) {
 	return line, nil
 }
 
-// editor is a Prompter with line editing. The terminal is in raw mode only during Ask, so that others can
-// write to it normally.
+// editor is a Prompter with line editing. The terminal is in raw mode only during Ask, so that text can be
+// written to it normally otherwise.
 type editor struct {
 	input    *pump
 	file     *os.File
@@ -166,10 +168,11 @@ func (e *editor) resize() {
 	}
 }
 
-// clockTick is the time between two updates of the time left.
+// clockTick is the time between two updates of the time that the prompt shows.
 const clockTick = 200 * time.Millisecond
 
-// countDown updates the time left in the prompt until stop is called. It does not change the typed text.
+// countDown updates the time left in the prompt, in a goroutine, until the function stop is called. It leaves the
+// text that was typed unchanged.
 func (e *editor) countDown(q Question) (stop func()) {
 	if q.Until.IsZero() {
 		return func() {}

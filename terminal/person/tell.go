@@ -11,7 +11,8 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// say writes a text in lines that fit. The first line begins with mark, which may begin with LF.
+// say writes a text, broken into lines that fit the terminal. The first line begins with mark, which may begin
+// with LF.
 func (p *Person) say(mark, words string) {
 	bare := strings.TrimLeft(mark, "\n")
 	fmt.Fprintf(p.Out, "%s%s\n", mark[:len(mark)-len(bare)], p.Wrap(bare, words))
@@ -66,7 +67,8 @@ func (p *Person) showFault(line string) {
 	}
 }
 
-// Farewell shows how a finished game ended.
+// Farewell shows the end of a finished game: the last events, the last position, the ranking, and whether the
+// person won.
 func (p *Person) Farewell(r *referee.Replay) error {
 	p.Style = draw.StyleFor(p.Out)
 	news, _ := p.takeNews()
