@@ -24,13 +24,13 @@ import (
 // The demo's games are short, so that the standings change quickly.
 const (
 	move   = 20 * time.Millisecond
-	margin = time.Second // large, because this machine may do other work
+	margin = time.Second // large, because other programs may use this machine
 	deals  = 2           // the largest number of deals of a match
-	Grace  = time.Second // the time that the server has to stop
+	Grace  = time.Second // time that the server has to stop
 )
 
-// Config returns the default configuration with short games, and with limits high enough for one person who
-// submits all starters.
+// Config returns the configuration of the demo: the default one with short games, and with limits that let one
+// person submit all starters.
 func Config() *config.Config {
 	c := config.Default()
 	for i := range c.Ladders {
@@ -43,8 +43,8 @@ func Config() *config.Config {
 	return c
 }
 
-// Starters returns the starters in these languages that this machine can run; nil means all languages. It
-// reports the others on w.
+// Starters returns the starters in the named languages whose programs are installed on this machine. nil means
+// all languages. It writes to w which ones are missing, and returns an error for an unknown language.
 func Starters(languages []string, w io.Writer) (list []starters.Language, err error) {
 	if languages == nil {
 		for _, l := range starters.Languages {
@@ -65,15 +65,16 @@ func Starters(languages []string, w io.Writer) (list []starters.Language, err er
 	return list, nil
 }
 
-// Demo is a demo on an open server.
+// Demo is a temporary competition on a server that is open already.
 type Demo struct {
 	Server    *server.Server
 	Languages []starters.Language
-	Matches   int // number of matches after which the demo ends, if all starters are submitted; 0 means never
+	Matches   int // number of matches after which the demo ends, once all starters are submitted; 0 means never
 	Out       io.Writer
 }
 
-// Run serves the competition until its end, and closes the server.
+// Run serves the competition until ctx ends or enough matches are finished, shows the final standings, and closes
+// the server.
 func (d *Demo) Run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -116,7 +117,8 @@ func (d *Demo) submit(ctx context.Context, display *display) error {
 	return nil
 }
 
-// sendStarter writes a starter to dir, submits it, and waits for the end of its stages.
+// sendStarter writes the starter in a language to dir, submits it, and waits until the server has accepted or
+// refused it. It returns that result as text, such as "is failed: ...".
 func sendStarter(ctx context.Context, c *client.Client, dir string, l starters.Language) (state string, err error) {
 	name, err := l.Write(dir)
 	if err != nil {

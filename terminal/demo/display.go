@@ -17,15 +17,14 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// display shows what happens in a competition. On a terminal it redraws the best bots of each ladder and the
-// last news in the same place. Otherwise it writes the news line by line, and the standings every
-// standingsEvery matches.
+// display shows what happens in a competition. On a terminal it redraws the best bots of each ladder and the last
+// news in the same place. Otherwise it writes the news line by line, and the standings from time to time.
 type display struct {
 	w               io.Writer
 	store           *store.Store
 	ladders         []string
-	names           map[int64]string // by ID of a version, the name of its bot
-	finishedMatches int              // matches
+	names           map[int64]string // maps the ID of a version to the name of its bot
+	finishedMatches int              // number of finished matches
 
 	mu   sync.Mutex
 	live *screen.Live // nil if w is not a terminal
@@ -37,7 +36,7 @@ const (
 	standingsEvery = 100                    // number of matches between two standings without a terminal
 	redraw         = 500 * time.Millisecond // time between two drawings
 
-	// legend explains the mark behind a rating.
+	// legend explains the "?" behind a rating.
 	legend = "? is provisional: ±100 Elo or more"
 )
 
@@ -49,9 +48,9 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 	return d
 }
 
-// showMatches shows finished matches until the context ends, or until matches of them are finished and all
-// starters are submitted. With 0 matches it runs until the context ends. sent is closed when all starters are
-// submitted.
+// showMatches shows the matches that the channel finished reports. It returns when ctx ends, or when the given
+// number of matches is finished and sent is closed, which says that all starters are submitted. A number of 0
+// means no limit.
 func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finishedMatches < matches {
@@ -79,7 +78,8 @@ func (d *display) showMatches(ctx context.Context, finished <-chan events.Event,
 	return nil
 }
 
-// finishMatch shows a finished match and, without a terminal, from time to time the standings.
+// finishMatch shows the finished match of e. Without a terminal it also writes the standings, every
+// standingsEvery matches.
 func (d *display) finishMatch(ctx context.Context, e events.Event) error {
 	d.finishedMatches += 1 + e.MissedEvents
 	if err := d.reportMatch(ctx, e); err != nil {
@@ -116,7 +116,7 @@ func (d *display) writeStandings(ctx context.Context) error {
 	return nil
 }
 
-// ladderLines returns the lines of each ladder: the bots that have played, with their ratings, the strongest
+// ladderLines returns for each ladder its lines: the bots that have played, with their ratings, the strongest
 // first.
 func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 	for _, name := range d.ladders {
@@ -140,7 +140,8 @@ func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 	return all, nil
 }
 
-// wrap breaks the text about a ladder into lines that are no wider than the terminal.
+// wrap joins the parts of the text about a ladder to lines that fit the terminal. The first begins with the
+// ladder's name.
 func (d *display) wrap(ladder string, parts []string) []string {
 	const margin = 20 // width of the ladder's name
 	lines := text.Wrap(parts, d.live.Columns()-margin)
@@ -165,8 +166,8 @@ func (d *display) addNews(format string, args ...any) {
 	d.news = d.news[max(0, len(d.news)-newsLines):]
 }
 
-// reportMatch adds to the news the ratings that a match has changed, and the changes of those that are not
-// provisional.
+// reportMatch adds to the news the new ratings of the bots of the match of e, and by how much they changed if
+// they are not provisional.
 func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	places, err := d.store.Ladders.Standings(ctx, e.Ladder)
 	if err != nil {
@@ -192,7 +193,7 @@ func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	return nil
 }
 
-// change describes the new rating of a bot.
+// change describes the new rating of a bot, and by how much it changed unless it is provisional.
 func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:
@@ -203,8 +204,8 @@ func change(bot string, c ladder.Change, provisional bool) string {
 	return fmt.Sprintf("%s %.0f (%+.0f) ", bot, c.EloAfter, c.EloAfter-c.EloBefore)
 }
 
-// draw draws for each ladder a line with its best bots, and below them the last news. It does nothing without
-// a terminal.
+// draw redraws the terminal: for each ladder a line with its best bots, and below them the last news. Without a
+// terminal it does nothing.
 func (d *display) draw(ctx context.Context) error {
 	if d.live == nil {
 		return nil

@@ -20,30 +20,31 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// gameFault is a fault and the game in which it happened.
+// gameFault is a fault with the replay of its game.
 type gameFault struct {
 	*ReplayFile
 	fault referee.Fault
 }
 
-// Explainer describes games. It writes to its Writer.
+// Explainer writes descriptions of games, and of the faults in them, to its Writer.
 type Explainer struct {
 	io.Writer
 	draw.Style
-	Paths []string // the paths that were passed to Open, for suggested commands
+	Paths []string // the paths that were passed to Open, to repeat them in suggested commands
 	Games []*ReplayFile
-	All   bool // describe every fault in full
-	// Command returns the command line that runs this program with these arguments.
+	All   bool // describe every fault in full, not only the first of each kind
+	// Command returns the command line by which the user runs this program with the given arguments.
 	Command func(words ...string) string
-	// DescribeBot adds what else is known about a bot to the circumstances of its fault in the replay with
-	// this path. It returns the arguments of the command that checks the bot, or nil if there is none.
+	// DescribeBot returns the circumstances c of a fault, with what else is known about the bot called name
+	// added, and the arguments of the command that checks the bot, or nil if there is none. path is the path of
+	// the replay.
 	DescribeBot func(path, name string, c fault.Circumstances) (fault.Circumstances, []string)
 
 	faults []gameFault
 }
 
-// Explain describes the faults or, if there are none, the games. Of the faults of one bot with one code, it
-// describes the first in full and each other in one line.
+// Explain describes the faults or, if there are none, the games. Of several faults of one bot with the same code,
+// it describes the first in full and the others in one line each.
 func (e *Explainer) Explain() error {
 	e.collect()
 	if len(e.faults) == 0 {
@@ -53,7 +54,8 @@ func (e *Explainer) Explain() error {
 	return e.writeFaults()
 }
 
-// Fault describes one fault in full. Faults are counted from 1.
+// Fault describes one fault in full. number counts the faults of all games from 1; an error says that it does not
+// exist.
 func (e *Explainer) Fault(number int) error {
 	e.collect()
 	if len(e.faults) == 0 {
@@ -74,7 +76,7 @@ func (e *Explainer) collect() {
 	}
 }
 
-// writeFaults describes the first fault of each bot and code in full, the others in one line each.
+// writeFaults describes the first fault of each bot and code in full, and the others in one line each.
 func (e *Explainer) writeFaults() error {
 	type kind struct {
 		bot  string
@@ -108,7 +110,7 @@ func (e *Explainer) writeFaults() error {
 	return nil
 }
 
-// place describes the bot and the place of a fault.
+// place returns a line with the bot, the game and the ply of a fault.
 func (x gameFault) place() string {
 	m := x.Replay.Match
 	return fmt.Sprintf("%s (seat %d), deal %d, rotation %d, ply %d: %s", x.name(x.fault.Seat), x.fault.Seat, m.Deal, m.Rotation, x.fault.Ply, x.fault.Code)
@@ -153,14 +155,14 @@ func (e *Explainer) writeFault(i int) error {
 	return nil
 }
 
-// shownPaths is the largest number of paths that a suggested command repeats.
+// shownPaths is the largest number of paths that are repeated in a suggested command.
 const shownPaths = 3
 
-// lastLines is the number of last lines of the traffic or of a log that are shown.
+// lastLines is the number of lines that are shown from the end of the traffic and of a log.
 const lastLines = 12
 
-// writeTraffic shows the last lines to the bot ("<") and from it (">"). The replay has only the bot's infos
-// and moves; the line that was a fault is only in the text of the fault.
+// writeTraffic writes the last lines to the bot ("<") and from it (">"). A replay contains only the bot's info
+// lines and moves, so that the line that was a fault is missing.
 func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 	var lines []string
 	for _, t := range traffic {
@@ -190,8 +192,8 @@ func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 	}
 }
 
-// readLog returns what the bot wrote to stderr, and the path of the log. path is "" if the log is not on this
-// machine.
+// readLog returns the log of the bot at fault and its path. The log is empty if the bot wrote nothing. path is ""
+// if the log is not on this machine.
 func (x gameFault) readLog() (readLog []byte, path string) {
 	path = x.logPath(x.fault.Seat)
 	readLog, err := os.ReadFile(path)
@@ -217,7 +219,7 @@ func (e *Explainer) writeLog(writeLog []byte, path string) {
 	}
 }
 
-// best returns the n items with the highest worth, the best first.
+// best returns the n items for which the function worth is largest, in descending order.
 func best[T any](items []T, n int, worth func(T) float64) []T {
 	items = slices.Clone(items)
 	slices.SortStableFunc(items, func(a, b T) int { return cmp.Compare(worth(b), worth(a)) })

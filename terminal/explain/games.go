@@ -12,15 +12,16 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// ReplayFile is a replay of a match, with the place of its logs.
+// ReplayFile is the replay of one game, read from a file.
 type ReplayFile struct {
 	Path   string
-	Match  string // number of the match in its tournament, or the start of its seed
+	Match  string // number of the match in its tournament, otherwise the beginning of the match's seed
 	Replay *referee.Replay
 	Rules  *rules.Game
 }
 
-// Open reads replays. A directory stands for all its replays, in order. read reads one file.
+// Open reads the replays with the given paths. A directory stands for all replays in it, in the order of their
+// games. read reads one file and returns the replay with the rules of its game.
 func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, error)) ([]*ReplayFile, error) {
 	files, err := playback.Files(paths)
 	if err != nil {
@@ -40,8 +41,8 @@ func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, 
 	return games, nil
 }
 
-// matchOf returns the match of a replay: its number if timba match has written the file, else the start of
-// the match's seed.
+// matchOf returns a text that identifies the match of a replay: its number if timba match has written the file,
+// otherwise the beginning of the match's seed.
 func matchOf(path string, r *referee.Replay) string {
 	match, ok := numberOf(path)
 	if !ok && r.Match.Seed != nil {
@@ -50,8 +51,8 @@ func matchOf(path string, r *referee.Replay) string {
 	return match
 }
 
-// numberOf returns the number of the match at the start of a file name. Files of timba match have one, those
-// of a competition do not.
+// numberOf returns the number of the match with which the file name of a replay begins. ok is false if it begins
+// with no number, as in files of a competition.
 func numberOf(path string) (number string, ok bool) {
 	number, _, _ = strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-")
 	_, err := strconv.Atoi(number)

@@ -13,15 +13,15 @@ import (
 	"github.com/timba-arena/timba/terminal/playback"
 )
 
-// shownMoments is the number of moves of each kind that a summary shows.
+// shownMoments is the number of moves that a summary shows in each list: of long thinks, and of decisive moves.
 const shownMoments = 5
 
-// moment is a remarkable move.
+// moment is a move that a summary may show.
 type moment struct {
 	game          *ReplayFile
 	ply           int
 	move          *referee.ReplayMove
-	before, after float64 // the bot's own scores
+	before, after float64 // the scores that the bot gave its position before this move and before its next one
 	weight        float64
 }
 
@@ -47,7 +47,8 @@ func (e *Explainer) writeSummary() {
 	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
 }
 
-// writeAdjudicated writes how the scores ended a single game, or how many of several games they ended.
+// writeAdjudicated writes how the bots' scores ended the game early if there is only one game, otherwise how many
+// games they ended. ofGames follows the number, as in "of 10 games".
 func (e *Explainer) writeAdjudicated(ofGames string) {
 	n := 0
 	for _, g := range e.Games {
@@ -75,8 +76,8 @@ func (e *Explainer) timedMoves() (all []moment) {
 	return all
 }
 
-// decisiveMoves returns the moves after which the bot's score changed. The weight of a move is the change
-// divided by the bot's average change, because each bot has its own unit.
+// decisiveMoves returns the moves after which the score that the bot reports changed. The weight of a move is the
+// change divided by the average change of this bot, because each bot has its own unit.
 func (e *Explainer) decisiveMoves() (all []moment) {
 	sum, n := map[string]float64{}, map[string]float64{} // of the changes, by bot
 	for _, g := range e.Games {
@@ -114,17 +115,17 @@ func (e *Explainer) writeMoments(title, unit string, writeMoments []moment, valu
 	})
 }
 
-// duel is a deal with its games in all rotations.
+// duel is a deal with the points of the bots in its games in all rotations.
 type duel struct {
 	match         string
 	deal          int
 	games         int
-	points        map[string]float64 // by bot
+	points        map[string]float64 // by name of the bot, sum over the rotations
 	first, second string
 	margin        float64
 }
 
-// writeDeals shows the closest and the most one-sided deals.
+// writeDeals writes the deals with the smallest and the largest difference in points between the two best bots.
 func (e *Explainer) writeDeals() {
 	all := e.duels()
 	if len(all) < 2 {
@@ -145,7 +146,7 @@ func (e *Explainer) writeDeals() {
 	})
 }
 
-// duels returns the deals that were played in all rotations.
+// duels returns the deals of which a game is there for every rotation.
 func (e *Explainer) duels() (all []duel) {
 	index := map[string]int{}
 	most := 0

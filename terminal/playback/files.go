@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Files returns the files of replays that paths name. A directory stands for its replays, in the order of
-// their games: if it has a subdirectory "games", as timba match writes it, the replays in that, else its own.
+// Files returns the paths of the replays that paths stand for. A directory stands for its replays, in the order
+// of their games: those in its subdirectory "games" if it has one, as timba match writes it, otherwise its own.
 func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {

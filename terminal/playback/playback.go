@@ -8,20 +8,20 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// ReplayPosition is a position of a replay, with the faults before the next move, and that move.
+// ReplayPosition is a position of a replay, with the move that follows.
 type ReplayPosition struct {
 	Ply    int
 	Turn   int                 // the seat to move, or rules.Over
-	Views  []string            // by seat
-	Legal  []string            // moves
-	Faults []referee.Fault     // faults before the move
+	Views  []string            // by seat, in the form of the protocol
+	Legal  []string            // the legal moves
+	Faults []referee.Fault     // the faults between the previous move and Move
 	Move   *referee.ReplayMove // the next move; nil at the end
-	Events SeatEvents          // events of the move
+	Events SeatEvents          // the events of Move
 }
 
-// SeatEvents are the events that the seats were sent.
+// SeatEvents are the events of a move or of the deal.
 type SeatEvents struct {
-	All    []string // with nothing hidden
+	All    []string // complete, also with what some seats may not see
 	BySeat [][]string
 }
 
@@ -29,11 +29,12 @@ type SeatEvents struct {
 type Walk struct {
 	Replay  *referee.Replay
 	Variant *rules.Variant
-	Deal    SeatEvents       // events before the first frame
-	Frames  []ReplayPosition // one before each move, and one after the last
+	Deal    SeatEvents       // the events before the first position
+	Frames  []ReplayPosition // the positions: one before each move, and one after the last
 }
 
-// New rebuilds the positions of a replay. The error says where the replay and the rules differ.
+// New plays a replay again by the rules of g and returns its positions. The error is the first difference between
+// the replay and the rules.
 func New(r *referee.Replay, g *rules.Game) (*Walk, error) {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -80,8 +81,8 @@ func (g *Walk) names() (names []string) {
 	return names
 }
 
-// Position returns frame i as a seat sees it. If seat is -1, it is the seat to move. If open is set, all
-// hands are shown.
+// Position returns the position g.Frames[i], as a seat sees it, for drawing. If seat is -1, it is the seat that
+// is to move. If open is true, the hands of all seats are shown.
 func (g *Walk) Position(i, seat int, open bool) draw.Position {
 	fr := g.Frames[i]
 	if seat < 0 {
@@ -106,7 +107,8 @@ func (g *Walk) Position(i, seat int, open bool) draw.Position {
 	return p
 }
 
-// viewer returns the seat to move or, at the end, the seat that moved last.
+// viewer returns the seat that is to move in the position g.Frames[i] or, after the end, the seat that moved
+// last.
 func (g *Walk) viewer(i int) int {
 	switch {
 	case g.Frames[i].Turn >= 0:

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Screen shows the positions of a replay. It writes to its Writer.
+// Screen writes the positions of a replay to its Writer, as drawings or as lines of the protocol.
 type Screen struct {
 	io.Writer
 	draw.Style
@@ -21,7 +21,7 @@ type Screen struct {
 	Plain bool // write lines of the protocol instead of drawings
 }
 
-// ShowGame shows a whole game.
+// ShowGame writes all positions of the game.
 func (s *Screen) ShowGame() {
 	s.head()
 	for i := range s.Game.Frames {
@@ -29,7 +29,8 @@ func (s *Screen) ShowGame() {
 	}
 }
 
-// say writes a text in lines that fit. With Plain it does not break the text.
+// say writes a text, broken into lines that fit the terminal unless s.Plain is set. The first line begins with
+// mark.
 func (s *Screen) say(mark, words string) {
 	if s.Plain {
 		fmt.Fprintln(s, strings.TrimRight(mark+words, " "))
@@ -71,7 +72,7 @@ func moveTimeText(m *referee.ReplayMove) string {
 	return fmt.Sprintf("%.3f ms, %.3f of them credit", m.MS, m.Credit)
 }
 
-// ShowFrame shows the position after i moves, with its faults, the next move, and its events.
+// ShowFrame writes the position s.Game.Frames[i], with its faults, the next move and the events of that move.
 func (s *Screen) ShowFrame(i int) {
 	fr := &s.Game.Frames[i]
 	if s.Plain {
@@ -121,7 +122,8 @@ func (s *Screen) faultText(f referee.Fault) string {
 	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s%s", draw.Name(s.Game.names(), f.Seat), f.Seat, f.Code, draw.Clean(f.Text), credit)
 }
 
-// thoughts shows the info lines of a move, unless another seat's view is shown.
+// thoughts writes the info lines of the move that follows a position. It writes none if the view of another seat
+// is shown.
 func (s *Screen) thoughts(fr *ReplayPosition) {
 	if fr.Move == nil || s.Seat >= 0 && fr.Move.Seat != s.Seat {
 		return
@@ -131,7 +133,8 @@ func (s *Screen) thoughts(fr *ReplayPosition) {
 	}
 }
 
-// events shows the events of a move, as the seat whose view is shown sees them.
+// events writes the events of the move m, as the seat whose view is shown may see them. m is nil for the events
+// of the deal.
 func (s *Screen) events(e SeatEvents, m *referee.ReplayMove) {
 	events := e.All
 	if s.Seat >= 0 && len(e.BySeat) > 0 {
@@ -153,7 +156,7 @@ func (s *Screen) events(e SeatEvents, m *referee.ReplayMove) {
 	}
 }
 
-// Ranking returns a line for each seat of a replay, the best first.
+// Ranking returns lines with the rank, name and points of each seat of a replay, the best first.
 func Ranking(style draw.Style, r *referee.Replay) string {
 	var out strings.Builder
 	for rank := 1; rank <= len(r.Seats); rank++ {

@@ -11,7 +11,8 @@ import (
 	"github.com/timba-arena/timba/terminal/screen"
 )
 
-// Steps shows one position at a time, beginning with frame i. Keys turn the pages.
+// Steps shows one position at a time, beginning with s.Game.Frames[i]. Keys read from in select the next one. It
+// returns an error if in or the Screen's Writer is not a terminal.
 func (s *Screen) Steps(in io.Reader, i int) error {
 	file, out := screen.Terminal(in), screen.Terminal(s.Writer)
 	if file == nil || out == nil {
@@ -36,7 +37,8 @@ func (s *Screen) Steps(in io.Reader, i int) error {
 	}
 }
 
-// turnPages applies all keys that were typed. An arrow key consists of three bytes.
+// turnPages applies all typed keys to the page i and returns the page to which they lead. more is false if one of
+// them quits.
 func turnPages(typed string, i, pages int) (next int, more bool) {
 	more = true
 	for typed != "" && more {
@@ -50,7 +52,7 @@ func turnPages(typed string, i, pages int) (next int, more bool) {
 	return i, more
 }
 
-// turnPage returns the page to which a key leads. more is false if the key quits.
+// turnPage returns the page to which a key leads from page i. more is false if the key quits.
 func turnPage(key string, i, pages int) (next int, more bool) {
 	switch key {
 	case "n", " ", "\r", "j", "\x1b[C", "\x1b[B":
@@ -67,7 +69,7 @@ func turnPage(key string, i, pages int) (next int, more bool) {
 	return min(max(i, 0), pages-1), true
 }
 
-// page clears the terminal and shows a position. In raw mode a line feed does not return to the first column.
+// page clears the terminal out, which is in raw mode, and shows the position s.Game.Frames[i].
 func (s *Screen) page(out io.Writer, i int) {
 	var shown strings.Builder
 	inner := *s

@@ -15,14 +15,14 @@ import (
 // normalColumns is the assumed width of a terminal of unknown width.
 const normalColumns = 80
 
-// Live is a group of lines at the end of the terminal's output that is redrawn in the same place. It is nil
-// if the output is not a terminal; its methods then draw nothing.
+// Live is a group of lines at the end of a terminal's output that are redrawn in the same place. A nil Live, for
+// output that is not a terminal, draws nothing.
 type Live struct {
 	terminal *os.File
 	lines    []string // the lines that are on the terminal
 }
 
-// Terminal returns stream as a terminal, or nil if it is none.
+// Terminal returns stream as a file if it is a terminal, otherwise nil.
 func Terminal(stream any) *os.File {
 	if f, ok := stream.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return f
@@ -38,8 +38,8 @@ func NewLive(w io.Writer) *Live {
 	return nil
 }
 
-// Columns returns the largest width of a line. The last column stays free, because some terminals wrap a line
-// that fills it.
+// Columns returns the largest width of a line in columns. It leaves the last column of the terminal free, because
+// some terminals break a line that fills it.
 func (l *Live) Columns() int { return l.columns() - 1 }
 
 func (l *Live) columns() int {
@@ -53,7 +53,7 @@ func (l *Live) columns() int {
 	return columns
 }
 
-// Draw replaces the lines by others. The cursor stays behind the last of them.
+// Draw replaces the lines on the terminal by the given ones. The cursor stays behind the last of them.
 func (l *Live) Draw(lines []string) {
 	if l != nil {
 		io.WriteString(l.terminal, eraseCodes(l.lines, l.columns())+strings.Join(lines, "\n"))
@@ -61,8 +61,8 @@ func (l *Live) Draw(lines []string) {
 	}
 }
 
-// WriteAbove writes a line of text to w, which may be the terminal or another output, and redraws the lines
-// below it.
+// WriteAbove writes a line to w, which may be the terminal itself or another output, and then redraws the lines
+// of l below it.
 func (l *Live) WriteAbove(w io.Writer, line string) {
 	var lines []string
 	if l != nil {
@@ -73,11 +73,11 @@ func (l *Live) WriteAbove(w io.Writer, line string) {
 	l.Draw(lines)
 }
 
-// Clear removes the lines, so that other output can follow in their place.
+// Clear removes the lines from the terminal, so that other output can follow in their place.
 func (l *Live) Clear() { l.Draw(nil) }
 
-// eraseCodes returns the codes that remove lines from a terminal. The terminal may have become narrower since
-// they were drawn, so that long lines take several rows.
+// eraseCodes returns the escape codes that remove lines from a terminal with the given number of columns. A line
+// that is longer takes several rows, because the terminal may have become narrower since it was drawn.
 func eraseCodes(lines []string, columns int) string {
 	if len(lines) == 0 {
 		return ""
