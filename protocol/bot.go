@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// BotVerb is the kind of a line that a bot writes.
+// BotVerb is the kind of a line that a bot writes to the referee.
 type BotVerb uint8
 
 // The verbs of a bot's lines. Comment is a line that begins with "#".
@@ -17,15 +17,15 @@ const (
 	Comment
 )
 
-// BotLine is a parsed line of a bot.
+// BotLine is a parsed line of a bot. Verb says which of the other fields are set.
 type BotLine struct {
 	Verb          BotVerb
-	Name, Version string // only for Ready; "" if missing
-	Move          []byte // only for Move; aliases the parsed line
-	Text          []byte // for Info all that follows the verb, for Comment the whole line; aliases the parsed line
+	Name, Version string // for Ready; "" if missing
+	Move          []byte // for Move; a part of the parsed line, not a copy
+	Text          []byte // for Info the text after the verb, for Comment the whole line; a part of the parsed line
 }
 
-// Flaw is the error of ParseBot: the reason why a line is not one that a bot may write.
+// Flaw is the reason why a line is not one that a bot may write. ParseBot returns it as its error.
 type Flaw string
 
 // The flaws of a line.
@@ -39,8 +39,8 @@ const (
 	NoSuchLine Flaw = "no-such-line"
 )
 
-// Error describes the flaw and says what a bot may write. The text continues a sentence that begins with the
-// line itself.
+// Error describes the flaw and says what a bot may write. The text completes a sentence that begins with the
+// quoted line.
 func (f Flaw) Error() string {
 	switch f {
 	case TooLong:
@@ -59,7 +59,7 @@ func (f Flaw) Error() string {
 	return "is no line of the protocol: a bot prints ready, move or info"
 }
 
-// ParseBot parses a line of a bot. The line has no LF; one CR at its end is ignored. The error is a Flaw.
+// ParseBot parses a line of a bot, without its LF. It ignores one CR at the end. An error is always a Flaw.
 // Parsing a move, info or comment line does not allocate.
 func ParseBot(line []byte) (BotLine, error) {
 	line = dropCR(line)
@@ -97,7 +97,7 @@ func ParseBot(line []byte) (BotLine, error) {
 	return BotLine{}, NoSuchLine
 }
 
-// CheckInfo returns nil if text may follow the verb in an info line of a bot. Otherwise the error is a Flaw.
+// CheckInfo returns nil if text may follow the verb in an info line of a bot. Otherwise it returns a Flaw.
 func CheckInfo(text []byte) error {
 	switch {
 	case len("info ")+len(text) > MaxLine:
@@ -112,8 +112,8 @@ func CheckInfo(text []byte) error {
 	return nil
 }
 
-// AppendReady appends the line that answers the greeting. Name and version may be empty; a version without a
-// name is omitted.
+// AppendReady appends to dst the line by which a bot answers the greeting. name and version may be empty;
+// without a name, the version is omitted.
 func AppendReady(dst []byte, name, version string) []byte {
 	dst = append(dst, "ready"...)
 	if name != "" {
@@ -125,14 +125,15 @@ func AppendReady(dst []byte, name, version string) []byte {
 	return append(dst, '\n')
 }
 
-// AppendMove appends a bot's move line.
+// AppendMove appends to dst the line by which a bot makes a move.
 func AppendMove(dst, move []byte) []byte {
 	dst = append(dst, "move "...)
 	dst = append(dst, move...)
 	return append(dst, '\n')
 }
 
-// AppendInfo appends a bot's info line. The pairs have the form "key=value key=value".
+// AppendInfo appends to dst the line by which a bot comments on its next move. pairs has the form "key=value
+// key=value".
 func AppendInfo(dst, pairs []byte) []byte {
 	dst = append(dst, "info"...)
 	if len(pairs) > 0 {

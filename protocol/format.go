@@ -12,17 +12,17 @@ const (
 	ViewPrefix  = "view "
 )
 
-// AppendGreeting appends the greeting, the first line that a bot receives.
+// AppendGreeting appends to dst the first line that a bot receives, which has the protocol's version.
 func AppendGreeting(dst []byte) []byte {
 	dst = append(dst, "timba "...)
 	dst = strconv.AppendInt(dst, Version, 10)
 	return append(dst, '\n')
 }
 
-// KeyValue is one key=value pair of a line. A setting of package rules converts to it.
+// KeyValue is one key=value pair of a line.
 type KeyValue struct{ Name, Value string }
 
-// AppendGame appends the line that starts a game, with the game's name and its settings.
+// AppendGame appends to dst the line that starts a game: its name, and pairs such as its options.
 func AppendGame(dst []byte, name string, pairs ...KeyValue) []byte {
 	dst = append(append(dst, "game "...), name...)
 	for _, p := range pairs {
@@ -31,8 +31,8 @@ func AppendGame(dst []byte, name string, pairs ...KeyValue) []byte {
 	return append(dst, '\n')
 }
 
-// AppendTurn appends the beginning of a turn line, "turn PLY MS", without a LF. The caller appends each legal
-// move with a space before it, then the LF.
+// AppendTurn appends to dst the beginning of a turn line, "turn PLY MS", without a LF. ms is the time for the
+// move in milliseconds. The caller appends each legal move with a space before it, then the LF.
 func AppendTurn(dst []byte, ply, ms int) []byte {
 	dst = append(dst, "turn "...)
 	dst = strconv.AppendInt(dst, int64(ply), 10)
@@ -40,8 +40,9 @@ func AppendTurn(dst []byte, ply, ms int) []byte {
 	return strconv.AppendInt(dst, int64(ms), 10)
 }
 
-// AppendFault appends the line that announces a seat's fault. In text, bytes outside printable ASCII become
-// "?", spaces at both ends are removed, and the end is cut off if the line would exceed MaxLine.
+// AppendFault appends to dst the line that announces why a seat forfeited the game. text explains it: bytes
+// outside printable ASCII become "?", spaces at both ends are removed, and the end is cut off if the line
+// would exceed MaxLine.
 func AppendFault(dst []byte, seat int, code Code, text string) []byte {
 	start := len(dst)
 	dst = append(dst, "fault "...)
@@ -72,10 +73,11 @@ func AppendFault(dst []byte, seat int, code Code, text string) []byte {
 	return append(dst, '\n')
 }
 
-// ellipsis replaces the end of a text that was cut.
+// ellipsis replaces the end of a text that was cut off.
 const ellipsis = "..."
 
-// AppendEnd appends the line with the result of a game: the rank and the points of each seat.
+// AppendEnd appends to dst the line with the result of a game. ranks and points have an element for each
+// seat.
 func AppendEnd(dst []byte, ranks []int, points []float64) []byte {
 	dst = append(dst, "end ranks="...)
 	for i, r := range ranks {
@@ -94,5 +96,5 @@ func AppendEnd(dst []byte, ranks []int, points []float64) []byte {
 	return append(dst, '\n')
 }
 
-// AppendBye appends the line after which a bot must exit.
+// AppendBye appends to dst the line after which a bot must exit.
 func AppendBye(dst []byte) []byte { return append(dst, "bye\n"...) }

@@ -34,19 +34,19 @@ const (
 	Garbled   Code = "garbled"   // the line is not part of the protocol
 	Exit      Code = "exit"      // the process ended
 	Output    Code = "output"    // the bot wrote more than MaxOutput bytes
-	Memory    Code = "memory"    // the bot hit its memory limit
-	Processes Code = "processes" // the bot hit its limit on processes
+	Memory    Code = "memory"    // the bot exceeded its memory limit
+	Processes Code = "processes" // the bot exceeded the limit on its processes
 	Forbidden Code = "forbidden" // the bot made a system call that the sandbox does not allow
 )
 
 // Codes lists every fault code.
 var Codes = []Code{Startup, Timeout, Illegal, Garbled, Exit, Output, Memory, Processes, Forbidden}
 
-// maxQuoted is the maximum number of bytes of a line that an error message quotes.
+// maxQuoted is the maximum number of bytes of a line that Quote and Clip retain.
 const maxQuoted = 80
 
-// Quote returns line as a quoted string of printable ASCII for an error message. A long line is cut, and
-// "..." follows the closing quote.
+// Quote returns line as a quoted string of printable ASCII for an error message. If line is longer than 80
+// bytes, it is cut off, and "..." follows the closing quote.
 func Quote(line []byte) string {
 	if len(line) > maxQuoted {
 		return strconv.QuoteToASCII(string(line[:maxQuoted])) + ellipsis
@@ -54,8 +54,8 @@ func Quote(line []byte) string {
 	return strconv.QuoteToASCII(string(line))
 }
 
-// Clip returns the part of line that Quote quotes, followed by "..." if line is longer. Quote returns the
-// same text for a line and for its clipped form.
+// Clip returns the first 80 bytes of line, followed by "..." if line is longer. Quote returns the same
+// text for a line and for its clipped form.
 func Clip(line []byte) string {
 	if len(line) > maxQuoted {
 		return string(line[:maxQuoted]) + ellipsis
@@ -99,7 +99,7 @@ func badSpacing(line []byte) bool {
 	return last == ' '
 }
 
-// dropCR returns line without a CR at its end.
+// dropCR removes a CR at the end of line.
 func dropCR(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		return line[:n-1]

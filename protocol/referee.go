@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// RefVerb is the kind of a line that the referee writes.
+// RefVerb is the kind of a line that the referee writes to a bot.
 type RefVerb uint8
 
 // The verbs of the referee's lines. RefUnknown stands for verbs of later versions, which a bot ignores.
@@ -35,8 +35,8 @@ func (v RefVerb) String() string {
 
 var refVerbs = [...]string{"?", "timba", "game", "event", "view", "turn", "fault", "end", "bye"}
 
-// RefLine is a parsed line of the referee. Its slices of bytes alias the line. Which fields are set depends
-// on Verb.
+// RefLine is a parsed line of the referee. Verb says which of the other fields are set. Its byte slices,
+// Pairs and Words are parts of the parsed line, not copies.
 type RefLine struct {
 	Verb    RefVerb
 	Version int       // for RefTimba
@@ -52,8 +52,8 @@ type RefLine struct {
 	Points  []float64 // for RefEnd, by seat
 }
 
-// ParseReferee parses a line of the referee. The line has no LF; one CR at its end is ignored. A line with an
-// unknown verb has the verb RefUnknown and no error. Only end lines allocate.
+// ParseReferee parses a line of the referee, without its LF. It ignores one CR at the end. A line with an
+// unknown verb has the verb RefUnknown and gives no error. Only parsing end lines allocates.
 func ParseReferee(line []byte) (RefLine, error) {
 	line = dropCR(line)
 	if i := unprintable(line); i >= 0 {
@@ -101,7 +101,7 @@ func ParseReferee(line []byte) (RefLine, error) {
 	return l, nil
 }
 
-// parseTurn parses "PLY MS MOVE...", with at least one move.
+// parseTurn parses "PLY MS MOVE...", with at least one move. It returns false if rest has another form.
 func (l *RefLine) parseTurn(rest []byte) bool {
 	ply, rest := words.Cut(rest)
 	ms, rest := words.Cut(rest)
@@ -113,7 +113,8 @@ func (l *RefLine) parseTurn(rest []byte) bool {
 	return ok1 && ok2 && l.Ply >= 0 && l.MS >= 0 && len(rest) > 0
 }
 
-// parseFault parses "SEAT CODE TEXT...". The text is optional, and unknown codes are accepted.
+// parseFault parses "SEAT CODE TEXT...". The text is optional, and unknown codes are accepted. It returns
+// false if rest has another form.
 func (l *RefLine) parseFault(rest []byte) bool {
 	seat, rest := words.Cut(rest)
 	code, text := words.Cut(rest)
@@ -130,7 +131,8 @@ func (l *RefLine) parseFault(rest []byte) bool {
 	return ok && l.Seat >= 0 && len(code) > 0 && !spaced
 }
 
-// parseEnd parses "ranks=R0,R1 points=P0,P1". Both lists must have the same length. Other keys are ignored.
+// parseEnd parses "ranks=R0,R1 points=P0,P1". It returns false if a list is missing or their lengths differ.
+// Other keys are ignored.
 func (l *RefLine) parseEnd(rest []byte) bool {
 	l.Verb, l.Pairs = RefEnd, rest
 	ranks, ok1 := l.Pairs.Lookup("ranks")
@@ -155,7 +157,8 @@ func (l *RefLine) parseEnd(rest []byte) bool {
 	return len(l.Ranks) == len(l.Points)
 }
 
-// parsePoints parses a decimal number without an exponent. It rejects infinity and hexadecimal numbers.
+// parsePoints parses a decimal number without an exponent. It returns false for any other text, such as
+// "inf".
 func parsePoints(b []byte) (float64, bool) {
 	if len(bytes.Trim(b, "-.0123456789")) > 0 {
 		return 0, false

@@ -13,22 +13,22 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// GameLine is the content of a "game" line. Each game of a process has a new *Game, so that a bot can tell games
-// apart by the pointer.
+// GameLine is the content of a "game" line. Every game that a process plays has a new *GameLine, so that a
+// bot can tell games apart by the pointer.
 type GameLine struct {
 	Name     string
-	Number   int    // counts the games of this process, from 1
+	Number   int    // number of this game among those of the process, from 1
 	Settings Pairs  // every key of the line, with its value
 	Seat     int    // this bot's seat, from 0
 	Players  int    // number of seats
 	Seed     uint64 // this bot's seed for this game, up to MaxSeed
 }
 
-// Turn is the request for a move. Its slices are only valid until the bot has answered.
+// Turn is the referee's request for a move. Its slices are only valid until the bot has answered.
 type Turn struct {
 	Game       *GameLine
 	Ply        int           // number of moves made in the game
-	Time       time.Duration // time for this answer or, with a bank, for the rest of the game
+	Time       time.Duration // time for this answer or, if the clock has a bank, for the rest of the game
 	ReceivedAt time.Time     // when the line was read; the referee started the clock then, or slightly earlier
 	View       Pairs         // everything that this seat may know about the position
 	Moves      Words         // every legal move
@@ -36,7 +36,7 @@ type Turn struct {
 	events []byte // event lines since the last turn, without the word "event", each with its LF
 }
 
-// Events yields what happened since this bot's last turn. Each event is a verb and its arguments.
+// Events yields what happened in the game since this bot's last turn. Each event is a verb and its arguments.
 func (t *Turn) Events() iter.Seq2[[]byte, Words] {
 	return func(yield func(verb []byte, args Words) bool) {
 		start := 0
@@ -54,8 +54,8 @@ func (t *Turn) Events() iter.Seq2[[]byte, Words] {
 
 // Answer is the reply of a bot to a Turn.
 type Answer struct {
-	Move, Info []byte // the move, one of Turn.Moves, and optionally the key=value pairs of an info line
-	Err        error  // if not nil, the bot cannot play this game, and Serve returns the error
+	Move, Info []byte // one of Turn.Moves, and optionally "key=value key=value" about the move
+	Err        error  // if not nil, the bot cannot play this game, and Serve returns Err
 }
 
 // client is the state of a call of Serve.
@@ -64,18 +64,18 @@ type client struct {
 	ready []byte
 	think func(*Turn) Answer
 	turn  Turn
-	view  []byte // holds turn.View
-	buf   []byte // holds the answer while it is formatted
+	view  []byte // memory for turn.View
+	buf   []byte // memory for the formatted answer
 	games int
 }
 
 // maxRefLine is the maximum length of a referee's line in bytes.
 const maxRefLine = 64 << 10
 
-// Serve runs a bot: it reads the referee's lines from in, calls think for every turn and writes the answers
-// to out, until "bye" or the end of the input. Name and version identify the bot in the answer to the
-// greeting; each may be empty and must not contain spaces. Lines with unknown verbs are ignored. Each answer
-// is a single write.
+// Serve runs a bot: it reads the referee's lines from in, calls think for every turn, and writes the answers
+// to out, until "bye" or the end of in. name and version identify the bot in its answer to the greeting; each
+// may be empty and must not contain spaces. Lines with unknown verbs are ignored. Each answer is a single
+// write. Serve returns an error for an invalid line, another version of the protocol, or Answer.Err.
 func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) Answer) error {
 	c := client{out: out, ready: AppendReady(nil, name, version), think: think}
 	if _, err := ParseBot(c.ready[:len(c.ready)-1]); err != nil {
@@ -100,7 +100,7 @@ func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) 
 	}
 }
 
-// handle processes a line and reports whether it was "bye".
+// handle processes one line of the referee. done is true if the line is "bye".
 func (c *client) handle(line []byte) (done bool, err error) {
 	l, err := ParseReferee(line)
 	if err != nil {

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// samples is the number of resamples that Bootstrap fits.
+// samples is the number of random reweightings of the deals for which Bootstrap estimates ratings.
 const samples = 1000
 
-// Bootstrap returns the ratings of FitPairs with 95 % intervals from repeated fits with randomly weighted
-// deals: the Bayesian bootstrap (Rubin 1981), which for a likelihood is the weighted likelihood bootstrap
-// (Newton and Raftery 1994). Each deal, with all its duels, has a weight from the exponential distribution.
-// So have the tied deals of the prior, since otherwise the interval of a bot that won everything would be a
-// point. Weights are never 0, so no resample loses the deals that connect two bots. The same deals give the
-// same intervals on every machine.
+// Bootstrap returns the ratings of FitPairs with 95 % intervals, which it computes from many fits with random
+// weights for the deals: the Bayesian bootstrap (Rubin 1981), which for a likelihood is the weighted
+// likelihood bootstrap (Newton and Raftery 1994). The weight of a deal, with all its duels, is exponentially
+// distributed. So are the weights of the tied deals of the prior; otherwise the interval of a bot that won
+// everything would be a point. Weights are never 0, so no fit loses the deals that connect two bots. The same
+// deals give the same intervals on every machine.
 func Bootstrap(bots int, deals []Deal) []Estimate { return bootstrap(bots, deals, samples, 0) }
 
 func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
@@ -38,8 +38,9 @@ func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
 	return out
 }
 
-// resample fits every resample, on all processors, and returns the ratings by resample and bot. Each resample
-// has its own random generator, so that the result does not depend on how the work is divided.
+// resample estimates ratings for the given number of random reweightings of draws, the duels of each deal. It
+// returns them by reweighting, then by bot. It uses all processors; each reweighting has its own random
+// generator, so that the result does not depend on their number.
 func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	fits := make([][]float64, samples)
 	workers := min(runtime.GOMAXPROCS(0), samples)
@@ -61,13 +62,14 @@ func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	return fits
 }
 
-// draw is a duel, in the form that resamples need.
+// draw is the score of a duel and the pair of bots to which it belongs, for resample.
 type draw struct {
 	pair  int // index in Fit.pairs
 	score float64
 }
 
-// drawsOf returns the duels of every deal.
+// drawsOf returns the duels of each deal in the form that resample needs. fit must have been made from the
+// same deals.
 func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	index := make(map[[2]int]int, len(fit.pairs))
 	for k, p := range fit.pairs {
@@ -83,8 +85,8 @@ func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	return draws
 }
 
-// weigh sets the model's counts to those of one random resample. A virtual half win of A over B is also a
-// half loss of B, so it has the product of both weights.
+// weigh sets the wins and losses of m to those of one random reweighting of draws. A virtual half win of A
+// over B is also a half loss of B, so it has the product of the weights of both.
 func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	// The model does not use these slices until it is maximized.
 	win, loss := m.step, m.trial
@@ -105,7 +107,7 @@ func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	}
 }
 
-// quantile returns the p-quantile of sorted values by linear interpolation.
+// quantile returns the p-quantile, p from 0 to 1, of sorted values by linear interpolation.
 func quantile(sorted []float64, p float64) float64 {
 	at := p * float64(len(sorted)-1)
 	i := int(at)

@@ -8,12 +8,13 @@ import (
 // Seat is the result of one seat in one game.
 type Seat struct {
 	Bot    int // number of the bot that played the seat
-	Side   int // number of its team, or of the seat itself
+	Side   int // number of the seat's team or, in games without teams, of the seat
 	Rank   int // 1 is best; ties and team-mates have the same rank
 	Points float64
 }
 
-// Seats combines slices by seat into the results of the seats of a game.
+// Seats returns the results of all seats of a game. bots, ranks and points have the bot, the rank and the
+// points of each seat; side returns the side of a seat.
 func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) []Seat {
 	seats := make([]Seat, len(bots))
 	for i, bot := range bots {
@@ -22,14 +23,15 @@ func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) [
 	return seats
 }
 
-// DealResult collects the games of one deal, one for each rotation. The zero value is empty.
+// DealResult sums up the games of one deal, one game for each rotation. The zero value has no games.
 type DealResult struct {
 	sums map[[2]int]Duel
 }
 
-// Add adds one game. Two seats are opponents if their sides differ. The score of two bots compares the ranks
-// of their best seats among the seats that are opponents. Their points are the mean, over these pairs of
-// seats, of the points of the whole sides. Two seats of the same bot are never compared.
+// Add adds the results of all seats in one game. Seats are opponents if their sides differ. The score of two
+// bots in the game compares the ranks of their best seats among those that are opponents. Their difference in
+// points is the mean over these pairs of seats, each with the points of its whole side. Seats of the same bot
+// are not compared.
 func (s *DealResult) Add(seats []Seat) {
 	side := make(map[int]float64, len(seats))
 	for _, seat := range seats {
@@ -73,7 +75,7 @@ func (s *DealResult) Deal() Deal {
 	return deal
 }
 
-// addDuel adds the counts, scores and points of d to the sum for the same two bots.
+// addDuel adds the games, score and points of d to the duel of the same two bots in to.
 func addDuel(to map[[2]int]Duel, d Duel) {
 	key := [2]int{d.A, d.B}
 	sum := to[key]
@@ -84,7 +86,8 @@ func addDuel(to map[[2]int]Duel, d Duel) {
 	to[key] = sum
 }
 
-// RankScore returns the score of a seat with rank a against one with rank b: 1, 0.5 or 0.
+// RankScore returns the score of a seat with rank a against one with rank b: 1 if a is better, that is lower,
+// 0.5 if they are equal, and otherwise 0.
 func RankScore(a, b int) float64 {
 	switch {
 	case a < b:

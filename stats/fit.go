@@ -6,52 +6,55 @@ import (
 	"slices"
 )
 
-// Pair summarizes the deals between two bots by counts. The counts of separate deals can be added.
+// Pair sums up the deals between the bots A and B. The sums of separate sets of deals can be added.
 type Pair struct {
 	A, B    int
 	Deals   float64
 	Score   float64 // sum of A's scores, from 0 to Deals
-	Squares float64 // sum of the squares of A's scores, for Intervals; ratings ignore it
+	Squares float64 // sum of the squares of A's scores; only Intervals uses it
 }
 
-// Bout is a match between two teams, summarized by counts over deals with the same members.
+// Bout sums up the deals between two teams of bots, A and B.
 type Bout struct {
-	A, B  []int // numbers of the members, from 0; at least one in each team
+	A, B  []int // bots in each team, at least one, numbered from 0
 	Deals float64
 	Score float64 // sum of A's scores, from 0 to Deals
 }
 
-// Anchor fixes the rating of one bot; all other ratings are relative to it.
+// Anchor fixes the rating of one bot. All other ratings are relative to it.
 type Anchor struct {
 	Bot int
 	Elo float64
 }
 
-// prior is the number of virtual tied deals that each bot has, on average, against the opponents that it has
-// played, in proportion to the deals with each. It keeps the rating of a bot that won or lost everything
-// finite, and is small compared with any useful test. Ties against a bot of average strength would compress
-// the ratings of a ladder, because most bots play only against bots of similar strength.
+// prior is the average number of virtual tied deals for each bot, which are divided among its opponents in
+// proportion to the real deals. They keep the rating of a bot that won or lost everything finite, and are few
+// compared with any useful test. Virtual ties against a bot of average strength would compress the ratings of
+// a ladder, because most bots play only against bots of similar strength.
 const prior = 1.0
 
-// Fit is the result of estimating ratings.
+// Fit has the ratings that FitPairs or FitBouts has estimated.
 type Fit struct {
 	Elo []float64 // ratings by bot
-	// Deals counts the deals of each bot. In pairs a deal counts once for every opponent, in bouts once.
+	// Deals is the number of deals of each bot. For FitPairs a deal counts once for every opponent, for
+	// FitBouts once.
 	Deals []float64
-	// Group has, for each bot, the lowest number among the bots that deals connect it with, directly or
-	// through other bots. Ratings of different groups cannot be compared: each group has the same mean.
+	// Group has the group of each bot. Bots that deals connect, directly or through other bots, are in the
+	// same group, whose number is that of its first bot. Ratings in different groups cannot be compared:
+	// each group has the same mean.
 	Group []int
 
-	pairs   []Pair    // with at least one deal; empty for bouts
-	bouts   []Bout    // with at least one deal
-	virtual []float64 // by pair or bout, number of virtual deals of the prior
-	nats    []float64 // ratings in log-odds, with mean 0 in each group
+	pairs   []Pair    // those with at least one deal; empty after FitBouts
+	bouts   []Bout    // those with at least one deal; empty after FitPairs
+	virtual []float64 // number of virtual tied deals, by pair or bout
+	nats    []float64 // rating of each bot in log-odds, with mean 0 in each group
 	anchor  *Anchor
 }
 
-// FitPairs returns the most likely ratings for the counts, in the Bradley-Terry model with a tie as half a
-// win. A small prior of tied deals keeps all ratings finite. The bots are numbered from 0 to bots-1. The same
-// two bots may be in several pairs, in either order. If anchor is nil, the ratings have mean 0.
+// FitPairs returns the most likely ratings of bots that are numbered from 0 to bots-1, given their results in
+// pairs. It uses the Bradley-Terry model, in which a tie is half a win. A few virtual tied deals keep all
+// ratings finite. The same two bots may be in several pairs, in either order. If anchor is nil, the ratings
+// have mean 0.
 func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
 	for _, p := range pairs {
@@ -66,10 +69,9 @@ func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	return f.maximize()
 }
 
-// FitBouts returns the most likely ratings for bouts of teams. The model is that of FitPairs, with the mean
-// rating of a team's members as its strength. A member's rating is what it adds to its teams, twice as much
-// in a team of two. FitPairs with the duels between members would ignore the partners and count one result
-// several times.
+// FitBouts returns the most likely ratings for results of teams. The model is that of FitPairs; the strength
+// of a team is the mean rating of its members. FitPairs with the duels between members would ignore the
+// partners and count one result several times.
 func FitBouts(bots int, bouts []Bout, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
 	for _, b := range bouts {
@@ -92,7 +94,8 @@ func newFit(bots int, anchor *Anchor) *Fit {
 	return f
 }
 
-// addDeals counts deals that the bots have played with each other and joins their groups.
+// addDeals adds to the number of deals of each of the given bots, which have played them with each other, and
+// joins their groups.
 func (f *Fit) addDeals(deals float64, bots ...int) {
 	for _, b := range bots {
 		f.Deals[b] += deals
@@ -109,8 +112,9 @@ func (f *Fit) root(i int) int {
 	return i
 }
 
-// virtualDeals returns the number of virtual deals of a pair or bout: half of each bot's virtual deals, in
-// proportion to its deals. Its opponents have the other half.
+// virtualDeals returns the number of virtual tied deals of a pair or bout of the given bots, which have
+// played deals with each other. It is half of each bot's virtual deals, in proportion to the bot's real
+// deals.
 func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	sum := 0.0
 	for _, b := range bots {
@@ -119,7 +123,7 @@ func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	return prior / 2 * sum
 }
 
-// maximize sets the ratings to the most likely ones.
+// maximize computes the most likely ratings and returns f.
 func (f *Fit) maximize() *Fit {
 	for i := range f.Group {
 		f.Group[i] = f.root(i)
@@ -144,7 +148,7 @@ func (f *Fit) model() *model {
 	return m
 }
 
-// center shifts the ratings of each group to mean 0.
+// center shifts the ratings nats of all bots so that each group has mean 0.
 func (f *Fit) center(nats []float64) {
 	sum, size := make([]float64, len(nats)), f.sizes()
 	for i, r := range nats {
@@ -156,7 +160,7 @@ func (f *Fit) center(nats []float64) {
 	}
 }
 
-// sizes returns, indexed by group, the number of bots in each.
+// sizes returns the number of bots in each group, by the number of the group.
 func (f *Fit) sizes() []float64 {
 	size := make([]float64, len(f.Group))
 	for _, g := range f.Group {
@@ -165,7 +169,8 @@ func (f *Fit) sizes() []float64 {
 	return size
 }
 
-// scale converts centered log-odds to Elo relative to the anchor.
+// scale converts the ratings nats of all bots from log-odds to Elo. If there is an anchor, it has its fixed
+// rating.
 func (f *Fit) scale(nats []float64) []float64 {
 	zero, elo := 0.0, 0.0
 	if f.anchor != nil {
@@ -178,7 +183,7 @@ func (f *Fit) scale(nats []float64) []float64 {
 	return out
 }
 
-// Count summarizes deals by pair of bots, sorted by A, then B.
+// Count sums up the results of deals for each pair of bots. The pairs are sorted by A, then B.
 func Count(deals []Deal) []Pair {
 	sums := map[[2]int]Pair{}
 	for _, deal := range deals {
@@ -190,12 +195,13 @@ func Count(deals []Deal) []Pair {
 	return slices.SortedFunc(maps.Values(sums), func(x, y Pair) int { return cmp.Or(x.A-y.A, x.B-y.B) })
 }
 
-// Reverse returns the same pair from the view of B.
+// Reverse returns the same results with A and B exchanged.
 func (p Pair) Reverse() Pair {
 	return Pair{A: p.B, B: p.A, Deals: p.Deals, Score: p.Deals - p.Score, Squares: max(p.Deals-2*p.Score+p.Squares, 0)}
 }
 
-// each calls do with every member and its weight in the difference between the teams' strengths.
+// each calls do for every member of both teams. part is the weight of the member's rating in the strength of
+// team A minus that of team B.
 func (b Bout) each(do func(bot int, part float64)) {
 	for _, bot := range b.A {
 		do(bot, 1/float64(len(b.A)))
@@ -205,7 +211,8 @@ func (b Bout) each(do func(bot int, part float64)) {
 	}
 }
 
-// lead returns the mean of A's values minus that of B's.
+// lead returns the mean of values over the members of team A minus that over team B. values has an element
+// for each bot.
 func (b Bout) lead(values []float64) float64 {
 	sum := 0.0
 	b.each(func(bot int, part float64) { sum += part * values[bot] })

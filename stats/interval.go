@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// maxDense is the maximum number of bots in pairs for which one dense matrix, the Hessian, is inverted.
-	// That takes 32 bytes times the square of their number.
+	// maxDense is the maximum number of bots for which Intervals inverts one dense matrix, the Hessian, if
+	// there are no teams. That takes 32 bytes times the square of the number of bots.
 	maxDense = 1500
-	// ridge is the precision, in log-odds, of a weak prior for members of teams around the mean: a standard
-	// deviation of 17,000 Elo. It decides only what no bout decides, such as which of two permanent partners
-	// is better.
+	// ridge is the precision, in log-odds, of a weak prior for the ratings of members of teams: a standard
+	// deviation of 17,000 Elo around the mean. It matters only for what no bout decides, such as which of
+	// two permanent partners is better.
 	ridge = 1e-4
-	// maxHalfWidth is the half width of an interval, in Elo, above which only the ridge bounds it. Such an
-	// interval becomes infinite.
+	// maxHalfWidth is the maximum half width, in Elo, of a finite interval. A wider one is only bounded by
+	// the prior of ridge, and becomes infinite.
 	maxHalfWidth = 5000
 )
 
@@ -52,8 +52,8 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 	}), nil
 }
 
-// intervals computes Intervals. The function row sets c to the row of the inverse Hessian for bot i, minus
-// the row of the anchor if there is one.
+// intervals returns the result of Intervals. The function row sets c to the row of the inverse Hessian for
+// bot i, minus the row for the anchor if there is one.
 func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	variance := f.pairVariance()
 	if f.bouts != nil {
@@ -75,7 +75,8 @@ func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	return out
 }
 
-// rowSolver returns a row function for intervals that solves for each row by conjugate gradients.
+// rowSolver returns a function that computes one row of the inverse Hessian, as intervals needs it, by
+// conjugate gradients.
 func (f *Fit) rowSolver() func(i int, c []float64) {
 	m := f.model()
 	m.expand(f.nats)
@@ -108,8 +109,8 @@ func (f *Fit) rowSolver() func(i int, c []float64) {
 	}
 }
 
-// bounded reports whether the deals bound the rating of a bot: the bot has played and, if there is an anchor,
-// both are in the same group.
+// bounded reports whether the rating of a bot has a finite interval: the bot has played and, if there is an
+// anchor, deals connect it with the anchor.
 func (f *Fit) bounded(bot int) bool {
 	if a := f.anchor; a != nil {
 		return bot == a.Bot || f.Group[bot] == f.Group[a.Bot]
@@ -117,9 +118,9 @@ func (f *Fit) bounded(bot int) bool {
 	return f.Deals[bot] > 0
 }
 
-// inverseHessian returns the pseudo-inverse of the negated Hessian. The matrix of each group is singular;
-// adding the projection on the group's constant vector makes it regular, and the projection is subtracted
-// from the inverse again. The ridge bounds what bouts of teams leave open.
+// inverseHessian returns the pseudo-inverse of the negated Hessian of the log-likelihood. The matrix of each
+// group is singular. Adding the projection on the group's constant vector makes it regular, and the
+// projection is subtracted from the inverse again. For teams, ridge makes the rest regular.
 func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	n := len(f.nats)
 	m := f.model()
@@ -159,7 +160,7 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	return mat.DenseCopyOf(inverse), nil
 }
 
-// addConstant adds, for each group, a multiple of the projection on the group's constant vector.
+// addConstant adds to h, for each group, the projection on the group's constant vector, multiplied by times.
 func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	size := f.sizes()
 	for i, g := range f.Group {
@@ -171,10 +172,10 @@ func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	}
 }
 
-// pairVariance returns a function that computes the variance of a linear combination of the ratings, with
-// coefficients c, from the variance of the summed score of each pair around its expectation and that of each
-// bot's virtual half wins and half losses. A fit reduces the variance by one deal for every free rating; the
-// usual factor corrects for that.
+// pairVariance returns a function that computes the variance of the sum of all ratings, each multiplied by
+// its coefficient in c. It follows from the observed variance of each pair's score around its expectation,
+// and from that of each bot's virtual half wins and half losses. A fit reduces the variance by one deal for
+// every free rating; the usual factor corrects for that.
 func (f *Fit) pairVariance() func(c []float64) float64 {
 	bots := float64(len(f.nats))
 	deals := prior * bots
@@ -205,7 +206,7 @@ func (f *Fit) pairVariance() func(c []float64) float64 {
 }
 
 // boutVariance is pairVariance for teams. It uses the squared difference of each bout's score from its
-// expectation, corrected for one bout for every free rating, the virtual deals of the bout, and the ridge.
+// expectation, with a factor that corrects for one bout for every free rating, the virtual deals, and ridge.
 func (f *Fit) boutVariance() func(c []float64) float64 {
 	n := float64(len(f.bouts))
 	inflate := n / max(n-float64(len(f.nats))+1, n/2)

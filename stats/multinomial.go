@@ -6,20 +6,21 @@ import (
 )
 
 const (
-	// unseenCount is the count of a class without deals. It is small enough to have no weight, but above 0,
-	// so that every mean within 0..1 has a likelihood.
+	// unseenCount is used as the number of deals with a possible score that has not occurred. It is small
+	// enough to have no weight, but above 0, so that every mean between 0 and 1 has a likelihood.
 	unseenCount = 1e-3
-	// maxGrid is the largest number of games per deal for which every class is listed. For more games only
-	// the two ends are listed: the other classes would only refine the weight of unseenCount.
+	// maxGrid is the maximum number of games in a deal for which all possible scores are classes. For more
+	// games only 0 and 1 and the observed scores are: the others would only refine the weight of
+	// unseenCount.
 	maxGrid = 32
 )
 
 // multinomial is the observed distribution of the mean scores of deals. Its classes are the possible mean
-// scores of g games, k/2g, and all others that were observed.
+// scores of the g games in a deal, which are k/2g, and all others that were observed.
 type multinomial struct {
 	total  float64
 	score  []float64
-	share  []float64 // of the total, above 0
+	share  []float64 // fraction of the deals in each class, above 0
 	values []float64 // scratch memory for the fits
 }
 
@@ -56,7 +57,8 @@ func (m *multinomial) append(score, n float64) {
 	m.total += n
 }
 
-// ratio returns the log-likelihood of the data under p1 minus that under p0.
+// ratio returns the log-likelihood of the observed scores under the probabilities p1 of the classes, minus
+// that under p0.
 func (m *multinomial) ratio(p0, p1 []float64) float64 {
 	sum := 0.0
 	for i, q := range m.share {
@@ -65,8 +67,8 @@ func (m *multinomial) ratio(p0, p1 []float64) float64 {
 	return m.total * sum
 }
 
-// fitMean returns the maximum likelihood distribution with the given mean, which must be strictly between 0
-// and 1.
+// fitMean returns the most likely probabilities of the classes whose mean score is mean, which must be
+// strictly between 0 and 1.
 func (m *multinomial) fitMean(mean float64) []float64 {
 	for i, x := range m.score {
 		m.values[i] = x - mean
@@ -74,9 +76,9 @@ func (m *multinomial) fitMean(mean float64) []float64 {
 	return m.fitZero()
 }
 
-// fitZero returns the maximum likelihood distribution under which m.values have expectation 0. It is
-// share/(1+t*value), where the Lagrange multiplier t is the root of the sum of share*value/(1+t*value). That
-// sum falls from +Inf to -Inf between the poles on both sides of 0, so Newton's steps are limited to a
+// fitZero returns the most likely probabilities of the classes under which m.values have expectation 0. They
+// are share/(1+t*value), where the Lagrange multiplier t is the root of the sum of share*value/(1+t*value).
+// That sum falls from +Inf to -Inf between the poles on both sides of 0, so Newton's steps are limited to a
 // bracket that shrinks with every evaluation of the sum.
 func (m *multinomial) fitZero() []float64 {
 	low, high := -1/slices.Max(m.values), -1/slices.Min(m.values)
@@ -110,10 +112,10 @@ func (m *multinomial) fitZero() []float64 {
 	return p
 }
 
-// fitEffect returns the maximum likelihood distribution whose mean is effect standard deviations above 0.5.
-// This constraint is not linear in the distribution, so it is linearized at the last fit until the fit
-// converges (Van den Bergh, "Normalized Elo"). The first distribution has mass only at the two ends, and has
-// the effect.
+// fitEffect returns the most likely probabilities of the classes whose mean is effect standard deviations
+// above 0.5. This constraint is not linear in the probabilities, so it is linearized at the last fit until
+// the fit converges (Van den Bergh, "Normalized Elo"). The first distribution has only the scores 0 and 1,
+// and has the effect.
 func (m *multinomial) fitEffect(effect float64) []float64 {
 	p := make([]float64, len(m.share))
 	p[len(p)-1] = 0.5 + 0.5*effect/math.Sqrt(1+effect*effect)

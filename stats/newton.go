@@ -11,11 +11,11 @@ import "math"
 // gradient, which is the Laplacian of the graph of pairs.
 type model struct {
 	ends         [][2]int32 // the two bots of each pair
-	bouts        []Bout     // instead of pairs, for teams
-	wins, losses []float64  // of A, by pair or bout, with the virtual deals
-	weight       []float64  // by pair or bout
+	bouts        []Bout     // results of teams, instead of pairs
+	wins, losses []float64  // of A, by pair or bout, including half of each tie and the virtual deals
+	weight       []float64  // (wins+losses)*g(d)*g(-d), by pair or bout
 
-	gradient    []float64 // these and the following are by bot
+	gradient    []float64 // this and the following have an element for each bot
 	diagonal    []float64
 	step, trial []float64
 	res, dir    []float64 // conjugate gradients
@@ -37,17 +37,18 @@ func newModel(bots int, pairs []Pair, bouts []Bout) *model {
 }
 
 const (
-	// converged is the Newton step at which a fit is finished. 1e-6 nats are two ten-thousandths of an Elo,
-	// and the next step would be about the square of that.
+	// converged is the length of a Newton step, in nats, below which a fit is finished. 1e-6 nats are two
+	// ten-thousandths of an Elo, and the next step would be about the square of that.
 	converged = 1e-6
-	// maxStep limits a step to the range in which the quadratic approximation is useful.
+	// maxStep is the maximum length of a step, in nats: the range in which the quadratic approximation is
+	// useful.
 	maxStep    = 4.0
 	maxNewton  = 100
 	maxHalving = 40
 )
 
-// maximize moves r, from any start, to the maximum by a truncated Newton method. Each step is computed by
-// conjugate gradients and halved until it improves the value.
+// maximize sets r to the most likely ratings in log-odds, by a truncated Newton method that starts at r. Each
+// step is computed by conjugate gradients, and halved until it improves the likelihood.
 func (m *model) maximize(r []float64) {
 	value := m.expand(r)
 	for range maxNewton {
@@ -83,7 +84,8 @@ func (m *model) maximize(r []float64) {
 	}
 }
 
-// expand computes the value, the gradient, the weights and the diagonal of the Hessian at r.
+// expand returns the log-likelihood of the ratings r. It sets the gradient, the weights and the diagonal of
+// the Hessian at r.
 func (m *model) expand(r []float64) float64 {
 	clear(m.gradient)
 	clear(m.diagonal)
@@ -107,7 +109,8 @@ func (m *model) expand(r []float64) float64 {
 	return value
 }
 
-// pull returns the derivative by d of the value of pair or bout k, and the value. It also sets the weight.
+// pull returns the log-likelihood of pair or bout k and its derivative, if the strengths of the two sides
+// differ by d. It also sets the weight of k.
 func (m *model) pull(k int, d float64) (pull, value float64) {
 	won, lost := m.wins[k], m.losses[k]
 	g, value := curve(d, won, lost)
@@ -115,8 +118,8 @@ func (m *model) pull(k int, d float64) (pull, value float64) {
 	return won*(1-g) - lost*g, value
 }
 
-// curve returns the logistic function at d, and the log-likelihood of wins and losses there, without
-// overflow.
+// curve returns g, the logistic function of d, and the log-likelihood of the given wins and losses for it. It
+// avoids overflow.
 func curve(d, won, lost float64) (g, value float64) {
 	e := math.Exp(-math.Abs(d))
 	tail := math.Log1p(e)
@@ -126,11 +129,11 @@ func curve(d, won, lost float64) (g, value float64) {
 	return e / (1 + e), -won*(tail-d) - lost*tail
 }
 
-// solve sets m.step to the Newton step by conjugate gradients, preconditioned by the diagonal. A bot without
-// deals stays where it is. The system is singular, but it has solutions because the gradient is a sum of
+// solve sets m.step to the Newton step by conjugate gradients, preconditioned by the diagonal. The step of a
+// bot without deals is 0. The system is singular, but it has solutions because the gradient is a sum of
 // gradients of d. The iteration stops when the squared residual, relative to the squared gradient, is below
-// the given share or, for small gradients, below a bound that falls with the gradient. Therefore the first
-// Newton steps are cheap, and the last converge faster than linearly.
+// share or, for small gradients, below a bound that falls with the gradient. Therefore the first Newton steps
+// are cheap, and the last converge faster than linearly.
 func (m *model) solve(share float64) {
 	norm := 0.0
 	for i, g := range m.gradient {

@@ -1,19 +1,19 @@
 package stats
 
-// Fingerprint identifies the content of a game: its bots, seats, start, moves and result. Games with the same
-// Fingerprint are the same.
+// Fingerprint identifies the content of a game: its bots, seats, first position, moves and result. Two games
+// with the same Fingerprint are equal.
 type Fingerprint [16]byte
 
-// Repeats detects deals without new information, because each of their games was played before. The zero
-// value has seen no games.
+// Repeats detects deals that give no new information, because equal games were played before. The zero value
+// has seen no games.
 type Repeats struct {
 	knownGames map[Fingerprint]bool
-	// Distinct counts the deals with at least one new game. InRow counts the deals without a new game since
-	// the last of those.
+	// Distinct is the number of deals with at least one new game. InRow is the number of deals without a
+	// new game since the last deal with one.
 	Distinct, InRow int
 }
 
-// Add adds the games of the next deal, in all its rotations, and reports whether any of them is new.
+// Add adds all games of the next deal, and reports whether at least one of them is new.
 func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 	for _, g := range games {
 		distinct = distinct || !r.knownGames[g]
@@ -33,10 +33,10 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 	return distinct
 }
 
-// patience is the minimum number of repeated deals in a row after which no new ones are expected.
+// patience is the minimum number of deals in a row without a new game before IsExhausted returns true.
 const patience = 10
 
-// IsExhausted reports whether hardly any new deals will follow. It returns true when so many deals in a row
-// were repeated that one more deal, if it existed and were as likely as each deal seen, would have appeared
-// among them with a probability of 95 %.
+// IsExhausted reports whether hardly any deals with new games will follow. It returns true after so many
+// repeated deals in a row that one more distinct deal, if it existed and were as likely as each one seen,
+// would have appeared among them with a probability of 95 %.
 func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }

@@ -14,16 +14,16 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// Confidence is the level of every interval.
+// Confidence is the confidence level of all intervals in this package.
 const Confidence = 0.95
 
 // eloPerNat converts log-odds to Elo: 400 Elo are odds of ten to one.
 const eloPerNat = 400 / math.Ln10
 
-// z95 is the two-sided 95 % quantile of the standard normal distribution.
+// z95 is the number of standard deviations around the mean that contain 95 % of a normal distribution.
 var z95 = distuv.UnitNormal.Quantile((1 + Confidence) / 2)
 
-// Duel is the result between two bots in one deal, over all its rotations.
+// Duel is the result of bot A against bot B in one deal, over all its rotations.
 type Duel struct {
 	A, B   int     // the bots, numbered from 0
 	Games  int     // number of games in which the two were opponents
@@ -35,13 +35,13 @@ type Duel struct {
 // opponents, with A below B.
 type Deal []Duel
 
-// Reverse returns the same duel from the view of the other bot.
+// Reverse returns the same result with A and B exchanged.
 func (d Duel) Reverse() Duel {
 	return Duel{A: d.B, B: d.A, Games: d.Games, Score: 1 - d.Score, Points: -d.Points}
 }
 
-// Estimate is a value with its 95 % interval. An end of the interval that the data do not bound is infinite;
-// in JSON it is null.
+// Estimate is an estimated value with its 95 % interval from Low to High. If the data do not bound an end, it
+// is infinite, and null in JSON.
 type Estimate struct {
 	Value, Low, High float64
 }
@@ -69,19 +69,19 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 	}{finite(e.Value), finite(e.Low), finite(e.High)})
 }
 
-// Elo returns the rating difference for which the logistic curve predicts a score from 0 to 1. It is infinite
-// for the scores 0 and 1.
+// Elo returns the rating difference, in Elo, for which a player's expected score is score, from 0 to 1. It is
+// infinite for 0 and 1.
 func Elo(score float64) float64 {
 	return eloPerNat * (math.Log(score) - math.Log1p(-score))
 }
 
-// Score returns the expected score of a player that is stronger by elo points.
+// Score returns the expected score, from 0 to 1, of a player whose rating is higher by elo.
 func Score(elo float64) float64 { return logistic(elo / eloPerNat) }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }
 
-// Mean returns the mean of independent values, one for each deal, with Student's interval. With fewer than
-// two values the interval is unbounded.
+// Mean returns the mean of independent values, such as one for each deal, with Student's interval. For fewer
+// than two values the interval is infinite.
 func Mean(values []float64) Estimate {
 	var m moments
 	for _, x := range values {
@@ -90,7 +90,8 @@ func Mean(values []float64) Estimate {
 	return m.estimate()
 }
 
-// moments accumulates mean and sum of squared deviations by Welford's algorithm.
+// moments accumulates the number of values, their mean, and the sum of their squared deviations from it, by
+// Welford's algorithm.
 type moments struct {
 	n        int
 	mean, ss float64

@@ -1,8 +1,7 @@
 package stats
 
-// Table returns the results of every bot against every other. The cell [i][j] has the results of bot i
-// against bot j, from the deals in which the two were opponents. The cells of the diagonal are summaries
-// without deals.
+// Table returns the results of every bot against every other. Element [i][j] has the results of bot i against
+// bot j in the deals in which they were opponents. Elements on the diagonal have no deals.
 func Table(bots int, deals []Deal) [][]Summary {
 	tallies := make(map[[2]int]*Tally)
 	for _, deal := range deals {
@@ -29,7 +28,7 @@ func Table(bots int, deals []Deal) [][]Summary {
 	return table
 }
 
-// Reverse returns the summary from the view of the other bot.
+// Reverse returns the same statistics from the view of the second bot.
 func (s Summary) Reverse() Summary {
 	n := len(s.Classes)
 	classes := make([]Class, n)

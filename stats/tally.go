@@ -7,19 +7,19 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 )
 
-// sameScore is the difference up to which two mean scores belong to the same class. It is far below the
-// smallest step of any game and far above the rounding error of a mean.
+// sameScore is the maximum difference of two mean scores that count as equal. It is far below the smallest
+// step of any game and far above the rounding error of a mean.
 const sameScore = 1e-9
 
-// Class is the number of deals with the same mean score. With two games per deal there are the five classes
-// of the pentanomial distribution: 0, 0.25, 0.5, 0.75, 1.
+// Class is the number of deals with the same mean score. If deals have two games, there are five classes,
+// with the scores 0, 0.25, 0.5, 0.75 and 1 (the pentanomial distribution).
 type Class struct {
 	Score float64 `json:"score"`
 	Deals int     `json:"deals"`
 }
 
-// Tally accumulates the deals between two bots, from the view of the first. The zero value is empty. The time
-// to add a deal does not grow with the number of deals.
+// Tally accumulates the results of deals between two bots, from the view of the first. The zero value has no
+// deals. The time to add a deal does not grow with the number of deals.
 type Tally struct {
 	classes []Class // in increasing order of Score
 	games   int
@@ -27,7 +27,7 @@ type Tally struct {
 	points  moments
 }
 
-// Add adds one deal. The duel's A must be the first bot.
+// Add adds the result of one deal, in which d.A must be the first bot.
 func (t *Tally) Add(d Duel) {
 	i, _ := slices.BinarySearchFunc(t.classes, d.Score-sameScore, func(c Class, s float64) int {
 		if c.Score < s {
@@ -47,21 +47,22 @@ func (t *Tally) Add(d Duel) {
 // Deals returns the number of deals.
 func (t *Tally) Deals() int { return t.score.n }
 
-// Summary has the statistics of the first bot against the second.
+// Summary has statistics of the first of two bots against the second.
 type Summary struct {
 	Deals   int      `json:"deals"`
 	Games   int      `json:"games"`
 	Classes []Class  `json:"classes"`
-	Score   Estimate `json:"score"` // mean of the mean scores of the deals
-	Elo     Estimate `json:"elo"`   // Score converted by the logistic curve
-	// Swept reports whether one side won every game. Then Elo.Value is only the smallest difference whose
-	// score rounds to this result, and one end of the interval is infinite.
+	Score   Estimate `json:"score"` // mean score of a deal, from 0 to 1
+	Elo     Estimate `json:"elo"`   // Score converted to a difference in Elo
+	// Swept is set if one bot won every game. Then Elo.Value is only the smallest difference whose score
+	// rounds to this result, and one end of its interval is infinite.
 	Swept  bool     `json:"swept"`
-	LOS    float64  `json:"los"`    // likelihood of superiority, 0 to 1
-	Points Estimate `json:"points"` // mean points per game minus those of the opponent
+	LOS    float64  `json:"los"`    // likelihood, from 0 to 1, that the first bot is stronger
+	Points Estimate `json:"points"` // mean over the deals: points per game minus those of the second bot
 }
 
-// Summary returns the statistics. Without deals they are those of equal bots with unbounded intervals.
+// Summary returns the statistics of the deals added so far. Without deals they are those of equal bots, with
+// intervals that contain every possible value.
 func (t *Tally) Summary() Summary {
 	s := Summary{Deals: t.score.n, Games: t.games, Classes: slices.Clone(t.classes), Points: t.points.estimate()}
 	if t.score.n == 0 {
@@ -81,8 +82,8 @@ func (t *Tally) Summary() Summary {
 	return s
 }
 
-// Pentanomial returns the number of deals that scored 0, 0.5, 1, 1.5 and 2 points in their two games. ok is
-// false unless every deal has two games.
+// Pentanomial returns the numbers of deals in which the first bot scored 0, 0.5, 1, 1.5 and 2 points in two
+// games. ok is false if deals do not have two games each.
 func (s Summary) Pentanomial() (deals [5]int, ok bool) {
 	for _, c := range s.Classes {
 		deals[int(math.Round(4*c.Score))] += c.Deals
@@ -90,8 +91,8 @@ func (s Summary) Pentanomial() (deals [5]int, ok bool) {
 	return deals, s.Games == 2*s.Deals
 }
 
-// mean returns the mean score. It sums over the classes, so that rounding does not depend on the order of the
-// deals.
+// mean returns the mean score of the deals. It sums over the classes, so that rounding does not depend on the
+// order of the deals.
 func (t *Tally) mean() float64 {
 	sum := 0.0
 	for _, c := range t.classes {
@@ -100,10 +101,10 @@ func (t *Tally) mean() float64 {
 	return min(sum/float64(t.score.n), 1)
 }
 
-// effectiveDeals returns the number of win-or-loss deals with the same information. It is the number of deals
-// divided by the design effect: the ratio of their variance to m(1-m), the largest that their mean m allows.
-// One pseudo deal of ratio 1 is included, so that a few equal deals do not count as certainty. With one deal,
-// or if one side won everything, the ratio is 1.
+// effectiveDeals returns how many deals that are simply won or lost would give the same information, given
+// the mean score m of the deals. It is their number divided by the ratio of their variance to m(1-m), the
+// largest variance for this mean. One virtual deal of ratio 1 is included, so that a few equal deals do not
+// count as certainty. With one deal, or if one side won everything, the ratio is 1.
 func (t *Tally) effectiveDeals(mean float64) float64 {
 	n := float64(t.score.n)
 	widest := mean * (1 - mean)
@@ -118,14 +119,14 @@ func (t *Tally) effectiveDeals(mean float64) float64 {
 	return n / effect
 }
 
-// interval returns Wilson's score interval for the effective number of deals. It uses Student's quantile
-// because the variance is estimated. The interval lies within 0..1 and contains the mean.
+// interval returns the mean score with Wilson's interval for the effective number of deals. It uses Student's
+// quantile because the variance is estimated. The interval lies within 0 to 1 and contains the mean.
 func (t *Tally) interval(mean float64) Estimate {
 	return wilson(mean, t.effectiveDeals(mean), float64(t.score.n))
 }
 
-// wilson returns Wilson's interval for the mean of n win-or-loss deals, with Student's quantile for the given
-// degrees of freedom.
+// wilson returns mean, the fraction of n deals that were won, with Wilson's interval. The quantile is that of
+// Student's distribution with the given degrees of freedom.
 func wilson(mean, n, degrees float64) Estimate {
 	q := studentQuantile(degrees)
 	shrink := 1 + q*q/n
@@ -142,16 +143,17 @@ func wilson(mean, n, degrees float64) Estimate {
 	return e
 }
 
-// los returns the one-sided level at which Wilson's test rejects that the first bot is not better. It exceeds
-// 97.5 % exactly if the interval is above 0.5.
+// los returns the likelihood that the first bot is stronger, given the mean score: 1 minus the one-sided
+// p-value of Wilson's test that it is not. It exceeds 97.5 % exactly if the interval of the score is above
+// 0.5.
 func (t *Tally) los(mean float64) float64 {
 	n := t.effectiveDeals(mean)
 	q := (mean - 0.5) * 2 * math.Sqrt(n)
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.score.n)}.CDF(q)
 }
 
-// Proportion returns a share, 0 to 1, of n independent games, with the interval that Summary.Score has for n
-// deals of one game each. If n is 0, the interval is 0 to 1.
+// Proportion returns share, the fraction from 0 to 1 of n independent games with a property, with a Wilson
+// interval like that of Summary.Score. If n is 0, the interval is 0 to 1.
 func Proportion(share float64, n int) Estimate {
 	if n < 1 {
 		return Estimate{Low: 0, High: 1}

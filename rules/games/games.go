@@ -15,16 +15,16 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// List is a list of games, in the order in which they are shown.
+// List is a list of games, in the order in which users see them.
 type List []*rules.Game
 
 var all = List{brisca.Game, tute.Game, podrida.Game, tebes.Game, teeko.Game}
 
-// All returns a new list of all games.
+// All returns all registered games, as a list that the caller may change.
 func All() List { return slices.Clone(all) }
 
-// Add registers a game of another module. A program must call it before anything else. Add panics if a game
-// of the same name is registered already.
+// Add registers a game that is defined in another module. A program must call it before it uses any other
+// function of timba. It panics if a game of the same name is already registered.
 func Add(g *rules.Game) {
 	if _, err := Find(g.Name); err == nil {
 		panic(fmt.Sprintf("games: there is a game %q already: try another Name", g.Name))
@@ -32,10 +32,12 @@ func Add(g *rules.Game) {
 	all = append(all, g)
 }
 
-// Find returns the game with a name, among all games. The error lists the names of all games.
+// Find returns the registered game with the given name. If there is none, the error lists the names of all
+// games.
 func Find(name string) (*rules.Game, error) { return all.Find(name) }
 
-// Find returns the game with a name. The error lists the names of the games in l.
+// Find returns the game in l with the given name. If there is none, the error lists the names of the games in
+// l.
 func (l List) Find(name string) (*rules.Game, error) {
 	var names []string
 	for _, g := range l {

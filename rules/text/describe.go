@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Game writes the rules and the options of a game. If columns is positive, lines have at most that many
-// columns. If it is 0, paragraphs stay on one line and the options are written as a table.
+// Game writes the rules and the options of a game as text for people. columns is the maximum width of a line.
+// If it is 0, each paragraph is one line and the options are written as a table.
 func Game(w io.Writer, g *rules.Game, columns int) {
 	if columns > 0 {
 		narrow(w, g, columns)
@@ -28,12 +28,13 @@ var (
 	item   = regexp.MustCompile(`^(?:- |\d+\. |\|)`)
 )
 
-// rulesOf returns the rules of a game as plain text.
+// rulesOf returns the English rules of a game without Markdown.
 func rulesOf(g *rules.Game) string {
 	return strings.TrimSpace(plain.Replace(ruling.ReplaceAllString(g.Text("en"), "")))
 }
 
-// itemsOf divides a paragraph into the items of its list or the rows of its table.
+// itemsOf divides a paragraph into the items of its list or the rows of its table. Any other paragraph is a
+// single item.
 func itemsOf(paragraph string) (list []string) {
 	for line := range strings.SplitSeq(paragraph, "\n") {
 		if len(list) == 0 || item.MatchString(line) {

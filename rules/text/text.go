@@ -14,13 +14,13 @@ import (
 	"github.com/mattn/go-shellwords"
 )
 
-// Count returns a number with a noun in the right form: "1 match", "2 matches".
+// Count returns n and the noun thing, in the plural unless n is 1: "1 match", "2 matches".
 func Count(n int, thing string) string {
 	return fmt.Sprintf("%d %s", n, english.PluralWord(n, thing, ""))
 }
 
-// Width returns the number of columns that a text takes on a terminal. It ignores color codes and counts
-// every character as one column.
+// Width returns the number of columns that text takes on a terminal. It ignores color codes and counts every
+// other character as one column.
 func Width(text string) int {
 	n := 0
 	for len(text) > 0 {
@@ -37,7 +37,8 @@ func Width(text string) int {
 	return n
 }
 
-// Wrap joins words into lines of at most the given number of columns. A longer word has a line of its own.
+// Wrap joins words by spaces into lines of at most the given number of columns. A word that is longer gets a
+// line of its own.
 func Wrap(words []string, columns int) []string {
 	var lines []string
 	for _, word := range words {
@@ -58,8 +59,8 @@ func Paragraph(mark, text string, columns int) string {
 	return mark + strings.Join(lines, "\n"+strings.Repeat(" ", Width(mark)))
 }
 
-// Rows writes a table with one row for each item. head has the column titles, separated by "|". If cells
-// returns nil for an item, the item has no row.
+// Rows writes a table with one row for each item, whose cells the function cells returns. If it returns nil,
+// the item has no row. head has the column titles, separated by "|".
 func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)
@@ -82,8 +83,8 @@ func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) 
 	t.Render()
 }
 
-// Quote returns a word in the syntax of a shell, quoted if necessary. A word with unprintable characters is
-// written in the form $'\xff', which bash understands.
+// Quote returns word in the syntax of a shell, quoted if necessary. If word has unprintable characters, the
+// result has the form $'\xff', which bash understands.
 func Quote(word string) string {
 	if strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(word) {
 		quoted := strconv.Quote(word)

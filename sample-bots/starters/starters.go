@@ -25,19 +25,19 @@ var files embed.FS
 //go:embed README.md.tmpl
 var readme string
 
-// Language is a programming language that has a starter.
+// Language is a programming language for which there is a starter, a complete simple bot that users copy.
 type Language struct {
-	Name     string   // name in commands, and of its directory
+	Name     string   // name of the language in commands, and of the starter's directory
 	Title    string   // name for people
 	Aliases  []string // other names that users may type
-	Programs []string // programs that build and run the bot
+	Programs []string // names of the programs that build and run the bot
 	Source   string   // main file
 
 	// Texts for README.md: code that writes to the log, code that writes a comment, and when output is sent.
 	Debug, Comment, Flush string
 }
 
-// Languages lists all languages with a starter, in the order in which they are shown.
+// Languages has all languages with a starter, in the order in which users see them.
 var Languages = []Language{
 	{"python", "Python", []string{"py", "python3"}, []string{"python3"}, "bot.py",
 		`print("hm", file=sys.stderr)`, `print("# hm", flush=True)`,
@@ -80,7 +80,8 @@ var Languages = []Language{
 		"`echo` writes at once; if you use `ob_start()`, call `ob_flush()` and `flush()`"},
 }
 
-// Find returns the language with a name, title or alias. Upper and lower case are the same.
+// Find returns the language whose name or alias is word, in upper or lower case. If there is none, the error
+// lists the names.
 func Find(word string) (Language, error) {
 	word = strings.ToLower(word)
 	var known []string
@@ -97,7 +98,7 @@ func Find(word string) (Language, error) {
 	return Language{}, fmt.Errorf("language %q has no starter: try %s; bots in other languages work, too: see SPEC.md", word, strings.Join(known, ", "))
 }
 
-// MissingPrograms returns the programs that the bot needs and that this machine does not have.
+// MissingPrograms returns those of l.Programs that this machine does not have.
 func (l Language) MissingPrograms() (programs []string) {
 	for _, program := range l.Programs {
 		if _, err := exec.LookPath(program); err != nil {
@@ -107,8 +108,8 @@ func (l Language) MissingPrograms() (programs []string) {
 	return programs
 }
 
-// Write writes the starter to dir, which must be new or empty. It returns the name of the bot, which is
-// derived from that of the directory.
+// Write copies the files of the starter to dir, which must be empty or not exist yet. It returns the name of
+// the bot, which it derives from the name of dir.
 func (l Language) Write(dir string) (name string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -154,7 +155,7 @@ func (l Language) Files(name string) (map[string]string, error) {
 	return content, err
 }
 
-// gamesLine matches the line of a manifest that lists the games of the bot.
+// gamesLine matches the line in timba.toml, the manifest, that lists the games of the bot.
 var gamesLine = regexp.MustCompile(`(?m)^games = .*$`)
 
 // checkEmpty returns an error if dir exists and is not empty. It ignores .git, so that dir may be a new repository.
@@ -174,7 +175,7 @@ func checkEmpty(dir string) error {
 	return nil
 }
 
-// create writes a new file. It returns an error if the file exists.
+// create writes text to a new file at path. It returns an error if the file exists.
 func create(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
@@ -187,8 +188,8 @@ func create(path, text string) error {
 	return f.Close()
 }
 
-// botName returns a name for a bot, derived from that of its directory, that needs no quoting in any of the
-// languages.
+// botName returns a name for a bot that needs no quoting in any of the languages. It is dir, the name of the
+// bot's directory, with other characters replaced by hyphens.
 func botName(dir string) string {
 	name := strings.Map(func(r rune) rune {
 		switch {
