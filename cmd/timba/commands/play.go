@@ -48,8 +48,8 @@ func newPlay() *cobra.Command {
 		Long: "You play at a table with bots. You see what your seat may see, drawn as a table or a board.\n" +
 			"Name bots as for timba match, or choose a level; the default is " + middleLevel() + ". If there\n" +
 			"are too few bots, they take the seats in turn.\n\n" +
-			"A number that you type stands for the card, the bid or the square with this number on the\n" +
-			"screen. Type ? for the rules and all commands, and quit to forfeit the game. A game begins\n" +
+			"A number that you type stands for the card, the bid or the square beside which the screen\n" +
+			"shows it. Type ? for the rules and all commands, and quit to forfeit the game. A game begins\n" +
 			"with the bare deal or board, unless you set opening. You have no time limit, unless you\n" +
 			"set --timed.",
 		Example: "  timba play brisca\n" +

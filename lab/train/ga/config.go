@@ -124,7 +124,7 @@ func (c *Config) commonParams() []run.Param {
 		run.DefectsParam(&c.Defects, Defects),
 		run.Param{Name: "variant", Target: &c.Variant, Choices: Variants(),
 			Help: "what individuals are: " + Nets + " for nets, " + Agents + " for agents that learn by Monte Carlo"},
-		run.RulesParam(&c.Rules, "by chance"),
+		run.RulesParam(&c.Rules, "at random"),
 		run.Param{Name: "rival", Target: &c.Rival, Help: "the opponent of all individuals: a house `BOT` or random (default: each other)"},
 		run.Param{Name: "elite", Target: &c.KeepElite, Help: "the parents stay in the next generation"},
 		run.Param{Name: "double", Target: &c.SecondRound, Help: "twice as many candidates for parents play a second round"},

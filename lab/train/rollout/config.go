@@ -87,7 +87,7 @@ func (c *Config) Params() []run.Param {
 	return append(run.CommonParams(&c.Mode, &c.Seed),
 		run.Param{Name: "layers", Target: &c.layersText, Help: "the units of the hidden `LAYERS`"},
 		run.Param{Name: "from", Target: &c.modelPath, FlagOnly: true, Help: "begin with the weights of the model in this `FILE` instead of random weights"},
-		run.RulesParam(&c.Rules, "by chance"),
+		run.RulesParam(&c.Rules, "at random"),
 		run.Param{Name: "generations", Target: &c.Generations, Min: 1, Max: MaxGenerations, Scaled: true, Help: "rounds of play and learning"},
 		run.Param{Name: "games", Target: &c.Games, Min: 1, Max: MaxGames, Help: "games of a generation"},
 		run.Param{Name: "every", Target: &c.LessonPeriod, Min: 1, Max: MaxLessonPeriod, Help: "learn from one in this number of decisions"},

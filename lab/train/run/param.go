@@ -45,7 +45,7 @@ func ChoiceParam(name string, to *string, words []string, help string) Param {
 // RulesParam returns the setting for the optional rules of the games, which is stored in to. The text how is
 // a part of its help. It says in which way all combinations of rules are played, such as "in turn".
 func RulesParam(to *string, how string) Param {
-	return Param{Name: "rules", Target: to, Help: "the optional rules: all combinations " + how + ", none, or one as `DIGITS` 0 or 1 for " +
+	return Param{Name: "rules", Target: to, Help: "the optional rules: all (the combinations " + how + "), none, or one combination as `DIGITS` 0 or 1 for " +
 		"exchange, last10, blackhand and, with two players, hunt3"}
 }
 
