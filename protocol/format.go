@@ -76,8 +76,7 @@ func AppendFault(dst []byte, seat int, code Code, text string) []byte {
 // ellipsis replaces the end of a text that was cut off.
 const ellipsis = "..."
 
-// AppendEnd appends to dst the line with the result of a game. ranks and points have an element for each
-// seat.
+// AppendEnd appends to dst the line with the result of a game. ranks and points have an element for each seat.
 func AppendEnd(dst []byte, ranks []int, points []float64) []byte {
 	dst = append(dst, "end ranks="...)
 	for i, r := range ranks {

@@ -18,8 +18,7 @@ const (
 	MaxLine = 4096
 	// MaxOutput is the maximum number of bytes that a bot may write between two turns.
 	MaxOutput = 64 << 10
-	// MaxSeed is the largest seed that a bot is given. Every language can represent it exactly, even
-	// JavaScript.
+	// MaxSeed is the largest seed that a bot is given. Every language can represent it exactly, even JavaScript.
 	MaxSeed = 1<<53 - 1
 )
 

@@ -157,8 +157,7 @@ func (l *RefLine) parseEnd(rest []byte) bool {
 	return len(l.Ranks) == len(l.Points)
 }
 
-// parsePoints parses a decimal number without an exponent. It returns false for any other text, such as
-// "inf".
+// parsePoints parses a decimal number without an exponent. It returns false for any other text, such as "inf".
 func parsePoints(b []byte) (float64, bool) {
 	if len(bytes.Trim(b, "-.0123456789")) > 0 {
 		return 0, false

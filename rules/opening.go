@@ -3,9 +3,8 @@ package rules
 const (
 	// MaxOpening is the maximum number of plies in an opening, the random moves before the first turn.
 	MaxOpening = 12
-	// DefaultOpening is the number of random plies before the first turn in local matches and on default
-	// ladders, for games that would otherwise always begin with the same position. docs/ratings.md gives
-	// the reasons.
+	// DefaultOpening is the number of random plies before the first turn in local matches and on default ladders,
+	// for games that would otherwise always begin with the same position. docs/ratings.md gives the reasons.
 	DefaultOpening = 6
 )
 

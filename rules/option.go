@@ -36,8 +36,7 @@ func (o Option) DefaultText() string {
 	return o.Values[0]
 }
 
-// Resolve returns the canonical form of value, such as "4" for "04", or an error if the option does not allow
-// it.
+// Resolve returns the canonical form of value, such as "4" for "04", or an error if the option does not allow it.
 func (o Option) Resolve(value string) (string, error) {
 	if o.Values != nil {
 		if slices.Contains(o.Values, value) {
@@ -68,8 +67,7 @@ func (s Settings) Get(name string) string {
 // Is reports whether the option with the given name has the value "yes".
 func (s Settings) Is(name string) bool { return s.Get(name) == "yes" }
 
-// Int returns the value of the option with the given name as a number. It returns 0 if the value is not a
-// number.
+// Int returns the value of the option with the given name as a number. It returns 0 if the value is not a number.
 func (s Settings) Int(name string) int {
 	n, _ := strconv.Atoi(s.Get(name)) // checked by Resolve
 	return n
@@ -93,9 +91,8 @@ func (s Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// Resolve returns the variant of g in which the options in given, by name, have the given values and all
-// others their defaults. It returns an error for an unknown option, or if a value or the combination is not
-// allowed.
+// Resolve returns the variant of g in which the options in given, by name, have the given values and all others
+// their defaults. It returns an error for an unknown option, or if a value or the combination is not allowed.
 func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 	var names []string
 	settings := make(Settings, 0, len(g.Options))

@@ -26,7 +26,7 @@ func (v *Variant) Ranks(points []float64) []int {
 }
 
 // BotAt returns the index, from 0, of the bot that plays a seat in a rotation. In rotation 0 bot i has seat
-// i; each further rotation moves every bot one seat down.
+// i; each further rotation moves bot 1 to seat 0, bot 2 to seat 1 and so on.
 func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 
 // Record counts games and their results. Being first alone is a win, sharing the first rank is a draw.
@@ -41,10 +41,9 @@ func RecordOf(v *Variant, ranks []int, seat int) Record {
 	return record(v, bots, ranks, v.Side(seat))
 }
 
-// Records yields, for each bot that took part in a finished game, the bot and its record in that game. bots
-// and ranks have the bot and the rank of each seat. A bot with several seats has the result of its best one.
-// It wins if it has the first rank and no side of other bots has it too; a bot that plays for every side has
-// a draw.
+// Records yields, for each bot that took part in a finished game, the bot and its record in that game. bots and
+// ranks have the bot and the rank of each seat. A bot with several seats has the result of its best one. It wins if
+// it has the first rank and no side of other bots has it too; a bot that plays for every side has a draw.
 func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	return func(yield func(int, Record) bool) {
 		for seat, bot := range bots {

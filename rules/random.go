@@ -112,10 +112,10 @@ func (r *Rand) Below(n int) int {
 // Hex is a seed or a hash that is written in JSON as hexadecimal digits.
 type Hex [32]byte
 
-// MarshalText implements encoding.TextMarshaler. It writes 64 digits.
+// MarshalText implements encoding.TextMarshaler. It writes 64 hexadecimal digits.
 func (h Hex) MarshalText() ([]byte, error) { return []byte(hex.EncodeToString(h[:])), nil }
 
-// UnmarshalText implements encoding.TextUnmarshaler. It reads 64 digits in lower case.
+// UnmarshalText implements encoding.TextUnmarshaler. It reads 64 hexadecimal digits in lower case.
 func (h *Hex) UnmarshalText(text []byte) error {
 	if len(text) == 2*len(h) && bytes.Equal(text, bytes.ToLower(text)) {
 		if _, err := hex.Decode(h[:], text); err == nil {
@@ -125,5 +125,5 @@ func (h *Hex) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q is not 64 hexadecimal digits in lower case", text)
 }
 
-// String returns 64 digits.
+// String returns 64 hexadecimal digits.
 func (h Hex) String() string { return hex.EncodeToString(h[:]) }

@@ -64,11 +64,10 @@ type Variant struct {
 	Players  int
 	// Sides is the number of sides. It is below Players if the game is played in teams.
 	Sides int
-	// HasChance is set if the first position depends on the seed. Otherwise every deal is the same, and
-	// deterministic bots play the same game in each.
+	// HasChance is set if the seed decides anything, such as the deal of the cards. Otherwise every deal is
+	// the same, and deterministic bots play the same game in each.
 	HasChance bool
-	// UniqueDeals is set if two seeds practically never give the same deal, as with a shuffled pack of
-	// cards.
+	// UniqueDeals is set if two seeds practically never give the same deal, as with a shuffled pack of cards.
 	UniqueDeals bool
 	// Prize is the number of points that the winner gets in a game in which only winning counts; a draw
 	// shares them. It is 0 if seats make points during the game.
@@ -131,9 +130,8 @@ type State interface {
 
 // Redealer is implemented by states in which some things are hidden from seats.
 type Redealer interface {
-	// Redeal deals everything at random that is hidden from a seat: the hidden cards, in agreement with
-	// what all seats know, and all later deals. It draws from r. The view and the legal moves of the seat
-	// do not change.
+	// Redeal deals everything at random that is hidden from a seat: the hidden cards, in agreement with what all
+	// seats know, and all later deals. It draws from r. The view and the legal moves of the seat do not change.
 	Redeal(seat int, r *Rand)
 }
 

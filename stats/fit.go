@@ -52,9 +52,8 @@ type Fit struct {
 }
 
 // FitPairs returns the most likely ratings of bots that are numbered from 0 to bots-1, given their results in
-// pairs. It uses the Bradley-Terry model, in which a tie is half a win. A few virtual tied deals keep all
-// ratings finite. The same two bots may be in several pairs, in either order. If anchor is nil, the ratings
-// have mean 0.
+// pairs. It uses the Bradley-Terry model, in which a tie is half a win. A few virtual tied deals keep all ratings
+// finite. The same two bots may be in several pairs, in either order. If anchor is nil, the ratings have mean 0.
 func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
 	for _, p := range pairs {
@@ -112,9 +111,8 @@ func (f *Fit) root(i int) int {
 	return i
 }
 
-// virtualDeals returns the number of virtual tied deals of a pair or bout of the given bots, which have
-// played deals with each other. It is half of each bot's virtual deals, in proportion to the bot's real
-// deals.
+// virtualDeals returns the number of virtual tied deals of a pair or bout of the given bots, which have played
+// deals with each other. It is half of each bot's virtual deals, in proportion to the bot's real deals.
 func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	sum := 0.0
 	for _, b := range bots {
@@ -169,8 +167,7 @@ func (f *Fit) sizes() []float64 {
 	return size
 }
 
-// scale converts the ratings nats of all bots from log-odds to Elo. If there is an anchor, it has its fixed
-// rating.
+// scale converts the ratings nats of all bots from log-odds to Elo. If there is an anchor, it has its fixed rating.
 func (f *Fit) scale(nats []float64) []float64 {
 	zero, elo := 0.0, 0.0
 	if f.anchor != nil {

@@ -9,9 +9,8 @@ const (
 	// unseenCount is used as the number of deals with a possible score that has not occurred. It is small
 	// enough to have no weight, but above 0, so that every mean between 0 and 1 has a likelihood.
 	unseenCount = 1e-3
-	// maxGrid is the maximum number of games in a deal for which all possible scores are classes. For more
-	// games only 0 and 1 and the observed scores are: the others would only refine the weight of
-	// unseenCount.
+	// maxGrid is the maximum number of games in a deal for which all possible scores are classes. For more games
+	// only 0 and 1 and the observed scores are: the others would only refine the weight of unseenCount.
 	maxGrid = 32
 )
 

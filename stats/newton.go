@@ -40,8 +40,7 @@ const (
 	// converged is the length of a Newton step, in nats, below which a fit is finished. 1e-6 nats are two
 	// ten-thousandths of an Elo, and the next step would be about the square of that.
 	converged = 1e-6
-	// maxStep is the maximum length of a step, in nats: the range in which the quadratic approximation is
-	// useful.
+	// maxStep is the maximum length of a step, in nats: the range in which the quadratic approximation is useful.
 	maxStep    = 4.0
 	maxNewton  = 100
 	maxHalving = 40

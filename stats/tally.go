@@ -143,9 +143,8 @@ func wilson(mean, n, degrees float64) Estimate {
 	return e
 }
 
-// los returns the likelihood that the first bot is stronger, given the mean score: 1 minus the one-sided
-// p-value of Wilson's test that it is not. It exceeds 97.5 % exactly if the interval of the score is above
-// 0.5.
+// los returns the likelihood that the first bot is stronger, given the mean score: 1 minus the one-sided p-value of
+// Wilson's test that it is not. It exceeds 97.5 % exactly if the interval of the score is above 0.5.
 func (t *Tally) los(mean float64) float64 {
 	n := t.effectiveDeals(mean)
 	q := (mean - 0.5) * 2 * math.Sqrt(n)

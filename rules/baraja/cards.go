@@ -1,6 +1,5 @@
-// Package baraja is the Spanish pack: 48 cards in four suits, or 40 without the eights and nines. It also has
-// the Table that Brisca and Tute share, and HiddenCards, which deals the cards that a seat does not see at
-// random.
+// Package baraja is the Spanish pack: 48 cards in four suits, or 40 without the eights and nines. It also has the
+// Table that Brisca and Tute share, and HiddenCards, which deals the cards that a seat does not see at random.
 package baraja
 
 import (
@@ -11,9 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Card is a card, encoded as suit*12 + rank-1. The cards in increasing order are the unshuffled pack: oros,
-// copas, espadas, bastos, each with increasing ranks. As a rules.Move, the same number is the move that plays
-// the card.
+// Card is a card, encoded as suit*12 + rank-1. The cards in increasing order are the unshuffled pack: oros, copas,
+// espadas, bastos, each with increasing ranks. As a rules.Move, the same number is the move that plays the card.
 type Card uint8
 
 // Suit is a suit from 0 to 3: oros, copas, espadas, bastos.

@@ -2,8 +2,7 @@ package baraja
 
 import "github.com/timba-arena/timba/rules"
 
-// StockPlace is the number that HiddenCards uses for the stock, where undealt cards go. Lower numbers are
-// seats.
+// StockPlace is the number that HiddenCards uses for the stock, where undealt cards go. Lower numbers are seats.
 const StockPlace = rules.MaxSeats
 
 // HiddenCards deals the cards that one seat does not see at random to the other hands and the stock. Reset
@@ -71,8 +70,7 @@ func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	return h.Construct(r)
 }
 
-// shuffle deals at random and reports whether no place got a forbidden card. It stops at the first forbidden
-// one.
+// shuffle deals at random and reports whether no place got a forbidden card. It stops at the first forbidden one.
 func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
@@ -156,10 +154,9 @@ func (m *matching) assign(c Card, tried *uint16) bool {
 // mixRounds is how many times mix tries to exchange each card.
 const mixRounds = 4
 
-// mix makes a deal more random: it swaps pairs of cards and rotates triples where no place gets a forbidden
-// card. Swaps alone would not reach all deals. Each step is as likely as the one that reverts it, so in the
-// long run all deals are equally likely. That requires that a swap and a rotation do not use the same random
-// number.
+// mix makes a deal more random: it swaps pairs of cards and rotates triples where no place gets a forbidden card.
+// Swaps alone would not reach all deals. Each step is as likely as the one that reverts it, so in the long run all
+// deals are equally likely. That requires that a swap and a rotation do not use the same random number.
 func (h *HiddenCards) mix(r *rules.Rand) {
 	for range mixRounds {
 		for i := range h.n {

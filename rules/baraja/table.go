@@ -10,14 +10,12 @@ const (
 	TableSeats = 4
 	// TableCards is the number of cards in the pack of a Table.
 	TableCards = 40
-	// SwapMove plus the number of a card is the move that exchanges that card for the trump card on the
-	// table.
+	// SwapMove plus the number of a card is the move that exchanges that card for the trump card on the table.
 	SwapMove rules.Move = Cards
 )
 
-// Table is the state that Brisca and Tute share: the hands, the stock, which ends in the trump card, the
-// current trick and the points. Each of its methods makes one step and knows no options; the games combine
-// them.
+// Table is the state that Brisca and Tute share: the hands, the stock, which ends in the trump card, the current
+// trick and the points. Each of its methods makes one step and knows no options; the games combine them.
 //
 // Pack holds two things. The cards that were played, in order, fill it from the front; the current trick is
 // the last TrickSize of them. The stock fills the back, with the next card to draw first and the trump card
@@ -196,8 +194,7 @@ func (t *Table) IsHunt3() bool {
 	return led == three && put == one || led == one && put == three && t.IsLastTrick()
 }
 
-// DrawCards makes every seat draw a card, the leader first. It does nothing if the stock is empty. log may be
-// nil.
+// DrawCards makes every seat draw a card, the leader first. It does nothing if the stock is empty. log may be nil.
 func (t *Table) DrawCards(log *rules.Log) {
 	if t.NextDraw >= t.DrawEnd {
 		return

@@ -32,12 +32,10 @@ func Add(g *rules.Game) {
 	all = append(all, g)
 }
 
-// Find returns the registered game with the given name. If there is none, the error lists the names of all
-// games.
+// Find returns the registered game with the given name. If there is none, the error lists the names of all games.
 func Find(name string) (*rules.Game, error) { return all.Find(name) }
 
-// Find returns the game in l with the given name. If there is none, the error lists the names of the games in
-// l.
+// Find returns the game in l with the given name. If there is none, the error lists the names of the games in l.
 func (l List) Find(name string) (*rules.Game, error) {
 	var names []string
 	for _, g := range l {

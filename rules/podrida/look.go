@@ -36,8 +36,7 @@ func (s *State) Trick() []baraja.Card {
 	return s.playedCards[s.playedCount-s.trickSize : s.playedCount]
 }
 
-// Leader returns the seat that leads the current trick. During the bids it is the seat that will lead the
-// first.
+// Leader returns the seat that leads the current trick. During the bids it is the seat that will lead the first.
 func (s *State) Leader() int { return int(s.leader) }
 
 // TricksWon returns the number of tricks that a seat has won in this round.

@@ -126,9 +126,8 @@ func (w *walk) checkWrongView(o rules.Observation) error {
 }
 
 const (
-	// fewHands is the maximum number of possible deals of the hidden cards for which checkArrangements
-	// compares them all. manyDraws is the number of random deals that it draws, enough to see each of so
-	// few.
+	// fewHands is the maximum number of possible deals of the hidden cards for which checkArrangements compares
+	// them all. manyDraws is the number of random deals that it draws, enough to see each of so few.
 	fewHands  = 16
 	manyDraws = 40 * fewHands
 )

@@ -27,8 +27,7 @@ type Naive interface {
 	Points() []float64
 }
 
-// Pair is one game that is played at the same time by the real implementation, the engine, and by a naive
-// one.
+// Pair is one game that is played at the same time by the real implementation, the engine, and by a naive one.
 type Pair[N Naive] struct {
 	State   rules.State
 	Naive   N
@@ -83,8 +82,7 @@ func (p *Pair[N]) compare() error {
 	return p.errorf("(-naive +fast)\n%s", cmp.Diff(slow, fast))
 }
 
-// rank returns the rank of a seat, given the points of all seats: 1 plus the number of sides with more
-// points.
+// rank returns the rank of a seat, given the points of all seats: 1 plus the number of sides with more points.
 func (p *Pair[N]) rank(seat int, points []float64) int {
 	sums := map[int]float64{}
 	for other, n := range points {

@@ -247,8 +247,7 @@ func (w *walk) checkTotal(s rules.State) error {
 	return nil
 }
 
-// checkReplay makes all moves of the game again from the same seed, and returns an error if the result
-// differs.
+// checkReplay makes all moves of the game again from the same seed, and returns an error if the result differs.
 func (w *walk) checkReplay() error {
 	s := deal(w.v, w.seed)
 	var text []string

@@ -75,9 +75,8 @@ var ends = [2][16]int8{
 	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},
 }
 
-// find sets s to the moves of the pieces mine, which move down on a board with the opponent's pieces theirs
-// and the empty squares empty. Pieces on the squares in near capture one square away, all others two squares
-// away.
+// find sets s to the moves of the pieces mine, which move down on a board with the opponent's pieces theirs and the
+// empty squares empty. Pieces on the squares in near capture one square away, all others two squares away.
 func (s *sources) find(mine, theirs, empty, near Board) {
 	free, open := mine&^near, ^theirs // free: capture two squares away
 	near &= mine

@@ -46,8 +46,7 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening turns the position after the opening o into the first one of the game, with ply 0 and no
-// past.
+// startAfterOpening turns the position after the opening o into the first one of the game, with ply 0 and no past.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.irreversiblePly, s.past = 0, 0, [maxPast]step{}
@@ -100,10 +99,9 @@ func (s *State) sources(from *sources) {
 }
 
 // forbid removes from from the moves that would bring back an earlier position. It goes back move by move and
-// maintains the squares of each side that differ from now. If it is the opponent's turn in an earlier
-// position, the opponent's pieces stand as now, and only one piece of the side to move stands elsewhere, then
-// the move of that piece would bring the position back. Since the last irreversible move the sides have
-// alternated.
+// maintains the squares of each side that differ from now. If it is the opponent's turn in an earlier position, the
+// opponent's pieces stand as now, and only one piece of the side to move stands elsewhere, then the move of that
+// piece would bring the position back. Since the last irreversible move the sides have alternated.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
 	for back := uint16(1); back <= min(s.ply-s.irreversiblePly, maxPast); back++ {

@@ -1,5 +1,4 @@
-// Package teeko is Teeko on a board of 5x5 squares, for two seats. The section "Teeko" of SPEC.md has its
-// rules.
+// Package teeko is Teeko on a board of 5x5 squares, for two seats. The section "Teeko" of SPEC.md has its rules.
 package teeko
 
 import (

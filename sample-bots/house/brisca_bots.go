@@ -18,16 +18,14 @@ const studyMaxLead = 4
 
 // appraiser estimates the value of each card that a seat can play in a position of Brisca.
 type appraiser interface {
-	// read sets the position s and the seat, which is to move in it. Later calls of worth refer to this
-	// position.
+	// read sets the position s and the seat, which is to move in it. Later calls of worth refer to this position.
 	read(s rules.State, seat int)
 	// worth returns the estimated value of playing c. Higher is better; the unit depends on the appraiser.
 	worth(c baraja.Card) float64
 }
 
-// briscaAgent plays the card to which its appraiser gives the highest value. Of several such cards it plays
-// the weakest, and selects at random if several are equally weak. It exchanges the trump card whenever that
-// is legal.
+// briscaAgent plays the card to which its appraiser gives the highest value. Of several such cards it plays the
+// weakest, and selects at random if several are equally weak. It exchanges the trump card whenever that is legal.
 type briscaAgent struct {
 	appraiser
 	ending *endgame.Solver[briscaTree, *briscaTree] // exact solver of the last tricks of two players; nil if the agent does not solve them
@@ -137,9 +135,8 @@ func (a *studyAppraiser) worth(c baraja.Card) float64 {
 	return a.gain*float64(trickGain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))
 }
 
-// leadWorth values c as the first card of a trick. Cards that are not trumps and have at most maxLead points
-// have the highest values, the fewer points the higher. Trumps follow, the weakest first, and then the other
-// cards.
+// leadWorth values c as the first card of a trick. Cards that are not trumps and have at most maxLead points have
+// the highest values, the fewer points the higher. Trumps follow, the weakest first, and then the other cards.
 func (a *studyAppraiser) leadWorth(c baraja.Card) float64 {
 	const trump, above = 100, 200
 	value := baraja.Value(c)
@@ -160,9 +157,8 @@ func (a *studyAppraiser) strength(c baraja.Card) int {
 	return baraja.Strength(c)
 }
 
-// trickGain returns the points in the trick plus those of c if playing c makes it, or a partner's card, the
-// best of the trick so far. Otherwise it returns the negative of that number. teams is set if seats play in
-// two teams.
+// trickGain returns the points in the trick plus those of c if playing c makes it, or a partner's card, the best of
+// the trick so far. Otherwise it returns the negative of that number. teams is set if seats play in two teams.
 func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2

@@ -17,8 +17,7 @@ type plusWeights struct {
 	draw  float64 // weight of the turned-up trump card, in the trick whose loser draws it
 }
 
-// fittedWeights has the default weights of brisca-plus, which the test TestFitBriscaPlus has found with -fit
-// 2000.
+// fittedWeights has the default weights of brisca-plus, which TestFitBriscaPlus has found.
 var fittedWeights = plusWeights{gain: 9.5, plain: 2.2, value: 5.5, trump: -18.6, steep: 18.6, late: 0.95, draw: 0.87}
 
 func newBriscaPlus(p *params) Player {

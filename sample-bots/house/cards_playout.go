@@ -22,8 +22,7 @@ const (
 	// leadRisk is the expected loss when a card that is not a trump is the first of a trick, as a fraction
 	// of its points.
 	leadRisk = 0.5
-	// earlyWeight is the factor, in quarters, of the points of a trick if other seats play to it after this
-	// one.
+	// earlyWeight is the factor, in quarters, of the points of a trick if other seats play to it after this one.
 	earlyWeight = 3
 	// randomCards is how many of 16 cards in a simulated game are chosen at random.
 	randomCards = 2

@@ -83,12 +83,11 @@ func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 // is used up, because the other hand then has all cards that the player has not seen.
 func openHands(t *baraja.Table) bool { return t.Players == 2 && t.StockSize() == 0 }
 
-// maxRedeals is the maximum number of random deals that Redeal tries to find one that agrees with the play so
-// far.
+// maxRedeals is the maximum number of random deals that Redeal tries to find one that agrees with the play so far.
 const maxRedeals = 16
 
-// Redeal deals the cards that seat does not see at random. It tries up to maxRedeals deals until one gives no
-// seat a card that it cannot have, given its play before it last drew. If none does, it uses the last one.
+// Redeal deals the cards that seat does not see at random. It tries to find a deal in which no seat has a
+// card that its play has ruled out, and uses the last of maxRedeals deals if there is none.
 func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	for range maxRedeals {
 		t.State.Redeal(seat, r)
@@ -98,8 +97,7 @@ func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// isConsistent reports whether no seat has more hidden cards than possible of those that its play has ruled
-// out.
+// isConsistent reports whether the dealt hands agree with t.shared.lacks, what play has ruled out.
 func (t *tuteTree) isConsistent() bool {
 	for i := range t.shared.lacks {
 		l := &t.shared.lacks[i]
@@ -120,8 +118,7 @@ func (t *tuteTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Ta
 // Brisca a lookup takes longer than a search.
 func (t *briscaTree) Key() uint64 { return 0 }
 
-// Key returns a hash of the position for the solver's table. Within a trick it returns 0, and no result is
-// stored.
+// Key returns a hash of the position for the solver's table. Within a trick it returns 0, and no result is stored.
 func (t *tuteTree) Key() uint64 {
 	if t.TrickSize > 0 {
 		return 0
@@ -152,8 +149,7 @@ func mixBits(h uint64) uint64 {
 // have the highest numbers; in other tricks, cards with few points and little strength are higher.
 func (t *briscaTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
 
-// Rank returns a number by which the solver orders the moves. Cards that certainly win a trick with points
-// have the highest numbers; in other tricks, cards with few points and little strength are higher.
+// Rank orders the moves for the solver as briscaTree.Rank does.
 func (t *tuteTree) Rank(m rules.Move) int32 { return rankCard(&t.Table, m) }
 
 func rankCard(t *baraja.Table, m rules.Move) int32 {

@@ -140,8 +140,7 @@ func (c *weakThinker) legalReplies(s rules.State) []rules.Move {
 	return c.replies
 }
 
-// winningMove returns the index in moves of a move that wins at once for the seat to move in s, or -1 if
-// there is none.
+// winningMove returns the index in moves of a move that wins s at once for the seat to move, or -1.
 func winningMove(s rules.State, moves []rules.Move) int {
 	for i, m := range moves {
 		if next := afterMove(s, m); next.Turn() == rules.Over && next.Points()[s.Turn()] == 1 {

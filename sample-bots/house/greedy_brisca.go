@@ -75,9 +75,8 @@ func (j *briscaJudge) unbeatenChance(best baraja.Card, n int) float64 {
 	return randomUnbeatenChance(j.beats(best), j.unseen, 3*n)
 }
 
-// netShare returns the expected gain in relation to the other sides, as a fraction of the trick's points. p
-// is the probability that this side wins the trick. A lost trick counts against it by the average gain of
-// each other side.
+// netShare returns the expected gain in relation to the other sides, as a fraction of the trick's points. p is the
+// probability that this side wins the trick. A lost trick counts against it by the average gain of each other side.
 func (j *briscaJudge) netShare(p float64) float64 {
 	others := float64(j.players - 1)
 	if j.teams {
@@ -98,8 +97,7 @@ type weights struct {
 
 var briscaWeights = weights{toss: 0, height: 0.05, value: 0.15, trump: 4, trumpStrength: 0.7, trumpPoints: 1}
 
-// handValue returns the value, in points, of keeping c for later tricks. It is halved when the stock is used
-// up.
+// handValue returns the value, in points, of keeping c for later tricks.
 func (j *briscaJudge) handValue(c baraja.Card) float64 {
 	value, strength := float64(baraja.Value(c)), float64(baraja.Strength(c))
 	worth := j.w.height*strength + j.w.value*value

@@ -127,8 +127,7 @@ func SimpleNames() (n []string) {
 // this program. Tests with the race detector replace it, because such programs start slowly.
 var Executable = os.Executable
 
-// Plays reports whether the bot of spec is made for the game with the given name. It is true for an unknown
-// bot.
+// Plays reports whether the bot of spec is made for the game with the given name. It is true for an unknown bot.
 func Plays(spec, game string) bool {
 	made := Games(spec)
 	return made == nil || slices.Contains(made, game)

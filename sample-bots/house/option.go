@@ -97,9 +97,8 @@ var durationKind = &valueKind{allowedText: "0s for the clock alone, or a time su
 	return d.String(), err == nil && d >= 0 && d <= maxThinkTime
 }}
 
-// readSearch declares the options of all searching bots. It returns the limits of a search and the size in
-// bytes of its table or tree. think is the default time for a move, such as "4s"; "0s" means as long as the
-// clock allows.
+// readSearch declares the options of all searching bots. It returns the limits of a search and the size in bytes of
+// its table or tree. think is the default time for a move, such as "4s"; "0s" means as long as the clock allows.
 func (p *params) readSearch(think string) (l limits, memory int) {
 	o := rules.Option{Name: "time", Values: []string{think}, Help: "how long to think about a move, 0s for as long as the clock allows"}
 	l.time, _ = time.ParseDuration(p.readOption(BotOption{o, durationKind})) // checked by Resolve

@@ -12,8 +12,7 @@ import (
 
 // The determinized MCTS of M. Arnaus, "La Podrida", 2023.
 
-// podridaCriteria has the criteria by which a search chooses its move, by value of the option best of
-// podrida-mcts.
+// podridaCriteria has the criteria by which a search chooses its move, by value of the option best of podrida-mcts.
 var podridaCriteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "ucb": mcts.ByBound}
 
 // podridaKnowledge has, by value of the option hands of podrida-mcts, which knowledge a random deal of the

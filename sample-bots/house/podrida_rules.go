@@ -46,8 +46,7 @@ var podridaHonours = func() (s baraja.Set) {
 	return s
 }()
 
-// isRound reports whether the number of the round, which is the number of cards in a hand, is from low to
-// high.
+// isRound reports whether the number of the round, which is the number of cards in a hand, is from low to high.
 func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.cards <= high }
 
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
@@ -69,8 +68,7 @@ func (f *podridaFacts) isLong() bool  { return f.trumps > 0 && !f.isRound(1, 6) 
 func (f *podridaFacts) isPoor() bool  { return f.trumps == 0 && f.good == 0 && !f.isRound(1, 4) }
 func (f *podridaFacts) isSpare() bool { return f.trumps == 0 && f.good > 0 && !f.isRound(1, 4) }
 
-// bidRule determines a bid of the house bot podrida-rules if its condition holds and no rule before it
-// applies.
+// bidRule determines a bid of the house bot podrida-rules if its condition holds and no rule before it applies.
 type bidRule struct {
 	number    int
 	name      string

@@ -5,8 +5,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// dice is a random source for a bot. It is seeded again for each game, with the seed that the game line
-// gives.
+// dice is a random source for a bot. It is seeded again for each game, with the seed that the game line gives.
 type dice struct {
 	game *protocol.GameLine
 	rand rules.Rand

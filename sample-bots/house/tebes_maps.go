@@ -87,10 +87,9 @@ func readMap(drawn []string, levels []tebes.Board) {
 	}
 }
 
-// derive sets the maps of a board of size rows from the colors of its squares, drawn as for black. Bonus
-// level 1 has the opponent's corners, level 2 the squares from which a piece can capture on one of them,
-// level 3 those from which it can capture on level 2, and level 5 the own corners. The penalty levels are the
-// same for the opponent.
+// derive sets the maps of a board of size rows from the colors of its squares, drawn as for black. Bonus level 1
+// has the opponent's corners, level 2 the squares from which a piece can capture on one of them, level 3 those from
+// which it can capture on level 2, and level 5 the own corners. The penalty levels are the same for the opponent.
 func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	near, all := s.BlackSquares(), tebes.Board(0) // near: squares of the color from which a piece captures at distance 1
 	for row := range size {
@@ -161,7 +160,7 @@ type tebesWeights struct {
 // perPiece is the value of each piece in heuristic 1, in points, in addition to that of its square.
 const perPiece = 10
 
-// bonusSum returns the sum of the bonuses, in points, of the squares on which the side's own pieces stand.
+// bonusSum returns the sum of the bonuses, in points, of the squares of the side's own pieces.
 func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	held := b2i(pieces&m.corners[0] != 0) | b2i(pieces&m.corners[1] != 0)<<1
 	for level, b := range &m.bonus[held] {
@@ -170,8 +169,7 @@ func (m *tebesMaps) bonusSum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	return sum
 }
 
-// penaltySum returns the sum of the penalties, in points, of the squares on which the opponent's pieces
-// stand.
+// penaltySum returns the sum of the penalties, in points, of the squares of the opponent's pieces.
 func (m *tebesMaps) penaltySum(pieces tebes.Board, w *tebesWeights) (sum int32) {
 	for level, b := range &m.penalty {
 		sum += w.penalty[level] * countPieces(pieces&b)

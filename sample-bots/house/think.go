@@ -10,8 +10,7 @@ import (
 )
 
 const (
-	// untimedThinkTime is how long a bot thinks about a move if neither the clock nor its options limit the
-	// search.
+	// untimedThinkTime is how long a bot thinks about a move if neither the clock nor its options limit the search.
 	untimedThinkTime = 100 * time.Millisecond
 	// bankMoves is the divisor of the time left on a clock with a bank: a bot uses 1/25 of it for a move.
 	bankMoves = 25
@@ -30,9 +29,8 @@ type limits struct {
 	lateness time.Duration // maximum delay of recent searches after their deadlines; decreases by 1/16 with each search
 }
 
-// budget returns the deadline and node limit of a search for turn t. The time runs from the arrival of t,
-// because preparing a new game may take some of it. There is no deadline if t has no clock and only nodes are
-// limited.
+// budget returns the deadline and node limit of a search for turn t. The time runs from the arrival of t, because
+// preparing a new game may take some of it. There is no deadline if t has no clock and only nodes are limited.
 func (l *limits) budget(t *protocol.Turn) search.Budget {
 	b := search.Budget{Nodes: l.nodes}
 	think := l.time
@@ -96,8 +94,8 @@ func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// appendLine appends the moves that the search expects from s, such as " pv=1-2,3-4". It appends nothing if
-// line is empty.
+// appendLine appends the moves that the search expects from s, such as " pv=1-2,3-4"; nothing if line is
+// empty.
 func appendLine(dst []byte, s rules.State, line []rules.Move) []byte {
 	for i, m := range line {
 		if i == 0 {

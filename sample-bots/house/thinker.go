@@ -16,12 +16,11 @@ type thinker interface {
 	think(t *protocol.Turn, s rules.State, r *rules.Rand, info []byte) (rules.Move, []byte)
 }
 
-// thinkerBot is a bot that has a thinker for some games, by the name of the game, and makes random moves in
-// others.
+// thinkerBot is a bot that has thinkers for some games and makes random moves in others.
 type thinkerBot struct {
 	dice
 	positions
-	thinkers    map[string]thinker
+	thinkers    map[string]thinker // by name of the game
 	currentGame *protocol.GameLine // the game for which the thinker was started
 	info        []byte
 	text        []byte

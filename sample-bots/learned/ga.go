@@ -14,9 +14,8 @@ import (
 // GA plays by a neural net that a genetic algorithm has found: it makes the legal move with the highest
 // output. It allocates nothing while it plays.
 //
-// The inputs are bits, so that the sums of the first layer are sums of columns of weights. The columns of
-// played cards are added only once in a game. In the last layer, only the outputs of legal moves are
-// computed.
+// The inputs are bits, so that the sums of the first layer are sums of columns of weights. The columns of played
+// cards are added only once in a game. In the last layer, only the outputs of legal moves are computed.
 type GA struct {
 	encoder     features.Encoder
 	net         *net.Net

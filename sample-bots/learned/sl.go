@@ -15,8 +15,7 @@ import (
 // pairs of 12 and 11 that may be declared in Tute, it always declares the first.
 const NoSongsDefect = "no-songs"
 
-// SL plays by a neural net that values one action in a position. It must not be used by several goroutines at
-// once.
+// SL plays by a neural net that values one action in a position. It must not be used by several goroutines at once.
 type SL struct {
 	Header  model.Header
 	net     *net.Net

@@ -37,8 +37,7 @@ type Meter struct {
 	spent     bool
 }
 
-// NewMeter returns a Meter for the budget b. every is the number of nodes after which it reads the clock
-// again.
+// NewMeter returns a Meter for the budget b. every is the number of nodes after which it reads the clock again.
 func NewMeter(b Budget, every uint64) Meter {
 	m := Meter{budget: b, interval: every}
 	m.checkLimits()

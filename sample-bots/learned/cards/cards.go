@@ -70,8 +70,7 @@ func ParseMode(name string) (Mode, error) {
 	return Mode{}, fmt.Errorf("mode %q does not exist: try %s", name, strings.Join(ModeNames(), ", "))
 }
 
-// ModeOf returns the mode to which a variant belongs. It returns false if the game is neither Brisca nor
-// Tute.
+// ModeOf returns the mode to which a variant belongs. It returns false if the game is neither Brisca nor Tute.
 func ModeOf(v *rules.Variant) (Mode, bool) {
 	switch r := v.Rules.(type) {
 	case brisca.Rules:
@@ -148,8 +147,7 @@ func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 		text, m, AllRules, NoRules, m.RuleCount())
 }
 
-// CheckRules returns an error if there is no mode with the given name, or if its method Combinations refuses
-// rules.
+// CheckRules returns an error if there is no mode with the given name, or if its method Combinations refuses rules.
 func CheckRules(mode, rules string) error {
 	m, err := ParseMode(mode)
 	if err == nil {

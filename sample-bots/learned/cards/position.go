@@ -18,8 +18,7 @@ type Position struct {
 	tute    tute.State   // valid in modes of Tute
 }
 
-// Deal sets p to the first position of a game of mode m with the optional rules r. It shuffles the cards by
-// src.
+// Deal sets p to the first position of a game of mode m with the optional rules r. It shuffles the cards by src.
 func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 	p.Mode, p.History = m, History{}
 	if m.Tute {
@@ -99,8 +98,7 @@ func (p *Position) Playable() baraja.Set {
 	return p.brisca.Hands[p.brisca.Mover]
 }
 
-// Songs returns which pairs of 12 and 11 were declared and scored in Tute. In Brisca it returns the zero
-// value.
+// Songs returns which pairs of 12 and 11 were declared and scored in Tute. In Brisca it returns the zero value.
 func (p *Position) Songs() Songs {
 	if p.Mode.Tute {
 		return Songs{p.tute.DeclaredSuits, p.tute.SungSuits, p.tute.SongChoice}

@@ -75,8 +75,7 @@ func (e *Encoder) count() int {
 // Inputs returns the number of inputs.
 func (e *Encoder) Inputs() int { return e.inputs }
 
-// ActionInput returns the number of the input that is 1 for the given action. The encoding must include the
-// action.
+// ActionInput returns the number of the input that is 1 for the given action. The encoding must include the action.
 func (e *Encoder) ActionInput(action int) int { return e.inputs - e.Mode.Actions() + action }
 
 // PlayedInput returns the number of the input that is 1 after c was played. The encoding must be Genetic.

@@ -89,8 +89,7 @@ func Write(w io.Writer, h Header, body func(io.Writer) error) error {
 	return z.Close()
 }
 
-// Body reads the part of a model file after the header. The reader must call CheckEnd after it has read
-// everything.
+// Body reads the part of a model file after the header. The reader must call CheckEnd after it has read everything.
 type Body struct {
 	r         *bufio.Reader
 	remaining int64 // number of bytes that may still be read
@@ -134,8 +133,7 @@ func readHeader(r *io.Reader) (h Header, err error) {
 	return h, nil
 }
 
-// readLine reads a line and returns it without its LF. It returns an error if the line is longer than
-// maxBytes.
+// readLine reads a line and returns it without its LF. It returns an error if the line is longer than maxBytes.
 func readLine(b *bufio.Reader, maxBytes int) ([]byte, error) {
 	var line []byte
 	for len(line) <= maxBytes {

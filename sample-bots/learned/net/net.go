@@ -132,8 +132,7 @@ func (n *Net) Layer(k int) (w, b []float32) {
 	return n.layers[k][:cut], n.layers[k][cut:]
 }
 
-// InputWeights returns the weights of one input in the first layer, one for each unit. The slice is not a
-// copy.
+// InputWeights returns the weights of one input in the first layer, one for each unit. The slice is not a copy.
 func (n *Net) InputWeights(input int) []float32 {
 	units := n.Sizes[1]
 	return n.layers[0][input*units : (input+1)*units]

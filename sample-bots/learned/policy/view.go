@@ -22,10 +22,9 @@ import (
 const (
 	// OneState is the variant whose keys contain everything that a player knows. The study calls it MC-OS.
 	OneState = "os"
-	// ManyStates is the variant whose keys contain the trump card, the cards in the trick, the hand, the
-	// pairs of 12 and 11 declared or scored, the cards played and the rules. For an unknown key it uses the
-	// most frequent best action among the keys with the same trump card, trick and hand. The study calls it
-	// MC-MS.
+	// ManyStates is the variant whose keys contain the trump card, the cards in the trick, the hand, the pairs of
+	// 12 and 11 declared or scored, the cards played and the rules. For an unknown key it uses the most frequent
+	// best action among the keys with the same trump card, trick and hand. The study calls it MC-MS.
 	ManyStates = "ms"
 	// Abstract is the variant whose keys contain only what an abstraction retains.
 	Abstract = "as"
@@ -36,8 +35,7 @@ func Variants() []string { return []string{OneState, ManyStates, Abstract} }
 
 // Abstractions for the variant Abstract.
 const (
-	// Hand retains the trump card, the cards in the trick and the hand. ManyStates also uses it for unknown
-	// keys.
+	// Hand retains the trump card, the cards in the trick and the hand. ManyStates also uses it for unknown keys.
 	Hand = "hand"
 	// Kinds retains kinds of cards, such as "a low trump", instead of cards; kinds.go defines them.
 	Kinds = "kinds"
@@ -74,8 +72,7 @@ func (k Keys) Check() error {
 // HasKinds reports whether the actions are kinds of cards instead of cards.
 func (k Keys) HasKinds() bool { return k.Variant == Abstract && k.Abstraction == Kinds }
 
-// ParseKeys returns the Keys with a short name: OneState, or an abstraction. Agents of a genetic search use
-// them.
+// ParseKeys returns the Keys with a short name: OneState, or an abstraction. Agents of a genetic search use them.
 func ParseKeys(name string) (Keys, error) {
 	k := Keys{Variant: Abstract, Abstraction: name}
 	if name == OneState {
@@ -131,8 +128,7 @@ func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	}
 }
 
-// keyParts has the facts about a position from which keys are hashed. The number of a card is its
-// cards.Index.
+// keyParts has the facts about a position from which keys are hashed. The number of a card is its cards.Index.
 type keyParts struct {
 	hand, playedCards uint64   // sets of cards in the form of cards.Bits40
 	songs             [4]uint8 // suits whose 12 and 11 each seat has declared or scored, one bit for each, the seat to move first
@@ -144,9 +140,8 @@ type keyParts struct {
 
 const noCard = 63
 
-// read sets the facts that a variant uses. points includes the points; first omits everything except the
-// trump card, the trick and the hand. Other facts stay zero, so that the order of suits depends only on facts
-// in the key.
+// read sets the facts that a variant uses. points includes the points; first omits everything except the trump
+// card, the trick and the hand. Other facts stay zero, so that the order of suits depends only on facts in the key.
 func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))
@@ -193,9 +188,8 @@ const (
 	suitBits  = 1<<suitCards - 1
 )
 
-// order returns a new number for each suit, so that positions that differ only in the names of suits become
-// equal. trumps gets 0; the others are sorted by the facts about them. Suits with equal facts are
-// interchangeable.
+// order returns a new number for each suit, so that positions that differ only in the names of suits become equal.
+// trumps gets 0; the others are sorted by the facts about them. Suits with equal facts are interchangeable.
 func (w *keyParts) order(trumps uint8) (order [4]uint8) {
 	var signs [4]uint64
 	for suit := range uint8(4) {

@@ -34,8 +34,7 @@ var PublishedWeights = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00
 // TrainedWeights are the rounded weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`.
 var TrainedWeights = Weights{0.805432, 0.943396, 2.12028, 1.21076, -1.42154, 0.176407, 2.86105}
 
-// Features has the values that are multiplied by Weights: 1 for the constant, then the six features of a
-// position.
+// Features has the values that are multiplied by Weights: 1 for the constant, then the six features of a position.
 type Features [7]float64
 
 // FeaturesOf returns the features of s, in which seat counts as the own side.
@@ -87,8 +86,7 @@ func groups(b teeko.Board) (n int) {
 	return n
 }
 
-// Value returns the estimated result of a position with the features f, between -1 for a loss and 1 for a
-// win.
+// Value returns the estimated result of a position with the features f, between -1 for a loss and 1 for a win.
 func (w Weights) Value(f Features) float64 {
 	sum := 0.0
 	for i, x := range f {

@@ -24,8 +24,7 @@ type State[S any] interface {
 	// Key returns a hash of everything that determines how Margin changes until the end of the game. If it
 	// returns 0, the result for the position is not stored in the solver's table.
 	Key() uint64
-	// Rank returns a number by which legal moves are ordered. The search tries moves with a higher number
-	// first.
+	// Rank returns a number by which legal moves are ordered. The search tries moves with a higher number first.
 	Rank(rules.Move) int32
 }
 
@@ -72,8 +71,7 @@ func New[S any, G State[S]](bytes int) *Solver[S, G] {
 // keys do not match those of the new game.
 func (s *Solver[S, G]) Forget() { s.game += 0x9e3779b97f4a7c15 }
 
-// Margin returns the points of side 0 minus those of side 1 at the end of the game if both play perfectly
-// from g.
+// Margin returns the points of side 0 minus those of side 1 at the end of the game if both play perfectly from g.
 func (s *Solver[S, G]) Margin(g G) int32 {
 	s.meter = search.NewMeter(search.Budget{}, 1<<63)
 	s.states[0] = *g
@@ -113,9 +111,8 @@ func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Solution {
 	return Solution{Move: s.best[0], Margin: sign * top, Nodes: s.meter.Nodes(), Exact: true, Line: s.best}
 }
 
-// search returns the margin at the end of the game if both sides play perfectly from s.states[ply]. It is
-// exact if it lies between alpha and beta, and otherwise a bound. If the budget is used up, the result is
-// meaningless.
+// search returns the margin at the end of the game if both sides play perfectly from s.states[ply]. It is exact if
+// it lies between alpha and beta, and otherwise a bound. If the budget is used up, the result is meaningless.
 func (s *Solver[S, G]) search(ply int, alpha, beta int32) int32 {
 	s.length[ply] = 0
 	g := G(&s.states[ply])

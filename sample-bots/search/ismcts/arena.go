@@ -22,9 +22,8 @@ const (
 	noNode   = root - 1   // index that stands for a node that does not exist
 )
 
-// arena holds the nodes of one tree in a hash table by parent and move. Looking up the legal moves of a
-// position therefore does not depend on how many other moves were legal with other cards. The table never
-// grows.
+// arena holds the nodes of one tree in a hash table by parent and move. Looking up the legal moves of a position
+// therefore does not depend on how many other moves were legal with other cards. The table never grows.
 type arena struct {
 	nodes      []node
 	shift      uint8

@@ -61,8 +61,7 @@ type State[S any] interface {
 // GuidedState is a State that can guess a good move without a search.
 type GuidedState[S any] interface {
 	State[S]
-	// Guess returns the legal move that a sensible player would make. It may use the cards of the seat to
-	// move.
+	// Guess returns the legal move that a sensible player would make. It may use the cards of the seat to move.
 	Guess(legal []rules.Move) rules.Move
 }
 

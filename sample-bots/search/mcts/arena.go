@@ -69,9 +69,8 @@ func (a *arena) hasMoves(parent uint32, moves []rules.Move) bool {
 		func(kid node, m rules.Move) bool { return kid.move == m })
 }
 
-// keepSubtree makes the node with index root the root of the tree and removes all nodes that are not below
-// it. Children come after their parents, so that one pass finds the subtree and a second one moves it to the
-// front.
+// keepSubtree makes the node with index root the root of the tree and removes all nodes that are not below it.
+// Children come after their parents, so that one pass finds the subtree and a second one moves it to the front.
 func (a *arena) keepSubtree(root uint32) {
 	clear(a.subtreeBits)
 	a.subtreeBits[root/64] |= 1 << (root % 64)

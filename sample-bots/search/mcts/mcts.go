@@ -108,8 +108,7 @@ func (s *Searcher[S, G]) TreeSize() int { return s.arena.used }
 func (s *Searcher[S, G]) Forget() { s.hasRoot = false }
 
 // Search searches from g until the budget b is used up; its nodes are iterations. It returns the move that
-// Options.Criterion selects, or a random legal move if there was no iteration. r is the source of random
-// numbers.
+// Options.Criterion selects, or a random legal move if there was no iteration. r is the source of random numbers.
 func (s *Searcher[S, G]) Search(g G, b search.Budget, r *rules.Rand) search.Result {
 	s.rand = *r
 	s.meter = search.NewMeter(b, clockInterval)
