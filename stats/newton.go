@@ -18,7 +18,7 @@ type model struct {
 	gradient    []float64 // this and the following have an element for each bot
 	diagonal    []float64
 	step, trial []float64
-	res, dir    []float64 // conjugate gradients
+	res, dir    []float64 // memory for the conjugate gradients
 	image, z    []float64
 }
 

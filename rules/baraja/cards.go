@@ -64,7 +64,7 @@ func Parse(text string) (Card, error) {
 	return NoCard, fmt.Errorf("%q is not a card: write rank and suit, as in 12c", text)
 }
 
-// parse is Parse, but returns NoCard instead of an error.
+// parse is Parse, but returns NoCard if text is not a card.
 func parse[T string | []byte](text T) Card {
 	last := len(text) - 1
 	if last < 1 || last > 2 || text[0] == '0' {

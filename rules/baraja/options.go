@@ -22,11 +22,11 @@ func TableOptions() []rules.Option {
 // TableRules has the values of the options of TableOptions. It is comparable.
 type TableRules struct {
 	Players   uint8 // 2 to 4
-	Teams     bool  // only with four players
+	Teams     bool  // two against two; only with four players
 	Exchange  bool
 	Last10    bool
 	BlackHand bool
-	Hunt3     bool // only with two players
+	Hunt3     bool // capturing the 3 of trumps with the 1 wins at once; only with two players
 }
 
 const (

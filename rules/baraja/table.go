@@ -24,7 +24,7 @@ const (
 type Table struct {
 	Hands      [TableSeats]Set   // by seat
 	KnownCards [TableSeats]Set   // by seat: the cards that all seats know to be in the hand
-	Pack       [TableCards]Card  // the cards played and the stock, see above
+	Pack       [TableCards]Card  // the cards played, from the front, and those to be drawn, at the back
 	Points     [TableSeats]int16 // by seat
 	Plies      uint16            // number of moves made
 

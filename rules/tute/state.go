@@ -43,7 +43,7 @@ func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	s.dealPack()
 }
 
-// dealPack deals the cards of s.Pack in their order and begins the first trick.
+// dealPack deals s.Pack in order and begins the first trick.
 func (s *State) dealPack() {
 	s.Table.Deal(int(s.rules.Players), handCards)
 	s.beginTrick(nil)

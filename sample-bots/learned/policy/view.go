@@ -54,8 +54,8 @@ type Keys struct {
 	Alike bool `json:"alike,omitempty"`
 }
 
-// Check returns an error if the variant or the abstraction does not exist, or if the variant does not use
-// abstractions.
+// Check returns an error if the variant or the abstraction does not exist, or if there is an abstraction
+// although the variant does not use one.
 func (k Keys) Check() error {
 	if !slices.Contains(Variants(), k.Variant) {
 		return fmt.Errorf("variant %q does not exist: try %s", k.Variant, strings.Join(Variants(), ", "))
