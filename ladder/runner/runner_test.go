@@ -124,7 +124,7 @@ func TestStop(t *testing.T) {
 // unreadableMatches is a store that cannot read the running matches.
 type unreadableMatches struct{ Matches }
 
-func (unreadableMatches) Running(context.Context) ([]store.RunningAttempt, error) {
+func (unreadableMatches) ListRunning(context.Context) ([]store.RunningAttempt, error) {
 	return nil, errors.New("the disk is broken")
 }
 

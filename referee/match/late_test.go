@@ -356,7 +356,7 @@ func TestClocksBusyIsSaid(t *testing.T) {
 // slowWaker is the connection of a bot that takes long to resume.
 type slowWaker struct{ *talker }
 
-func (c slowWaker) Begin(time.Time, time.Duration) error {
+func (c slowWaker) BeginTurn(time.Time, time.Duration) error {
 	time.Sleep(20 * time.Millisecond)
 	return nil
 }
