@@ -30,7 +30,7 @@ type Opening struct {
 // OpeningOf returns an opening of which only the number of plies is known.
 func OpeningOf(plies int) Opening { return Opening{plies: uint8(plies)} }
 
-// Plies returns the number of plies.
+// Plies returns the number of moves in the opening.
 func (o *Opening) Plies() int { return int(o.plies) }
 
 // Log adds an event with the length of the opening to log. Then it calls play for each move of the opening;

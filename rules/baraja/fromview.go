@@ -107,7 +107,6 @@ func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	}
 }
 
-// handSize returns the number of cards that a seat must hold now, given the cards played and drawn.
 func (t *Table) handSize(seat int) int {
 	tricks := int(t.PlayedCount-t.TrickSize) / int(t.Players)
 	size := int(t.NextDraw)/int(t.Players) - tricks

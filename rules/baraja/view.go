@@ -67,7 +67,6 @@ func (t *Table) leaders(dst []byte) []byte {
 	return dst
 }
 
-// separator returns the text before item i of a list: key before the first item, and sep before the others.
 func separator(i int, key, sep string) string {
 	if i == 0 {
 		return key

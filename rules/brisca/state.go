@@ -27,7 +27,6 @@ func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	s.dealPack()
 }
 
-// dealPack deals the cards of s.Pack in their order.
 func (s *State) dealPack() {
 	s.Table.Deal(int(s.rules.Players), handCards)
 	s.checkBlackHand(nil)

@@ -99,7 +99,6 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	*src = s.stream
 }
 
-// next returns the seat that follows seat around the table.
 func (s *State) next(seat int8) int8 {
 	if seat++; seat == int8(s.rules.Players) {
 		return 0

@@ -94,7 +94,6 @@ func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 	return checkAllocs(v, number)
 }
 
-// seedOf returns a seed that differs for each n.
 func seedOf(n uint64) rules.Seed { return rules.Seed{}.Derive(fmt.Sprint("rulestest ", n)) }
 
 // deal returns the first position of a game that n seeds. It uses the SHA-256 stream for even n and the fast

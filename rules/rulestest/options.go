@@ -74,7 +74,6 @@ func checkRefusals(g *rules.Game, o rules.Option) error {
 	return nil
 }
 
-// checkDefaults returns an error unless all options have their defaults when none is given.
 func checkDefaults(g *rules.Game) error {
 	v, err := g.Resolve(nil)
 	if err != nil {

@@ -43,7 +43,6 @@ func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	s.dealPack()
 }
 
-// dealPack deals s.Pack in order and begins the first trick.
 func (s *State) dealPack() {
 	s.Table.Deal(int(s.rules.Players), handCards)
 	s.beginTrick(nil)

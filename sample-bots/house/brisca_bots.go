@@ -48,8 +48,7 @@ func newBriscaPlayer(a *briscaAgent) Player {
 	return &thinkerBot{thinkers: map[string]thinker{"brisca": a}}
 }
 
-// newBriscaEnding returns an exact solver for the last tricks of Brisca. It has no table of positions,
-// because a table is slower than searching the few positions again.
+// newBriscaEnding returns an exact solver without a table, which would be slower for so few positions.
 func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }

@@ -87,7 +87,6 @@ func (d *cardsThinker[S, G]) think(t *protocol.Turn, s rules.State, r *rules.Ran
 	return found.Move, appendFound(info, s, found)
 }
 
-// halveTime returns b with half of the time that remains until its deadline.
 func halveTime(b search.Budget) search.Budget {
 	if !b.Deadline.IsZero() {
 		b.Deadline = b.Deadline.Add(-time.Until(b.Deadline) / 2)

@@ -69,12 +69,10 @@ func duelScore(mine, theirs int) float32 {
 // of the last trick.
 const maxPoints = 240
 
-// Scores sets the score of each seat, from 0 to 1. The game must be over.
 func (t *briscaTree) Scores(scores *[rules.MaxSeats]float32) {
 	tableScores(&t.Table, t.Rules().Teams, scores)
 }
 
-// Scores sets the score of each seat, from 0 to 1. The game must be over.
 func (t *tuteTree) Scores(scores *[rules.MaxSeats]float32) {
 	tableScores(&t.Table, t.Rules().Teams, scores)
 }
@@ -111,7 +109,6 @@ func (t *tuteTree) isConsistent() bool {
 // Margin returns the points of seat 0 minus those of seat 1.
 func (t *briscaTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
-// Margin returns the points of seat 0 minus those of seat 1.
 func (t *tuteTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
 // Key returns 0, which means that the solver stores no result for the position. In the few last positions of

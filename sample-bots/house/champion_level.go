@@ -14,7 +14,6 @@ import (
 // faster.
 const topLevel = 8
 
-// levelName is the name of the option of the house bot champion that sets the level.
 const levelName = "level"
 
 // ChampionLevel is an opponent for people: the champion or a weaker form of it.

@@ -211,8 +211,7 @@ func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	return settings, nil
 }
 
-// tryOptions returns the end of an error message: a list of the bot's options with their defaults and allowed
-// values.
+// tryOptions returns the end of an error message: the bot's options with their allowed values.
 func (b Bot) tryOptions(options []BotOption) string {
 	if len(options) == 0 {
 		return b.Name + " has no options"

@@ -68,7 +68,6 @@ type learner struct {
 	legal  [rules.MaxMoves]rules.Move
 }
 
-// newLearned returns the constructor of the house bot that plays by models of the given kind.
 func newLearned(kind string) func(*params) Player {
 	return func(p *params) Player {
 		l := &learner{kind: kind, path: p.readOption(modelOption(kind)), agents: map[cards.Mode]*learned.Agent{}}

@@ -38,7 +38,6 @@ func newPodridaFacts(s *podrida.State, seat int) podridaFacts {
 	return f
 }
 
-// podridaHonours is the set of all aces and kings.
 var podridaHonours = func() (s baraja.Set) {
 	for suit := range baraja.Suit(4) {
 		s = s.With(baraja.CardOf(1, suit)).With(baraja.CardOf(12, suit))
@@ -46,7 +45,6 @@ var podridaHonours = func() (s baraja.Set) {
 	return s
 }()
 
-// isRound reports whether the number of the round, which is the number of cards in a hand, is from low to high.
 func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.cards <= high }
 
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }

@@ -93,7 +93,6 @@ func (p *podridaRound) cardForce(c baraja.Card, hand baraja.Set, own int) float3
 	return p.force[1][higher%baraja.Ranks] * p.plainFactor[own%(baraja.Ranks+1)]
 }
 
-// expectedTricks returns how many tricks a hand is expected to win.
 func (p *podridaRound) expectedTricks(hand baraja.Set) float32 {
 	mine := float32(0)
 	for suit := range baraja.Suit(4) {
@@ -162,7 +161,6 @@ func (w *podridaWorld) playoutBid() int {
 	return n + 1
 }
 
-// playoutCard returns the card that the seat to move plays in a simulated game.
 func (w *podridaWorld) playoutCard(r *rules.Rand) baraja.Card {
 	may := w.Playable()
 	n := bits.OnesCount64(uint64(may))

@@ -27,7 +27,6 @@ func (d *dice) randomAnswer(t *protocol.Turn) protocol.Answer {
 
 var randomInfo = []byte("play=random")
 
-// randomPlayer plays a random legal move. All moves are equally likely.
 type randomPlayer struct{ dice }
 
 func newRandom(*params) Player { return &randomPlayer{} }
@@ -36,7 +35,6 @@ func (r *randomPlayer) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.Token(r.randFor(t).Below(t.Moves.Len()))}
 }
 
-// firstPlayer plays the first legal move.
 type firstPlayer struct{}
 
 func newFirst(*params) Player { return firstPlayer{} }

@@ -134,7 +134,6 @@ func attackers(targets, near tebes.Board, size, forward int) (from tebes.Board) 
 	return from &^ targets
 }
 
-// flip turns the maps upside down, from those of black to those of white.
 func (m *tebesMaps) flip(s *tebes.State) {
 	for held := range m.bonus {
 		for level, b := range m.bonus[held] {

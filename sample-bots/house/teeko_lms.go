@@ -26,7 +26,6 @@ var lmsOption = BotOption{rules.Option{Name: "weights", Values: []string{"traine
 		return w.String(), err == nil
 	}}}
 
-// lmsThinker plays Teeko: it makes the move whose position has the highest value, a weighted sum of features.
 type lmsThinker struct{ weights teekolms.Weights }
 
 func newTeekoLMS(p *params) Player {

@@ -62,7 +62,6 @@ func (m *Meter) Nodes() uint64 { return m.nodes }
 // IsSpent reports whether NewMeter or Count has found the budget used up.
 func (m *Meter) IsSpent() bool { return m.spent }
 
-// checkLimits compares the node count and the clock with the budget, and sets when to do so again.
 func (m *Meter) checkLimits() {
 	m.nextCheck = m.nodes + m.interval
 	if n := m.budget.Nodes; n > 0 {

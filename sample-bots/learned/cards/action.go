@@ -24,7 +24,6 @@ func (m Mode) Actions() int {
 	return SingAction
 }
 
-// indexes has, by card, its index in the unshuffled pack of 40.
 var indexes = func() (table [64]uint8) {
 	for i, c := range baraja.Pack40 {
 		table[c] = uint8(i)

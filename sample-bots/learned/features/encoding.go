@@ -131,7 +131,6 @@ func (a *adder) addNumber(x float32) {
 	a.next++
 }
 
-// addOneHot adds a part of n inputs, of which input i is 1 and the others are 0.
 func (a *adder) addOneHot(i, n int) {
 	a.s.Add(a.next+i, 1)
 	a.next += n

@@ -136,7 +136,6 @@ func winningCards(t *baraja.Table, seat int) (cards baraja.Set) {
 	return cards
 }
 
-// suitSetCount is the number of different sets of cards of one suit.
 const suitSetCount = 1 << ranks
 
 // strengthBits converts a set of cards of one suit from the order of cards.Bits40 to the order of strength:
@@ -180,7 +179,6 @@ type lister struct {
 	places Places
 }
 
-// addOneHot adds a part of n inputs, of which input i is 1.
 func (a *lister) addOneHot(i, n int) {
 	a.ones = append(a.ones, uint16(a.next+i))
 	a.next += n

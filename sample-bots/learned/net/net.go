@@ -291,7 +291,6 @@ func relu(x []float32) {
 	}
 }
 
-// axpy adds a*x to y, element by element.
 func axpy(a float32, x, y []float32) { kernel.Saxpy(len(x), a, x, 1, y, 1) }
 
 // Describe sets the fields of the model header h that describe the net: Layers and Output.

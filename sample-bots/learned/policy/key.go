@@ -74,7 +74,6 @@ func ActionAt(legal uint64, place uint8) uint8 {
 // PlaceCount is the number of values of ActionAt's argument place.
 const PlaceCount = 128
 
-// nth returns the action with index n, from 0, among those in set.
 func nth(set uint64, n int) uint8 {
 	for ; n > 0; n-- {
 		set &= set - 1

@@ -47,7 +47,6 @@ func widthOf(states int) int {
 	return width
 }
 
-// highBytes returns the width highest bytes of rest, the low bits of a key.
 func highBytes(rest uint64, width int) uint64 { return rest >> (RestBits - 8*width) }
 
 // Best implements Memory. It returns the best legal action in the state with the key k. known is false if the

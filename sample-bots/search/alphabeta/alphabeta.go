@@ -266,7 +266,6 @@ func scoreFromTable(v int32, ply int) int32 {
 	return v
 }
 
-// updateLine sets the line of expected moves from a ply on: m, followed by the line of the next ply.
 func (s *Searcher[P, G]) updateLine(ply int, m rules.Move) {
 	s.line[ply][0] = m
 	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])

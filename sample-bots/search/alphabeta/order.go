@@ -30,7 +30,6 @@ func (s *Searcher[P, G]) rankMoves(g G, ply, n int, known rules.Move, isKnown bo
 	}
 }
 
-// pick swaps the move of the highest rank, among the moves i to n-1 of a ply, to index i and returns it.
 func (s *Searcher[P, G]) pick(ply, i, n int) rules.Move {
 	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }

@@ -177,12 +177,10 @@ func (s *Solver[S, G]) rankMoves(ply int) int {
 	return n
 }
 
-// pick swaps the move of the highest rank, among the moves i to n-1 of a ply, to index i and returns it.
 func (s *Solver[S, G]) pick(ply, i, n int) rules.Move {
 	return search.Pick(s.moves[ply][:n], s.ranks[ply][:n], i)
 }
 
-// updateLine sets the line of expected moves from a ply on: m, followed by the line of the next ply.
 func (s *Solver[S, G]) updateLine(ply int, m rules.Move) {
 	s.line[ply][0] = m
 	n := copy(s.line[ply][1:], s.line[ply+1][:s.length[ply+1]])

@@ -103,7 +103,6 @@ func (a *arena) keepSubtree(root uint32) {
 
 func (a *arena) inSubtree(i uint32) bool { return a.subtreeBits[i/64]>>(i%64)&1 != 0 }
 
-// countBefore returns the number of nodes before index i that keepSubtree keeps.
 func (a *arena) countBefore(i uint32) uint32 {
 	return a.subtreeCounts[i/64] + uint32(bits.OnesCount64(a.subtreeBits[i/64]&(1<<(i%64)-1)))
 }

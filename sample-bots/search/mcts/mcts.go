@@ -255,7 +255,6 @@ func (s *Searcher[S, G]) selectChild(node uint32) uint32 {
 
 func sqrt(x float32) float32 { return float32(math.Sqrt(float64(x))) }
 
-// result returns the move that Options.Criterion selects, followed by the line of most visits.
 func (s *Searcher[S, G]) result() search.Result {
 	best := s.bestChild()
 	s.line = append(s.line[:0], s.arena.nodes[best].move)
