@@ -165,9 +165,9 @@ func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	return &adjudicator{rules: a, variant: v, lastMoves: make([]int, v.Players), lastAgainstLoss: make([]int, v.Sides)}
 }
 
-// after records a bot's move m, after which the position is s. If the scores now end the game, it returns by
+// recordMove records a bot's move m, after which the position is s. If the scores now end the game, it returns by
 // which rule, otherwise nil. f lists the sides that have forfeited.
-func (a *adjudicator) after(m *ReplayMove, f *forfeits, s rules.State) *AdjudicationResult {
+func (a *adjudicator) recordMove(m *ReplayMove, f *forfeits, s rules.State) *AdjudicationResult {
 	a.recordScore(m)
 	if s.Turn() == rules.Over {
 		return nil

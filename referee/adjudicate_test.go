@@ -108,7 +108,7 @@ func TestAdjudicationAllocates(t *testing.T) {
 	moves := []ReplayMove{{Seat: 0, Info: []string{"depth=1", "score=12345.25 pv=a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s,t,u,v"}}, {Seat: 1, Info: []string{"score=x score=2"}}, {Seat: 2}}
 	if n := testing.AllocsPerRun(100, func() {
 		for i := range moves {
-			j.after(&moves[i], f, state)
+			j.recordMove(&moves[i], f, state)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -247,7 +247,7 @@ func (g *Game) make(m rules.Move) {
 	g.State.Apply(m, g.events)
 	g.appendEvents()
 	if g.adjudicator != nil && rec.ByBot() {
-		g.earlyEnd = g.adjudicator.after(rec, &g.forfeits, g.State)
+		g.earlyEnd = g.adjudicator.recordMove(rec, &g.forfeits, g.State)
 	}
 }
 

@@ -124,7 +124,7 @@ var (
 	optionalV2 = []string{"cpu"}
 )
 
-// leafV2 is the name of the child cgroup to which divide moves the processes of a cgroup. It is needed because a
+// leafV2 is the name of the child cgroup to which divideGroup moves the processes of a cgroup. It is needed because a
 // cgroup cannot both have processes and enable controllers for its children.
 const leafV2 = "timba"
 
@@ -132,16 +132,16 @@ const leafV2 = "timba"
 // part of the tree is delegated to this process, openV2 asks systemd for one.
 func openV2(own string) (groupMaker, error) {
 	if base := baseV2(own, isDelegated); base != "" {
-		return divide(base)
+		return divideGroup(base)
 	}
 	if hasSystemd() {
 		base, err := requestDelegation()
 		if err != nil {
 			return nil, fmt.Errorf("systemd does not delegate a cgroup: %w", err)
 		}
-		return divide(base)
+		return divideGroup(base)
 	}
-	return divide(own)
+	return divideGroup(own)
 }
 
 // baseV2 returns the directory of a cgroup, own or its parent, that this process may already divide, or "" if
@@ -209,24 +209,24 @@ func (e *controllerError) Error() string {
 	return fmt.Sprintf("%s does not have the controller %q", e.dir, e.name)
 }
 
-// divide prepares the cgroup with the directory dir, so that sandboxes can have cgroups below it, and returns the
+// divideGroup prepares the cgroup with the directory dir, so that sandboxes can have cgroups below it, and returns the
 // groupMaker. If necessary, it moves the processes of the cgroup, which may include this one, to a child cgroup.
-func divide(dir string) (groupMaker, error) {
+func divideGroup(dir string) (groupMaker, error) {
 	if missing := missingController(dir, availableFile, requiredV2); missing != "" {
 		return nil, &controllerError{dir, missing}
 	}
-	if err := enable(dir, requiredV2); err != nil {
+	if err := enableControllers(dir, requiredV2); err != nil {
 		return nil, err
 	}
 	for _, c := range optionalV2 {
-		enable(dir, []string{c}) // an error is ignored
+		enableControllers(dir, []string{c}) // an error is ignored
 	}
 	return groupMakerV2{dir}, nil
 }
 
-// enable enables controllers for the children of the cgroup with the directory dir. If the kernel requires it, it
+// enableControllers enables controllers for the children of the cgroup with the directory dir. If the kernel requires it, it
 // first moves the cgroup's processes, which may include this one, to a child cgroup.
-func enable(dir string, controllers []string) error {
+func enableControllers(dir string, controllers []string) error {
 	if missingController(dir, enabledFile, controllers) == "" {
 		return nil
 	}

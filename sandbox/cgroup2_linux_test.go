@@ -115,7 +115,7 @@ func TestVacate(t *testing.T) {
 	if controllers == nil {
 		err = moveToLeaf(dir)
 	} else {
-		err = enable(dir, controllers)
+		err = enableControllers(dir, controllers)
 	}
 	kit.Must(t, err)
 	if missing := missingController(dir, enabledFile, controllers); missing != "" {

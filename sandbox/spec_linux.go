@@ -37,7 +37,7 @@ func (s Spec) prepare() (*initproc.Config, error) {
 	if s.Build && (s.Dir == "" || s.Level == LevelWeak) {
 		return nil, errors.New("a build needs a directory, and namespaces for a copy of it")
 	}
-	if err := showAll(c, s.VisiblePaths); err != nil {
+	if err := addBinds(c, s.VisiblePaths); err != nil {
 		return nil, err
 	}
 	c.LandlockABI, err = landlockABI()
@@ -68,7 +68,7 @@ func homeDir(c *initproc.Config) string {
 // bindDir returns the bind mount that makes a program's directory visible at the same path. It returns an error
 // if dir is not a directory, or is one that no program may have, such as / or /proc.
 func bindDir(dir string) (b initproc.Bind, err error) {
-	if b, err = bind(dir); err != nil {
+	if b, err = bindOf(dir); err != nil {
 		return b, err
 	}
 	info, err := os.Stat(b.Source)
@@ -86,19 +86,19 @@ func bindDir(dir string) (b initproc.Bind, err error) {
 	return b, nil
 }
 
-// bind returns the bind mount that makes a file or directory visible in the sandbox at the same path as outside.
-func bind(path string) (b initproc.Bind, err error) {
+// bindOf returns the bind mount that makes a file or directory visible in the sandbox at the same path as outside.
+func bindOf(path string) (b initproc.Bind, err error) {
 	if b.Target, err = filepath.Abs(path); err == nil {
 		b.Source, err = filepath.EvalSymlinks(b.Target)
 	}
 	return b, err
 }
 
-// showAll adds bind mounts of paths to c, outer directories first. With namespaces it leaves out paths, and the
+// addBinds adds bind mounts of paths to c, outer directories first. With namespaces it leaves out paths, and the
 // program's own directory, that other mounts make visible already.
-func showAll(c *initproc.Config, paths []string) error {
+func addBinds(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
-		b, err := bind(path)
+		b, err := bindOf(path)
 		if err != nil {
 			return err
 		}

@@ -159,7 +159,7 @@ func (r *run) match(m *Match, earlier []referee.PlayedGame, workers []int) *matc
 		EarlierGames:  earlier,
 		Resources:     match.Resources{Workers: workers},
 		Observer: match.Observer{Trouble: func(err error) {
-			r.callInPlay(func() { r.trouble(m, err) })
+			r.callInPlay(func() { r.reportTrouble(m, err) })
 		}},
 	}
 	for _, b := range m.Bots {
@@ -213,9 +213,9 @@ func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	return errTestOver
 }
 
-// trouble counts and reports a void game, if err is a *match.VoidError. It also reports that the machine is busy,
+// reportTrouble counts and reports a void game, if err is a *match.VoidError. It also reports that the machine is busy,
 // at most once a minute.
-func (r *run) trouble(m *Match, err error) {
+func (r *run) reportTrouble(m *Match, err error) {
 	switch e := err.(type) {
 	case *match.VoidError:
 		again := "and played again"

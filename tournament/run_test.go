@@ -161,7 +161,7 @@ func TestCrowded(t *testing.T) {
 func TestVoid(t *testing.T) {
 	var told []string
 	r := &run{State: new(State), events: Events{Notice: func(text string) { told = append(told, text) }}}
-	r.trouble(&Match{Number: 3}, &match.VoidError{Deal: 2, Rotation: 1, Err: errors.New("the disk is full")})
+	r.reportTrouble(&Match{Number: 3}, &match.VoidError{Deal: 2, Rotation: 1, Err: errors.New("the disk is full")})
 	want := "[match 3, deal 2, rotation 1 is void and played again: the disk is full]"
 	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {
 		t.Errorf("told %q and kept %q, want %s", told, r.Voids, want)
@@ -169,15 +169,15 @@ func TestVoid(t *testing.T) {
 	if r.StarvedVoids != 0 {
 		t.Errorf("a full disk is counted as a core that others used")
 	}
-	r.trouble(&Match{Number: 4}, &match.VoidError{Err: fmt.Errorf("wrapped: %w", &match.StarvedError{Bot: "mine"})})
+	r.reportTrouble(&Match{Number: 4}, &match.VoidError{Err: fmt.Errorf("wrapped: %w", &match.StarvedError{Bot: "mine"})})
 	if r.StarvedVoids != 1 || len(r.Voids) != 2 {
 		t.Errorf("%d games of %q are counted as void because others used the core", r.StarvedVoids, r.Voids)
 	}
 	if want := "match 4, deal 0, rotation 0 is void and will be played again after the others: "; !strings.HasPrefix(told[1], want) {
 		t.Errorf("told %q, want %q", told[1], want)
 	}
-	r.trouble(nil, &match.BusyError{OthersCPU: 340 * time.Millisecond})
-	r.trouble(nil, &match.BusyError{OthersCPU: 350 * time.Millisecond}) // less than a minute later
+	r.reportTrouble(nil, &match.BusyError{OthersCPU: 340 * time.Millisecond})
+	r.reportTrouble(nil, &match.BusyError{OthersCPU: 350 * time.Millisecond}) // less than a minute later
 	if want := "the machine is busy: other programs used 340 of 1,000 ms"; told[2] != want || len(told) != 3 {
 		t.Errorf("told %q, want %q", told[2:], want)
 	}

@@ -185,16 +185,16 @@ func (s *State) swiss(k int) [][]int {
 		alone = append(alone, []int{standing[last]})
 		standing = slices.Delete(standing, last, last+1)
 	}
-	return append(fill(standing, k, met), alone...)
+	return append(fillTables(standing, k, met), alone...)
 }
 
 // maxSteps is the largest number of steps of one exact search for tables.
 const maxSteps = 100_000
 
-// fill assigns the bots of the standings to tables of k, neighbors together, with as few repeated meetings as
+// fillTables assigns the bots of the standings to tables of k, neighbors together, with as few repeated meetings as
 // possible. met says by two bots how often they have met. If an exact search takes too many steps, fill assigns
 // the bots in order and improves the tables by swaps.
-func fill(standing []int, k int, met [][]int) [][]int {
+func fillTables(standing []int, k int, met [][]int) [][]int {
 	for budget := 0; ; budget++ {
 		s := seating{k: k, meetings: met, steps: maxSteps}
 		if s.seat(standing, nil, 0, budget) {
@@ -202,16 +202,16 @@ func fill(standing []int, k int, met [][]int) [][]int {
 		}
 		if s.steps < 0 {
 			tables := slices.Collect(slices.Chunk(slices.Clone(standing), k))
-			for improve(tables, met) {
+			for improveTables(tables, met) {
 			}
 			return tables
 		}
 	}
 }
 
-// improve swaps bots between tables where that reduces the number of repeated meetings. It reports whether it
+// improveTables swaps bots between tables where that reduces the number of repeated meetings. It reports whether it
 // swapped any.
-func improve(tables [][]int, met [][]int) (better bool) {
+func improveTables(tables [][]int, met [][]int) (better bool) {
 	// cost counts the meetings of a bot with a table if it takes a place there.
 	cost := func(bot int, table []int, place int) (n int) {
 		for i, b := range table {

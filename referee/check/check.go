@@ -166,7 +166,7 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 // run makes all checks in order and adds them to the report. If the bot does not start or fails in its first
 // game, the remaining checks are skipped, because they would report the same failure.
 func (k *run) run() error {
-	v := cover(k.Games[0], false)[0]
+	v := coveringVariants(k.Games[0], false)[0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}
 	if !k.program.House {
 		if err := k.runCheck(Sandbox, k.checkSandbox); err != nil {

@@ -33,7 +33,7 @@ func (s *session) failure(err error) error {
 // fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record, text
 // says what happened and what the bot had to do, and late whether and when an answer that was late came.
 func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
-	f := s.fail(text, phrase.Text{})
+	f := s.newFailure(text, phrase.Text{})
 	var c fault.Circumstances
 	if s.game != nil { // the error is always nil: the record is that of a possible game
 		state := s.game.state

@@ -21,7 +21,7 @@ func (k *run) planMany() {
 	var variants [][]*rules.Variant
 	longest := 0
 	for _, g := range k.Games {
-		list := cover(g, !k.Quick)
+		list := coveringVariants(g, !k.Quick)
 		variants = append(variants, list)
 		longest = max(longest, len(list))
 	}
@@ -147,7 +147,7 @@ func (k *run) addManyGamesCheck() error {
 		k.marathon.leftOver.markLeftOver()
 		return k.addCheck(c, k.marathon.leftOver)
 	}
-	switch failed := len(k.Games) - len(k.playable()); {
+	switch failed := len(k.Games) - len(k.playableGames()); {
 	case k.marathon.mostGames < min(fewGames, len(k.marathon.plan)) && failed == 0:
 		c.Warnings = append(c.Warnings, "a match plays more games in one process: allow more with --time, or less for each move with --movetime")
 	case failed == len(k.Games):

@@ -94,7 +94,7 @@ func (s *session) play(g *game) (p botAnswers, err error) {
 	head.Seats[g.seat].Seed = g.botSeed()
 	s.game = &progress{game: g, state: referee.NewGame(g.variant, head, rules.OneSeat(g.seat)), silences: map[string]int{}}
 	s.out.style = g.style
-	err = s.turns()
+	err = s.playTurns()
 	s.out.style = style{}
 	if err == nil && g.quiet {
 		err = s.checkQuiet()
@@ -103,9 +103,9 @@ func (s *session) play(g *game) (p botAnswers, err error) {
 	return s.game.answers, s.failure(err)
 }
 
-// turns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the
+// playTurns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the
 // bot.
-func (s *session) turns() error {
+func (s *session) playTurns() error {
 	g, state, others := s.game, s.game.state, s.game.othersRand()
 	state.Begin()
 	two := g.variant.Sides == 2
@@ -125,7 +125,7 @@ func (s *session) turns() error {
 		case state.HasForfeited(turn):
 			state.PlayStandIn()
 		case turn == g.seat:
-			err = s.ask()
+			err = s.askMove()
 		case two && stop && g.variant.Side(turn) != g.variant.Side(g.seat):
 			err = state.Forfeit(turn, referee.LateReason(g.clock), 0)
 		case !two && g.style.faults && done >= 1 && len(state.Record.Faults) == 0:
@@ -143,9 +143,9 @@ func (s *session) turns() error {
 	return err
 }
 
-// ask sends the bot its turn, makes the move that it answers in the current game, and records the move with its
+// askMove sends the bot its turn, makes the move that it answers in the current game, and records the move with its
 // time.
-func (s *session) ask() error {
+func (s *session) askMove() error {
 	g := s.game
 	if err := s.proc.PlayTurn(g.state); err != nil {
 		return err

@@ -256,9 +256,9 @@ func printable(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
-// fail returns a failure with the current game and the transcript. text says what happened, and change what the
+// newFailure returns a failure with the current game and the transcript. text says what happened, and change what the
 // author can change.
-func (s *session) fail(text, change phrase.Text) *Failure {
+func (s *session) newFailure(text, change phrase.Text) *Failure {
 	if s.BotConn != nil {
 		s.Stderr()
 	}

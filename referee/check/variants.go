@@ -51,10 +51,10 @@ func allVariants(g *rules.Game) (list []*rules.Variant) {
 	return list
 }
 
-// cover returns variants of a game in which every tested value of every option occurs, the defaults first. If
+// coveringVariants returns variants of a game in which every tested value of every option occurs, the defaults first. If
 // pairs is set, every allowed pair of values of two options occurs. It chooses few variants, but not always the
 // fewest.
-func cover(g *rules.Game, pairs bool) []*rules.Variant {
+func coveringVariants(g *rules.Game, pairs bool) []*rules.Variant {
 	every := allVariants(g)
 	missing := map[[2]rules.Setting]bool{}
 	for _, v := range every {

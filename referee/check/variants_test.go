@@ -19,7 +19,7 @@ func TestGamesCovered(t *testing.T) {
 	for _, g := range games.All() {
 		want := kit.Get[*rules.Variant](t)(g.Resolve(nil))
 		for _, pairs := range []bool{false, true} {
-			list := cover(g, pairs)
+			list := coveringVariants(g, pairs)
 			if got := list[0].Settings.String(); got != want.Settings.String() {
 				t.Errorf("%s begins with %s, want the defaults", g.Name, got)
 			}

@@ -114,7 +114,7 @@ func (k *run) gameTimeLimit() time.Duration { return max(k.Time, k.timer.ownTime
 // kind in which the bot has not failed. When the time of the check is used up, it plays only a few moves of the
 // first of them.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
-	list := k.playable()
+	list := k.playableGames()
 	if d.style.rewriteLine == nil || len(list) == 0 {
 		list = []*game{k.first}
 	}
@@ -131,8 +131,8 @@ func (k *run) playVariation(d variation) (note string, warnings []string, err er
 	return d.note, nil, nil
 }
 
-// playable returns one planned game of each kind in which the bot has not failed.
-func (k *run) playable() (list []*game) {
+// playableGames returns one planned game of each kind in which the bot has not failed.
+func (k *run) playableGames() (list []*game) {
 	for _, g := range k.Games {
 		i := slices.IndexFunc(k.marathon.plan, func(p *game) bool { return p.variant.Game == g })
 		if k.gameResults[g.Name].failure == nil {
@@ -147,8 +147,8 @@ func (k *run) playable() (list []*game) {
 func (k *run) checkOthersFaults() (note string, warnings []string, err error) {
 	advice := phrase.New("a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows")
 	var games [][]*rules.Variant
-	for _, g := range k.playable() {
-		games = append(games, cover(g.variant.Game, false))
+	for _, g := range k.playableGames() {
+		games = append(games, coveringVariants(g.variant.Game, false))
 	}
 	if games == nil {
 		games = [][]*rules.Variant{{k.first.variant}}
@@ -234,10 +234,10 @@ func (k *run) checkBye() (note string, warnings []string, err error) {
 func (s *session) stillRuns(when phrase.Text) *Failure {
 	grace := s.run.Waits.Grace.Milliseconds()
 	if _, ok := s.proc.Wait(s.closeInput()); ok {
-		return s.fail(phrase.New("it is still running %d ms after \"bye\", %s, and exits only when its input is closed", grace, when),
+		return s.newFailure(phrase.New("it is still running %d ms after \"bye\", %s, and exits only when its input is closed", grace, when),
 			phrase.New("leave the loop at the line \"bye\", not only at the end of the input"))
 	}
-	return s.fail(phrase.New("it is still running %d ms after \"bye\", %s, even when its input is closed", grace, when),
+	return s.newFailure(phrase.New("it is still running %d ms after \"bye\", %s, even when its input is closed", grace, when),
 		phrase.New("leave the loop at the line \"bye\" and exit, even while threads or child processes are running"))
 }
 

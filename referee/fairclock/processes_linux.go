@@ -32,9 +32,9 @@ func (b *Processes) Usage() (u Usage, ok bool) {
 		if pid == 0 {
 			return Usage{CPU: p.CPU()}, false
 		}
-		b.tree.look(pid)
+		b.tree.update(pid)
 		u, ok = b.tree.usage()
-		return u, ok && !b.tree.forgets()
+		return u, ok && !b.tree.ignoresChildren()
 	}
 	list, err := proc.Read(file)
 	if err != nil { // it has ended
@@ -54,7 +54,7 @@ func (b *Processes) Usage() (u Usage, ok bool) {
 // CPU implements Counters.
 func (b *Processes) CPU() time.Duration {
 	if pid := b.process.Pid(); pid > 0 && b.process.ThreadsFile() == "" {
-		b.tree.look(pid)
+		b.tree.update(pid)
 		return b.tree.cpu()
 	}
 	return b.process.CPU()
@@ -104,9 +104,9 @@ type process struct {
 	childrenCPU time.Duration // CPU time of its children that have ended
 }
 
-// look updates t to the descendants of the process root. It does nothing if no process or thread was created on
+// update updates t to the descendants of the process root. It does nothing if no process or thread was created on
 // the machine since the last call.
-func (t *tree) look(root int) {
+func (t *tree) update(root int) {
 	newest := newest()
 	if newest != "" && newest == t.newest && t.processes[0].pid == root {
 		return
@@ -184,8 +184,8 @@ func (t Threads) add(dir string) {
 	}
 }
 
-// forgets reports whether a process of the tree ignores SIGCHLD, so that nothing counts what its children used.
-func (t *tree) forgets() bool {
+// ignoresChildren reports whether a process of the tree ignores SIGCHLD, so that nothing counts what its children used.
+func (t *tree) ignoresChildren() bool {
 	const bit = 1 << (unix.SIGCHLD - 1)
 	return slices.ContainsFunc(t.processes, func(p process) bool {
 		status, _ := proc.Read(p.dir + "/status") // nothing if it has ended

@@ -27,7 +27,7 @@ func TestUsageOfTree(t *testing.T) {
 		t.Fatal(err)
 	}
 	var tr tree
-	tr.look(cmd.Process.Pid)
+	tr.update(cmd.Process.Pid)
 	got, ok := tr.usage()
 	if !ok || got.CPU < 20*time.Millisecond || got.AliveCPU <= 0 || got.endedCPU() < proc.Tick {
 		t.Errorf("it has %+v, known: %v", got, ok)
@@ -56,7 +56,7 @@ func TestTreeGrows(t *testing.T) {
 	var tr tree
 	look := func(want int) time.Duration {
 		t.Helper()
-		tr.look(cmd.Process.Pid)
+		tr.update(cmd.Process.Pid)
 		had, ok := tr.usage()
 		if !ok || len(tr.processes) < want || had.CPU != tr.cpu() {
 			t.Errorf("it has %d processes and %v, known: %v; want %d processes", len(tr.processes), had, ok, want)
@@ -84,7 +84,7 @@ func TestTreeGrows(t *testing.T) {
 func BenchmarkUsage(b *testing.B) {
 	var tr tree
 	for b.Loop() {
-		tr.look(os.Getpid())
+		tr.update(os.Getpid())
 		tr.usage()
 	}
 }
@@ -93,8 +93,8 @@ func BenchmarkUsage(b *testing.B) {
 func TestForgets(t *testing.T) {
 	forgets := func() bool {
 		var tr tree
-		tr.look(os.Getpid())
-		return tr.forgets()
+		tr.update(os.Getpid())
+		return tr.ignoresChildren()
 	}
 	if forgets() {
 		t.Error("it does not ignore the end of its children")

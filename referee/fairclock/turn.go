@@ -107,7 +107,7 @@ func (t *TurnMeter) Sample(now time.Time) time.Duration {
 	case !t.WantsCore():
 		// The bot sleeps: the kernel has counted all of its waits, and no wait is open.
 		if r := t.monitor.read(t.bot, now); r != nil {
-			t.settledLoss = t.settledLoss.then(t.monitor.loss(t.last, r, 0, 0))
+			t.settledLoss = t.settledLoss.followedBy(t.monitor.loss(t.last, r, 0, 0))
 			t.last = r
 			t.waits.begin(now)
 		}
@@ -215,7 +215,7 @@ func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss 
 	} else {
 		open = t.waits.longest(ready, r.takenAt)
 	}
-	return t.settledLoss.then(t.monitor.loss(t.last, r, unread, open))
+	return t.settledLoss.followedBy(t.monitor.loss(t.last, r, unread, open))
 }
 
 // lostInAbsence returns for how long the referee could not have noticed an answer. It leaves out the referee's

@@ -38,9 +38,9 @@ func (l Loss) Plus(d time.Duration) Loss {
 	return l
 }
 
-// then returns the loss of two consecutive periods, l and next. The possible loss of l does not count: a wait
+// followedBy returns the loss of two consecutive periods, l and next. The possible loss of l does not count: a wait
 // that still went on at its end is part of next.
-func (l Loss) then(next Loss) Loss {
+func (l Loss) followedBy(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)
 }

@@ -339,14 +339,14 @@ func TestClocksBusyIsSaid(t *testing.T) {
 		}}
 		for range 100 {
 			time.Sleep(time.Second)
-			r.busy(68*time.Millisecond, 200*time.Millisecond)
+			r.reportBusy(68*time.Millisecond, 200*time.Millisecond)
 		}
 		time.Sleep(10 * time.Minute)
-		r.busy(0, 0) // no bot was late
+		r.reportBusy(0, 0) // no bot was late
 		if want := []string{"1s 340ms", "1m1s 340ms"}; !slices.Equal(told, want) {
 			t.Errorf("told %q, want %q", told, want)
 		}
-		r.busy(time.Second, time.Second)
+		r.reportBusy(time.Second, time.Second)
 		if len(told) != 3 || told[2] != "11m40s 415ms" {
 			t.Errorf("told %q", told)
 		}

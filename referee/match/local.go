@@ -61,8 +61,8 @@ func (h *holdTimes) hold(on bool) {
 	h.since = time.Time{}
 }
 
-// until returns for how long the clock was stopped in this turn up to now, and whether it is stopped now.
-func (h *holdTimes) until(now time.Time) (sum time.Duration, held bool) {
+// heldTime returns for how long the clock was stopped in this turn up to now, and whether it is stopped now.
+func (h *holdTimes) heldTime(now time.Time) (sum time.Duration, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.since.IsZero() {
@@ -98,7 +98,7 @@ func (l *local) BeginTurn(time.Time, time.Duration) error {
 
 // Loss returns for how long in this turn the clock was stopped or the referee slept too long.
 func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
-	sum, held := l.holds.until(now)
+	sum, held := l.holds.heldTime(now)
 	loss := fairclock.Loss{}.Plus(min(sum+l.overslept, max(0, now.Sub(since))))
 	if held {
 		loss.Possible += holdStep

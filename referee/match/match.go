@@ -195,7 +195,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 	}
 	monitor := fairclock.Open(core, players)
 	defer monitor.Close()
-	busy := func() { s.reports.busy(monitor.Busy()) }
+	busy := func() { s.reports.reportBusy(monitor.Busy()) }
 	playing := make(map[int]*rotation, len(rotations))
 	defer func() {
 		grace := byeGrace
@@ -218,7 +218,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			r = newRotation(ctx, m, g.rotation, monitor, busy)
 			playing[g.rotation] = r
 		}
-		result, err := r.play(g.deal, g.disqualifiedBots)
+		result, err := r.playDeal(g.deal, g.disqualifiedBots)
 		if err == nil {
 			if err := s.finishGame(g, result); err != nil {
 				return err

@@ -62,7 +62,7 @@ func (s scene) play(ctx context.Context, c func(ctx context.Context) BotConn, tr
 	m.start = starter{m.Bots[s.seat].Name: func() BotConn { return c(ctx) }}.start
 	r := newRotation(ctx, m, 0, nil, func() {})
 	defer stopAll(0, r.seats)
-	return r.play(0, make([]bool, len(m.Bots)))
+	return r.playDeal(0, make([]bool, len(m.Bots)))
 }
 
 // record returns the answers of a house bot as a script.

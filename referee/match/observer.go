@@ -56,7 +56,7 @@ type reports struct {
 	last                time.Time     // time of the last *BusyError
 }
 
-func (r *reports) finish(game *referee.GameResult) error {
+func (r *reports) reportGame(game *referee.GameResult) error {
 	if r.onGame == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (r *reports) finish(game *referee.GameResult) error {
 	return r.onGame(game)
 }
 
-func (r *reports) void(v *VoidError) {
+func (r *reports) reportVoid(v *VoidError) {
 	if r.onTrouble == nil {
 		return
 	}
@@ -74,9 +74,9 @@ func (r *reports) void(v *VoidError) {
 	r.onTrouble(v)
 }
 
-// busy adds the two results of fairclock.Monitor.Busy to their sums: CPU time of other programs, and time of the
+// reportBusy adds the two results of fairclock.Monitor.Busy to their sums: CPU time of other programs, and time of the
 // cores. At most once in busyInterval it reports the sums as a *BusyError.
-func (r *reports) busy(othersCPU, coreTime time.Duration) {
+func (r *reports) reportBusy(othersCPU, coreTime time.Duration) {
 	if r.onTrouble == nil || coreTime == 0 {
 		return
 	}

@@ -40,9 +40,9 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	return r
 }
 
-// play plays one deal. out says by the index of the bot in the match which bots are disqualified. The error is a
+// playDeal plays one deal. out says by the index of the bot in the match which bots are disqualified. The error is a
 // failure of the referee, or that of the context. After an error the bots' processes must be ended.
-func (r *rotation) play(deal int, out []bool) (result *referee.GameResult, err error) {
+func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = fmt.Errorf("match: panic in deal %d, rotation %d: %v", deal, r.number, v)

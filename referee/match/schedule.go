@@ -190,13 +190,13 @@ func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error 
 	}
 	s.cond.Broadcast()
 	s.mu.Unlock()
-	return s.reports.finish(game)
+	return s.reports.reportGame(game)
 }
 
 // voidGame reports the void game g and schedules it to be played again. why is a *StarvedError or a failure of
 // the referee. The error is not nil if the referee has failed in the game maxTries times; it ends the match.
 func (s *schedule) voidGame(g *scheduledGame, why error) error {
-	s.reports.void(&VoidError{g.deal, g.rotation, why})
+	s.reports.reportVoid(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, busy := errors.AsType[*StarvedError](why); busy {

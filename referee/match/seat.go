@@ -60,7 +60,7 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 		if show != nil {
 			show(g)
 		}
-		follow(g, seats)
+		sendToFollowers(g, seats)
 	}
 	if g.Begin() {
 		for _, move := range opening {
@@ -100,9 +100,9 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	return nil
 }
 
-// follow sends the new events and the view to each bot with Contestant.Follows. It skips the bot that is to move,
+// sendToFollowers sends the new events and the view to each bot with Contestant.Follows. It skips the bot that is to move,
 // which gets them with its turn.
-func follow(g *referee.Game, seats []*seat) {
+func sendToFollowers(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
 		if s.Follows && s.session != nil && s.pendingFault == nil && s.place != g.Turn() && !g.IsOver() && !g.HasForfeited(s.place) {
 			now := time.Now()
@@ -272,7 +272,7 @@ func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte
 			credit = verdict.Credit
 		}
 		now = at
-		msg, err := s.read(at, line)
+		msg, err := s.handleLine(at, line)
 		if err != nil || msg.Verb == protocol.Move || msg.Verb == protocol.Ready {
 			return msg, at, credit, err
 		}
@@ -307,7 +307,7 @@ func (s *seat) readBetweenTurns(now, until time.Time) error {
 			return err
 		}
 		now = at
-		msg, err := s.read(now, line)
+		msg, err := s.handleLine(now, line)
 		if err != nil {
 			return err
 		}
@@ -317,9 +317,9 @@ func (s *seat) readBetweenTurns(now, until time.Time) error {
 	}
 }
 
-// read handles a line of the bot: it stores an info line or a comment. It returns the parsed line, and a
+// handleLine handles a line of the bot: it stores an info line or a comment. It returns the parsed line, and a
 // fault.Reason if the line is not allowed now.
-func (s *seat) read(at time.Time, line []byte) (protocol.BotLine, error) {
+func (s *seat) handleLine(at time.Time, line []byte) (protocol.BotLine, error) {
 	s.trace(s.place, true, at, line)
 	msg, err := protocol.ParseBot(line)
 	switch {

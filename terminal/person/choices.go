@@ -216,9 +216,9 @@ func beginning(words []string, start string) (found []string) {
 	return found
 }
 
-// list shows the moves and what to type for each. Unless all is set it leaves out the cards in hand, because
+// showMoves shows the moves and what to type for each. Unless all is set it leaves out the cards in hand, because
 // their numbers are shown below the hand.
-func (p *Person) list(c choices, hand []string, all bool) {
+func (p *Person) showMoves(c choices, hand []string, all bool) {
 	var entries []string
 	switch c.manner {
 	case byValue, bySquare:

@@ -86,7 +86,7 @@ var numbersHelp = map[manner]string{
 }
 
 func (p *Person) moveList(t turn) bool {
-	p.list(t.choices, t.hand, true)
+	p.showMoves(t.choices, t.hand, true)
 	return false
 }
 

@@ -114,7 +114,7 @@ func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 		}
 		return err
 	}
-	m.Observer.Trace = p.overhear
+	m.Observer.Trace = p.collectNews
 	result, err := m.PlayGame(ctx)
 	out(errOut)
 	serving.Lock() // after this the person's goroutine has ended and the terminal is restored
@@ -127,9 +127,9 @@ func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 
 func (g *game) hasLeft() bool { return context.Cause(g.playing) == ErrQuit }
 
-// overhear is the match's Observer.Trace. It collects the events and faults that the person's seat gets, and the
+// collectNews is the match's Observer.Trace. It collects the events and faults that the person's seat gets, and the
 // info lines of the other bots.
-func (p *Person) overhear(t referee.Traffic) {
+func (p *Person) collectNews(t referee.Traffic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.grace != nil {
@@ -274,5 +274,5 @@ func (p *Person) show(t turn) {
 		Game: t.Game.Name, Display: p.Match.Variant.Game.Display, Options: t.Game.Settings, View: t.View, Seat: p.Seat, Ply: t.Ply, Turn: p.Seat,
 		Names: p.names, Last: p.last, LastBy: p.lastBy, Keys: t.choices.keys,
 	}))
-	p.list(t.choices, t.hand, false)
+	p.showMoves(t.choices, t.hand, false)
 }
