@@ -25,7 +25,7 @@ type process struct {
 	done    chan struct{}  // closed when the process has ended
 	status  sandbox.Status // valid when done is closed
 	mu      sync.Mutex
-	log     cutlog.Log
+	log     cutlog.Buffer
 }
 
 func startProcess(ctx context.Context, b Contestant, _ *fairclock.Monitor) (c BotConn, err error) {
@@ -51,7 +51,7 @@ func startProcess(ctx context.Context, b Contestant, _ *fairclock.Monitor) (c Bo
 		}
 		defer (*theirs).Close()
 	}
-	p := &process{log: cutlog.Log{Limit: MaxLog}, stdin: ours[0], done: make(chan struct{})}
+	p := &process{log: cutlog.Buffer{Limit: MaxLog}, stdin: ours[0], done: make(chan struct{})}
 	if p.sandbox, err = sandbox.Start(spec); err != nil {
 		return nil, startError(b, err)
 	}
