@@ -179,8 +179,7 @@ func milliseconds(d time.Duration) float64 {
 // creditMilliseconds converts a bot's credit for a turn to milliseconds with three decimals, rounded down.
 func creditMilliseconds(d time.Duration) float64 { return float64(d/time.Microsecond) / 1e3 }
 
-// creditDuration converts milliseconds, as replays record them, to a duration that is rounded to whole
-// microseconds.
+// creditDuration converts milliseconds, as replays record them, to a duration that is rounded to whole microseconds.
 func creditDuration(ms float64) time.Duration {
 	return time.Duration(math.Round(ms*1e3)) * time.Microsecond
 }

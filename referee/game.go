@@ -22,10 +22,9 @@ import (
 // Game is a game in progress. It starts no bots and reads no clock: the caller passes in the moves with their
 // times and the faults, and sends the lines that the Game returns to the bots.
 //
-// The calls come in this order: NewGame; Forfeit for each bot that fails before the game; Begin. Then, until
-// IsOver, for the seat that Turn returns: PlayStandIn if HasForfeited(seat), otherwise TurnLines followed by Move
-// or Forfeit. Finally End. TakeLines returns the lines for a seat that do not belong to a turn, such as those of
-// End.
+// The calls come in this order: NewGame; Forfeit for each bot that fails before the game; Begin. Then, until IsOver,
+// for the seat that Turn returns: PlayStandIn if HasForfeited(seat), otherwise TurnLines followed by Move or Forfeit.
+// Finally End. TakeLines returns the lines for a seat that do not belong to a turn, such as those of End.
 //
 // Record contains one move for each ply of State. A seat that forfeited gets no more lines.
 type Game struct {
@@ -97,8 +96,7 @@ func (g *Game) Begin() bool {
 	return true
 }
 
-// IsOver reports whether no more moves follow, because the rules, forfeits or the bots' scores have ended the
-// game.
+// IsOver reports whether no more moves follow, because the rules, forfeits or the bots' scores have ended the game.
 func (g *Game) IsOver() bool {
 	return g.State.Turn() == rules.Over || g.IsDecided() || g.earlyEnd != nil
 }
@@ -169,9 +167,8 @@ func (g *Game) TakeLines(seat int) []byte {
 // count on the bot's clock, because other programs used the core.
 type MoveTime struct{ Took, Credit time.Duration }
 
-// Move makes the move that the bot to move has answered with text. t is the time that it took, and info the bot's
-// info lines about it, which are recorded. If the move is illegal, Move changes nothing and returns a
-// fault.Reason.
+// Move makes the move that the bot to move has answered with text. t is the time that it took, and info the bot's info
+// lines about it, which are recorded. If the move is illegal, Move changes nothing and returns a fault.Reason.
 func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: string(text), MS: milliseconds(t.Took), Credit: creditMilliseconds(t.Credit), Info: info}
 	m, err := g.parse(rec.Move)
@@ -183,8 +180,7 @@ func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	return nil
 }
 
-// errUnlisted is the error for a legal move that is not spelled exactly as in the list of legal moves of the turn
-// line.
+// errUnlisted is the error for a legal move that is not spelled exactly as in the list of legal moves of the turn line.
 var errUnlisted = phrase.Errorf("is not in the list of the turn")
 
 // parse returns the legal move with this text, or an error that says why there is none.

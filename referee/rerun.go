@@ -199,8 +199,7 @@ func (r *rerun) playMove(i int, m rules.Move) {
 	g.make(m)
 }
 
-// checkGivenMove records a difference if the move with index i, which is marked as part of the opening, cannot be
-// that.
+// checkGivenMove records a difference if the move with index i, which is marked as part of the opening, cannot be that.
 func (r *rerun) checkGivenMove(i int) {
 	switch rec := &r.Moves[i]; {
 	case r.Match.Opening == 0:

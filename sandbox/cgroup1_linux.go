@@ -105,9 +105,8 @@ func (c *groupV1) limit(l Limit) error {
 	return err
 }
 
-// join implements group. The thread of init that starts the program will enter the cgroup; init itself stays
-// outside. If there is a freezer, init gets its file to thaw the program, because a frozen process does not react
-// to SIGKILL.
+// join implements group. The thread of init that starts the program will enter the cgroup; init itself stays outside.
+// If there is a freezer, init gets its file to thaw the program, because a frozen process does not react to SIGKILL.
 func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
 	config.EnterCount = len(c.tasks)

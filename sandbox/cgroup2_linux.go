@@ -33,8 +33,7 @@ type groupV2 struct {
 	freezer   *os.File // file that controls the freezer
 }
 
-// initMemory is how much memory, in bytes, the sandbox's init process may use in addition to the limit of the
-// program.
+// initMemory is how much memory, in bytes, the sandbox's init process may use in addition to the limit of the program.
 const initMemory = 8 << 20
 
 func (g groupMakerV2) create(l Limit) (group, error) {
@@ -242,8 +241,7 @@ func enableControllers(dir string, controllers []string) error {
 	return fmt.Errorf("%s: its processes start others faster than they can be moved out", dir)
 }
 
-// moveToLeaf moves all processes of the cgroup with the directory dir to its child cgroup leafV2, which it
-// creates.
+// moveToLeaf moves all processes of the cgroup with the directory dir to its child cgroup leafV2, which it creates.
 func moveToLeaf(dir string) error {
 	leaf := filepath.Join(dir, leafV2)
 	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {

@@ -18,9 +18,8 @@ import (
 
 // group is the cgroup of one sandbox, which counts and limits all its processes together.
 type group interface {
-	// join makes the sandbox's init process start the program in the cgroup. Init itself is then neither frozen
-	// nor counted as a process. join changes the attributes with which init will be started, and its
-	// configuration.
+	// join makes the sandbox's init process start the program in the cgroup. Init itself is then neither frozen nor
+	// counted as a process. join changes the attributes with which init will be started, and its configuration.
 	join(c *initproc.Config, init *os.ProcAttr)
 	freeze(on bool) error
 	kill() // kills the processes if the kernel can do that for a cgroup; otherwise only thaws them
@@ -52,8 +51,7 @@ func groupName() string {
 	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startTicks(pid), groupCount.Add(1))
 }
 
-// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no such
-// process.
+// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no such process.
 func startTicks(pid int) string {
 	f := proc.Stat("/proc/" + strconv.Itoa(pid))
 	if len(f) < 20 {
@@ -133,8 +131,7 @@ func readNumber(path string) int64 {
 	return n
 }
 
-// readCounter returns the number after name in a file with lines of the form "NAME NUMBER", or 0 if there is
-// none.
+// readCounter returns the number after name in a file with lines of the form "NAME NUMBER", or 0 if there is none.
 func readCounter(path, name string) int64 {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -194,9 +191,8 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	return v1, unified, nil
 }
 
-// parseGroups returns the directories of the cgroups of a process. own and mounts are the contents of its files
-// cgroup and mountinfo in /proc. v1 maps controllers of version 1 to directories; unified is the directory for
-// version 2.
+// parseGroups returns the directories of the cgroups of a process. own and mounts are the contents of its files cgroup
+// and mountinfo in /proc. v1 maps controllers of version 1 to directories; unified is the directory for version 2.
 func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	v1 = map[string]string{}
 	paths := map[string]string{} // path by controller, or by "" for version 2

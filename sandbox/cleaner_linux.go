@@ -38,8 +38,7 @@ const (
 	forgetKind = '-' // the message that follows no longer applies
 )
 
-// cleanerConn is this program's connection to its cleaner, a process that removes things after this program has
-// ended.
+// cleanerConn is this program's connection to its cleaner, a process that removes things after this program has ended.
 type cleanerConn struct {
 	mu       sync.Mutex
 	pipe     *os.File // nil if no cleaner runs
@@ -56,8 +55,7 @@ func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 // CancelRemoveAtEnd cancels RemoveAtEnd for a directory that was removed already or is no longer temporary.
 func CancelRemoveAtEnd(dir string) { cleaner.forget(string(kindDir) + dir) }
 
-// addGroups arranges that the cgroups that this program creates below the directory base are removed when it
-// ends.
+// addGroups arranges that the cgroups that this program creates below the directory base are removed when it ends.
 func (c *cleanerConn) addGroups(base string) {
 	pid := os.Getpid()
 	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startTicks(pid)))
@@ -185,8 +183,7 @@ func cleanerMain() {
 	unix.Exit(0)
 }
 
-// cleanUp removes what a message with the given kind and name refers to. done is true if nothing was left to
-// remove.
+// cleanUp removes what a message with the given kind and name refers to. done is true if nothing was left to remove.
 func cleanUp(kind byte, name string) (done bool) {
 	switch kind {
 	case kindDir:
@@ -201,8 +198,7 @@ func cleanUp(kind byte, name string) (done bool) {
 	return true
 }
 
-// killMarked kills all processes with an environment variable that begins with mark. It reports whether it killed
-// any.
+// killMarked kills all processes with an environment variable that begins with mark. It reports whether it killed any.
 func killMarked(mark string) (found bool) {
 	for _, pid := range proc.FindByEnv(mark) {
 		found = unix.Kill(pid, unix.SIGKILL) == nil || found

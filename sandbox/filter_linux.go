@@ -131,8 +131,7 @@ type assembler struct {
 	labels []int // position of each label in code
 }
 
-// label stands for a position in the code. It is an index into assembler.labels, and can be used before it is
-// placed.
+// label stands for a position in the code. It is an index into assembler.labels, and can be used before it is placed.
 type label int
 
 // labelledJump is a jump to a label.
@@ -163,8 +162,7 @@ func (a *assembler) jumpIf(test bpf.JumpTest, value uint32, target label) {
 	a.add(bpf.JumpIf{Cond: test, Val: value})
 }
 
-// assemble sets the distances of all jumps and returns the code. It returns an error if a conditional jump is too
-// long.
+// assemble sets the distances of all jumps and returns the code. It returns an error if a conditional jump is too long.
 func (a *assembler) assemble() ([]bpf.Instruction, error) {
 	for _, j := range a.jumps {
 		distance := a.labels[j.target] - j.position - 1

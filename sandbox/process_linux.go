@@ -136,9 +136,8 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// initEnv is the environment of the sandbox's init process, whose settings of the Go runtime keep it small.
-// GOMEMLIMIT makes the runtime collect garbage, which GOGC=off turns off, once the process has used that much
-// memory.
+// initEnv is the environment of the sandbox's init process, whose settings of the Go runtime keep it small. GOMEMLIMIT
+// makes the runtime collect garbage, which GOGC=off turns off, once the process has used that much memory.
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=24MiB", "GOTRACEBACK=none"}
 
 func (p *Process) sendConfig(c *initproc.Config) error {
@@ -159,8 +158,7 @@ func (p *Process) Level() Level { return p.level }
 // until Wait. On a kernel without pidfds, which supports only LevelNone, it is -1.
 func (p *Process) PidFD() int { return p.pidfd }
 
-// Pid returns the process ID of the sandbox's init process, at LevelNone that of the program. It returns 0 after
-// Wait.
+// Pid returns the process ID of the sandbox's init process, at LevelNone that of the program. It returns 0 after Wait.
 func (p *Process) Pid() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -319,15 +317,13 @@ func (p *Process) wait() {
 	}
 }
 
-// awaitEnd waits until a child process has ended. It does not reap the process, so that its PID is not used
-// again.
+// awaitEnd waits until a child process has ended. It does not reap the process, so that its PID is not used again.
 func awaitEnd(pid int) {
 	for unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
 	}
 }
 
-// lastReport returns the report of the sandbox's init process on how the program ended, or nil if it was killed
-// before.
+// lastReport returns the report of the sandbox's init process on how the program ended, or nil if it was killed before.
 func (p *Process) lastReport() *initproc.Report {
 	data, _ := io.ReadAll(p.lifeline) // an error means that init ended early, or that there is no lifeline
 	var r initproc.Report
@@ -343,9 +339,8 @@ var reasonOf = map[initproc.End]EndReason{
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
 
-// statusOf returns the status of the sandbox, from the report r of its init process or nil. A program that
-// exceeds a limit may seem to end by a signal or an error of its own, so statusOf also looks whether a limit was
-// reached.
+// statusOf returns the status of the sandbox, from the report r of its init process or nil. A program that exceeds a
+// limit may seem to end by a signal or an error of its own, so statusOf also looks whether a limit was reached.
 func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	s.Reason = Killed
 	if r != nil {

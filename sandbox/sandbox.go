@@ -50,8 +50,7 @@ func ParseLevel(s string) (Level, error) {
 	return LevelNone, fmt.Errorf("sandbox: %q is not a level: try none, weak, reduced or full", s)
 }
 
-// Limit holds the limits of a sandbox. They apply to the sum over all its processes, except for Output and
-// OpenFiles.
+// Limit holds the limits of a sandbox. They apply to the sum over all its processes, except for Output and OpenFiles.
 type Limit struct {
 	Memory    int64         // in bytes
 	Processes int           // processes and threads
@@ -182,10 +181,9 @@ func (s Status) String() string {
 type Spec struct {
 	Path string   // absolute path of the program, see interpreter.Find; at LevelNone also a name that is searched in PATH
 	Args []string // the command line; Args[0] is the name under which the program is started
-	// Dir is the program's working directory, which has the same path in a sandbox and is read-only there. If it
-	// is "", the program starts in its writable directory. If Build is set, the program works on a copy of Dir,
-	// and if it exits with status 0, files of the copy replace those of Dir. At LevelNone the program always
-	// works on Dir itself.
+	// Dir is the program's working directory, which has the same path in a sandbox and is read-only there. If it is "",
+	// the program starts in its writable directory. If Build is set, the program works on a copy of Dir, and if it
+	// exits with status 0, files of the copy replace those of Dir. At LevelNone the program always works on Dir itself.
 	Dir          string
 	Build        bool
 	VisiblePaths []string // further files and directories that the program may read
@@ -218,8 +216,7 @@ type MachineReport struct {
 	Layers []Layer
 }
 
-// StepError is the error of a step in creating a sandbox. The program is not to blame unless the step is
-// "program".
+// StepError is the error of a step in creating a sandbox. The program is not to blame unless the step is "program".
 type StepError struct {
 	Step string
 	Err  error

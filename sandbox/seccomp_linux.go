@@ -49,8 +49,7 @@ var absentCalls = []uint32{
 // reveal who locks or opens a file. They are refused except in builds.
 var covertCalls = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
-// covertFcntl are the commands of fcntl that lock a file or report its changes. They are refused like
-// covertCalls.
+// covertFcntl are the commands of fcntl that lock a file or report its changes. They are refused like covertCalls.
 var covertFcntl = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
 // weakRefusedCalls are system calls that Landlock does not restrict. They are refused at LevelWeak, where only
@@ -125,9 +124,8 @@ func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	if !c.HasNamespaces {
 		rules = append(rules, weakRules(c.LandlockABI)...)
 	}
-	// Some limits of the program are soft limits below those of init, and the program must not raise them.
-	// prlimit64 cannot even be allowed for reading them: the pointer to the new limit has 64 bits, and a
-	// filter compares 32.
+	// Some limits of the program are soft limits below those of init, and the program must not raise them. prlimit64
+	// cannot even be allowed for reading them: the pointer to the new limit has 64 bits, and a filter compares 32.
 	soft := []uint32{uint32(initproc.SoftLimits[0]), uint32(initproc.SoftLimits[1])}
 	rules = append(rules,
 		filterRule{calls: calls(unix.SYS_SETRLIMIT), when: all(argument(0, soft...)), verdict: retErrno(unix.EPERM)},

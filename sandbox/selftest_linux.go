@@ -75,9 +75,8 @@ func (t trial) execute(level Level) Trial {
 // exitSucceeded is the exit status of this program after an attack that succeeded.
 const exitSucceeded = 3
 
-// runTrial makes the attack called name in a sandbox. It returns the first line that the attack printed, and how
-// its process ended. The error says that the sandbox could not be started, or that a process of the attack still
-// runs.
+// runTrial makes the attack called name in a sandbox. It returns the first line that the attack printed, and how its
+// process ended. The error says that the sandbox could not be started, or that a process of the attack still runs.
 func runTrial(name string, level Level) (string, Status, error) {
 	p, out, err := startProbe(level, trialLimit, name)
 	if err != nil {

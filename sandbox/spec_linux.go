@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// prepare checks s and returns the configuration for the sandbox's init process, except for the user ID and the
-// filter.
+// prepare checks s and returns the configuration for the sandbox's init process, except for the user ID and the filter.
 func (s Spec) prepare() (*initproc.Config, error) {
 	limit, err := s.Limit.Check()
 	if err != nil {

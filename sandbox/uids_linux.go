@@ -30,8 +30,7 @@ type uidBlock struct {
 
 var uids uidBlock
 
-// acquire returns a user ID that no sandbox uses. The first call reserves a block. The caller must release the
-// ID.
+// acquire returns a user ID that no sandbox uses. The first call reserves a block. The caller must release the ID.
 func (u *uidBlock) acquire() (int, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

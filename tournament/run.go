@@ -18,13 +18,11 @@ import (
 
 // Events are functions that Play calls. All but Trace are called in the goroutine of Play.
 type Events struct {
-	// Trace, if not nil, receives all lines to and from the bots. It is called from all workers, also at the same
-	// time.
+	// Trace, if not nil, receives all lines to and from the bots. It is called from all workers, also at the same time.
 	Trace func(*Match, referee.Traffic)
 
 	OnGame func(*Match, *referee.GameResult) // called with each finished game
-	// Notice receives a text for people about each void game and, at most once a minute, that the machine is
-	// busy.
+	// Notice receives a text for people about each void game and, at most once a minute, that the machine is busy.
 	Notice func(text string)
 }
 
@@ -78,8 +76,7 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 	return nil
 }
 
-// addEarlierGames reads the stored games of matches, adds them to the results, and stores a summary of each in
-// earlier.
+// addEarlierGames reads the stored games of matches, adds them to the results, and stores a summary of each in earlier.
 func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Games(r.State, m) {

@@ -18,9 +18,8 @@ import (
 // State is a tournament as far as it has been played: its matches and the sums of their games. It does no I/O and
 // reads no clock; Play uses it. Only one goroutine at a time may use it.
 //
-// The matches are in the order of their rounds. A round is added when all matches of the round before are
-// finished, because its tables may depend on their results. The order in which games are added does not change
-// the results.
+// The matches are in the order of their rounds. A round is added when all matches of the round before are finished,
+// because its tables may depend on their results. The order in which games are added does not change the results.
 type State struct {
 	Config
 	Variant *rules.Variant
@@ -63,9 +62,8 @@ func New(c Config) (*State, error) {
 	return &State{Config: c, Variant: v}, err
 }
 
-// Enter stores the names and hashes of the programs, one for each bot, in the plan, and returns the bots for
-// Play. It returns an error if a program cannot play the game, or differs from the one with which the tournament
-// began.
+// Enter stores the names and hashes of the programs, one for each bot, in the plan, and returns the bots for Play. It
+// returns an error if a program cannot play the game, or differs from the one with which the tournament began.
 func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err error) {
 	for i, p := range programs {
 		if err := p.Check(s.Variant); err != nil {
@@ -320,9 +318,8 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Ga
 	return g, nil
 }
 
-// Points returns the match points of the bots, from 0 to 1: for each the average score of its duels over all
-// finished deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A bye is one
-// point.
+// Points returns the match points of the bots, from 0 to 1: for each the average score of its duels over all finished
+// deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A bye is one point.
 func (m *Match) Points() []float64 {
 	if len(m.Bots) == 1 {
 		return []float64{1}
@@ -345,8 +342,7 @@ func (m *Match) Points() []float64 {
 	return points
 }
 
-// roundPoints rounds a sum of points to nine decimals, so that sums of the same values in different order are
-// equal.
+// roundPoints rounds a sum of points to nine decimals, so that sums of the same values in different order are equal.
 func roundPoints(points float64) float64 { return math.Round(points*1e9) / 1e9 }
 
 func (s *State) matchPoints() []float64 {

@@ -34,9 +34,8 @@ type Options struct {
 	// OnProgress, if not nil, is called after each game of the check ManyGames, with the number of its games that
 	// are done and of all that are planned.
 	OnProgress func(done, all int)
-	// Yield, if not nil, is called each time before lines are sent to the bot, so that the caller can pause the
-	// check. own is the time of the check so far, without time that other programs took. An error of Yield ends
-	// the check.
+	// Yield, if not nil, is called each time before lines are sent to the bot, so that the caller can pause the check.
+	// own is the time of the check so far, without time that other programs took. An error of Yield ends the check.
 	Yield func(own time.Duration) error
 }
 
@@ -104,8 +103,7 @@ type timer struct {
 // ownTime returns how long the check has taken so far, without the time that other programs took from the bot.
 func (t timer) ownTime() time.Duration { return time.Since(t.startedAt) - t.credit }
 
-// marathon is the state of the check ManyGames, in which a process of the bot plays many games one after the
-// other.
+// marathon is the state of the check ManyGames, in which a process of the bot plays many games one after the other.
 type marathon struct {
 	plan      []*game
 	mostGames int      // the largest number of games in one process
@@ -120,9 +118,8 @@ type gameResult struct {
 	moveTimes                 []time.Duration
 }
 
-// Run checks the bot p and returns the report. A failure of the bot is part of the report, not an error. The
-// error is that of the context or of Options.Yield, an internal failure, or a *match.StarvedError if the machine
-// is too busy.
+// Run checks the bot p and returns the report. A failure of the bot is part of the report, not an error. The error is
+// that of the context or of Options.Yield, an internal failure, or a *match.StarvedError if the machine is too busy.
 func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 	return examine(ctx, match.Start, p, o)
 }
@@ -223,8 +220,7 @@ func (k *run) runCheck(name string, run func() (string, []string, error)) error 
 	return k.addCheck(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
-// addCheck adds c to the report, as failed if err is a *Failure. It returns any other error and then adds
-// nothing.
+// addCheck adds c to the report, as failed if err is a *Failure. It returns any other error and then adds nothing.
 func (k *run) addCheck(c Check, err error) error {
 	f, failed := errors.AsType[*Failure](err)
 	if err != nil && !failed {

@@ -11,8 +11,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// failure converts a fault of the bot to a *Failure with an explanation. It returns other errors, and nil,
-// unchanged.
+// failure converts a fault of the bot to a *Failure with an explanation. It returns other errors, and nil, unchanged.
 func (s *session) failure(err error) error {
 	r, ok := errors.AsType[fault.Reason](err)
 	if !ok {
@@ -88,9 +87,8 @@ func (s *session) text(r fault.Reason) phrase.Text {
 	return phrase.New("%s, after %s", text, s.last.text)
 }
 
-// explainLate finds out why an answer is late and returns the failure, whose text begins with text. It waits a
-// little longer for the answer, then closes the bot's input and waits again. The process cannot be used
-// afterwards.
+// explainLate finds out why an answer is late and returns the failure, whose text begins with text. It waits a little
+// longer for the answer, then closes the bot's input and waits again. The process cannot be used afterwards.
 func (s *session) explainLate(late match.LateError, text phrase.Text) *Failure {
 	r := late.Reason
 	r.UnfinishedLine = ""

@@ -69,13 +69,11 @@ type botAnswers struct {
 // piecesTurns is the number of turns at the start of a game that style.pieces sends in pieces.
 const piecesTurns = 5
 
-// maxPlies is the ply at which the check ends a game between two sides, because some games have no limit of their
-// own.
+// maxPlies is the ply at which the check ends a game between two sides, because some games have no limit of their own.
 const maxPlies = 300
 
-// errTime is the error of a game that was stopped because the time of the check is used up. Only games with more
-// than two sides have it, since the protocol has no line that ends them early; with two sides the opponent
-// forfeits.
+// errTime is the error of a game that was stopped because the time of the check is used up. Only games with more than
+// two sides have it, since the protocol has no line that ends them early; with two sides the opponent forfeits.
 var errTime = errors.New("the time of the check is used up")
 
 // play plays a game in this process of the bot, and returns the bot's answers. The error is a *Failure if the bot
@@ -103,8 +101,7 @@ func (s *session) play(g *game) (p botAnswers, err error) {
 	return s.game.answers, s.failure(err)
 }
 
-// playTurns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the
-// bot.
+// playTurns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the bot.
 func (s *session) playTurns() error {
 	g, state, others := s.game, s.game.state, s.game.othersRand()
 	state.Begin()

@@ -8,8 +8,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// checkSandbox returns a note on the sandbox of the bot, and a warning if rated matches use a better one. err is
-// nil.
+// checkSandbox returns a note on the sandbox of the bot, and a warning if rated matches use a better one. err is nil.
 func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
 	switch {
@@ -28,9 +27,8 @@ func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	return note, warnings, nil
 }
 
-// compareUnsandboxed adds to a *Failure whether the bot also fails without a sandbox. To find out, it starts the
-// bot again. It does nothing, and returns its argument, unless Options.RetryUnsandboxed is set and the bot is
-// sandboxed.
+// compareUnsandboxed adds to a *Failure whether the bot also fails without a sandbox. To find out, it starts the bot
+// again. It does nothing, and returns its argument, unless Options.RetryUnsandboxed is set and the bot is sandboxed.
 func (k *run) compareUnsandboxed(failure error) error {
 	var f, other *Failure
 	if !k.RetryUnsandboxed || k.program.Sandbox == nil || !errors.As(failure, &f) {

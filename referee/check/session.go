@@ -217,8 +217,7 @@ func (s *session) recordSent(lines []byte) {
 }
 
 // pause waits after a part of the lines was sent. With style.pieces it waits so that the bot reads the next piece
-// separately. With style.step it returns a fault if the bot does not stay silent after a line that needs no
-// answer.
+// separately. With style.step it returns a fault if the bot does not stay silent after a line that needs no answer.
 func (s *session) pause() error {
 	began := time.Now()
 	defer func() { s.watch.pauses += time.Since(began) }()

@@ -110,9 +110,8 @@ func (k *run) timeIsUp() bool { return k.timer.ownTime() > k.Time }
 // up, but not before the bot has had time for five moves.
 func (k *run) gameTimeLimit() time.Duration { return max(k.Time, k.timer.ownTime()+5*k.Clock.Move) }
 
-// playVariation makes the check d with the first game or, if d changes the text of lines, with a game of every
-// kind in which the bot has not failed. When the time of the check is used up, it plays only a few moves of the
-// first of them.
+// playVariation makes the check d with the first game or, if d changes the text of lines, with a game of every kind in
+// which the bot has not failed. When the time of the check is used up, it plays only a few moves of the first of them.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	list := k.playableGames()
 	if d.style.rewriteLine == nil || len(list) == 0 {

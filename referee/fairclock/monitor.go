@@ -8,8 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/proc"
 )
 
-// Usage is the CPU time that the processes of a bot have used so far, and the time that they have waited for a
-// core.
+// Usage is the CPU time that the processes of a bot have used so far, and the time that they have waited for a core.
 type Usage struct {
 	CPU      time.Duration // of all threads, including those that have ended
 	AliveCPU time.Duration // of the threads that still exist
@@ -26,8 +25,7 @@ type Counters interface {
 	QuickCPU() time.Duration
 	// Usage returns the usage of all processes of the bot. ok is false if the kernel does not count all of it.
 	Usage() (u Usage, ok bool)
-	// Ready returns the bot's threads that run or wait for a core. It may be called while another goroutine calls
-	// CPU.
+	// Ready returns the bot's threads that run or wait for a core. It may be called while another goroutine calls CPU.
 	Ready() Threads
 }
 
@@ -163,8 +161,7 @@ func (w *Monitor) othersUse(from, to *reading) time.Duration {
 	return max(0, wall-(to.IdleTime-from.IdleTime)-(to.playersCPU-from.playersCPU)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.StolenTime-from.StolenTime))
 }
 
-// recordCredit adds the time between two readings to the sums that Busy returns. The bot gets credit for that
-// time.
+// recordCredit adds the time between two readings to the sums that Busy returns. The bot gets credit for that time.
 func (w *Monitor) recordCredit(from, to *reading) {
 	w.othersCPU += w.othersUse(from, to)
 	w.coreTime += to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)

@@ -222,8 +222,7 @@ func cpuOf(pid int) time.Duration {
 	return time.Duration(ts.Nano())
 }
 
-// childrenCPU returns the CPU time of the children that have ended of the process with the directory dir in
-// /proc.
+// childrenCPU returns the CPU time of the children that have ended of the process with the directory dir in /proc.
 func childrenCPU(dir string) time.Duration {
 	f := proc.Stat(dir)
 	if len(f) < 15 {

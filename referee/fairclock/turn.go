@@ -183,10 +183,9 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	return loss
 }
 
-// lostBeforeReading returns how much time the bot lost before the first reading, for which no counters exist. If
-// that reading was late or was not made, it is all the time that the bot did not use. Otherwise it is at most
-// measured, the loss after the reading. If the bot did not read its input, it delayed the reading itself and lost
-// nothing.
+// lostBeforeReading returns how much time the bot lost before the first reading, for which no counters exist. If that
+// reading was late or was not made, it is all the time that the bot did not use. Otherwise it is at most measured, the
+// loss after the reading. If the bot did not read its input, it delayed the reading itself and lost nothing.
 func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.monitor.delayed = true

@@ -1,6 +1,5 @@
-// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others
-// took from it: other programs on its cores, a quota, another virtual machine, or whatever stopped the
-// referee.
+// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others took from
+// it: other programs on its cores, a quota, another virtual machine, or whatever stopped the referee.
 //
 // docs/clock.md has a picture of one turn and three worked examples. Begin with TurnMeter, which measures a turn
 // and returns its Loss; Allowance.Judge turns that into a Verdict. A Monitor reads the counters of one
@@ -87,9 +86,8 @@ type Verdict struct {
 // Late reports whether the bot is at fault.
 func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
 
-// Judge decides at the time now about a turn whose time is over. answered says whether the answer has come. If it
-// has, only loss.Certain counts. If it has not, the bot may be waiting for a core at this moment, so
-// loss.Possible counts.
+// Judge decides at the time now about a turn whose time is over. answered says whether the answer has come. If it has,
+// only loss.Certain counts. If it has not, the bot may be waiting for a core at this moment, so loss.Possible counts.
 func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 	lost := loss.Certain
 	if !answered {

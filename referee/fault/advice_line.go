@@ -142,8 +142,7 @@ func unaskedAdvice(c Circumstances) []phrase.Text {
 		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it")
 }
 
-// garbledAdvice returns the advice for a line that breaks the protocol. It depends on what the bot probably
-// meant.
+// garbledAdvice returns the advice for a line that breaks the protocol. It depends on what the bot probably meant.
 func (r Reason) garbledAdvice(c Circumstances) []phrase.Text {
 	line := string(r.Line)
 	switch r.Kind {
@@ -196,8 +195,7 @@ const prompts = `a prompt, as of input("...") in Python, belongs on stderr`
 var (
 	// promptEnd matches a text that ends like a prompt for a person, such as "Your move> ".
 	promptEnd = regexp.MustCompile(`[>?:$#%\])] *$`)
-	// verbs matches a line that begins with "move" or "ready", also in capital letters or before other
-	// punctuation.
+	// verbs matches a line that begins with "move" or "ready", also in capital letters or before other punctuation.
 	verbs = regexp.MustCompile(`^(?i:move|ready)([^a-zA-Z]|$)`)
 )
 

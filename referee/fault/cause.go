@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// causePatterns match the line in which a runtime, sanitizer or interpreter reports the error that ended a
-// program.
+// causePatterns match the line in which a runtime, sanitizer or interpreter reports the error that ended a program.
 var causePatterns = expressions(
 	`^SUMMARY: \w+Sanitizer: `,
 	`^\S+:[0-9]+:[0-9]+: runtime error: `, // UndefinedBehaviorSanitizer
@@ -35,8 +34,7 @@ var trailerPatterns = expressions(
 	`^ {4}while (executing|compiling)$`, // Tcl
 )
 
-// noisePatterns match lines that some runtimes write after every error or at every start, and that explain
-// nothing.
+// noisePatterns match lines that some runtimes write after every error or at every start, and that explain nothing.
 var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit status [0-9]|\[[0-9]+ bytes are left out here\])`)
 
 // compilerPatterns match lines with an error message of a compiler or linker.
@@ -61,9 +59,8 @@ func expressions(texts ...string) func() []*regexp.Regexp {
 // longestCause is the largest number of bytes that are quoted of a line of stderr.
 const longestCause = 200
 
-// Cause returns the line of a program's stderr that says why the program ended, shortened to about 200 bytes.
-// sure is true if the line is known to be an error message. Otherwise line is the last line that may explain it,
-// or "".
+// Cause returns the line of a program's stderr that says why the program ended, shortened to about 200 bytes. sure is
+// true if the line is known to be an error message. Otherwise line is the last line that may explain it, or "".
 func Cause(stderr []string) (line string, sure bool) {
 	if i := causeIndex(stderr); i >= 0 {
 		return causeText(stderr, i), true
@@ -109,8 +106,7 @@ func causeIndex(lines []string) int {
 	return -1
 }
 
-// tracePatterns match lines of the stack trace or of the chain of exceptions before the line that says what went
-// wrong.
+// tracePatterns match lines of the stack trace or of the chain of exceptions before the line that says what went wrong.
 var tracePatterns = expressions(
 	`^\s`,
 	`^Traceback `,

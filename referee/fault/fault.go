@@ -49,8 +49,7 @@ func (f *Fault) HouseFailed() bool {
 	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // house bots are disqualified for being late
 }
 
-// Brief returns the text of a fault that other seats may see. The full text could reveal cards of the seat at
-// fault.
+// Brief returns the text of a fault that other seats may see. The full text could reveal cards of the seat at fault.
 func Brief(code protocol.Code) string {
 	switch code {
 	case protocol.Startup:

@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Kind says in which way a bot failed. It decides the code and the text of a Reason, and which of its fields are
-// set.
+// Kind says in which way a bot failed. It decides the code and the text of a Reason, and which of its fields are set.
 type Kind string
 
 // The kinds of faults.
@@ -101,8 +100,7 @@ var kinds = []kind{
 // WhereDebugBelongs is the advice that ends the text of every fault for a line that breaks the protocol.
 const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
 
-// flawKind returns the row of the table kinds for lines with the flaw f. more is added to the description of the
-// flaw.
+// flawKind returns the row of the table kinds for lines with the flaw f. more is added to the description of the flaw.
 func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
@@ -118,8 +116,7 @@ func Kinds() (list []Kind) {
 // Code returns the code of a fault of this kind during a game, or "" for an unknown kind.
 func (k Kind) Code() protocol.Code { return k.row().code }
 
-// Parameters returns the JSON names of the fields that every Reason of this kind has in JSON, even if they are
-// zero.
+// Parameters returns the JSON names of the fields that every Reason of this kind has in JSON, even if they are zero.
 func (k Kind) Parameters() (names []string) {
 	expand(k.row().text, func(name string) string {
 		if name != "unfinished" && name != "end" {
@@ -168,8 +165,7 @@ func (r Reason) phraseWithDetail(detail phrase.Text) phrase.Text {
 	return r.phraseOf(r.Kind.row().text, detail)
 }
 
-// phraseOf returns a text of the table kinds with the values of r for the names in braces, and detail for
-// {detail}.
+// phraseOf returns a text of the table kinds with the values of r for the names in braces, and detail for {detail}.
 func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
 	if r.UnfinishedLine != "" {
 		text = strings.Replace(text, answer, "end every line with a line feed, and flush the output after every line", 1)

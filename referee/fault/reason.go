@@ -91,8 +91,7 @@ func (r *Reason) parameter(name string) reflect.Value {
 	return reflect.ValueOf(r).Elem().FieldByIndex(parameters[i].Index)
 }
 
-// MarshalJSON encodes the kind, the fields that every reason of this kind has, and all other fields that are not
-// zero.
+// MarshalJSON encodes the kind, the fields that every reason of this kind has, and all other fields that are not zero.
 func (r Reason) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -35,8 +35,7 @@ type BotConn interface {
 	EndTurn()
 	// Stderr returns what the bot has written to stderr since the last call.
 	Stderr() []byte
-	// Close ends the bot and all its processes. If grace is positive, the bot may exit by itself within that
-	// time.
+	// Close ends the bot and all its processes. If grace is positive, the bot may exit by itself within that time.
 	Close(grace time.Duration)
 }
 

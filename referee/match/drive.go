@@ -62,8 +62,7 @@ func newProcess(ctx context.Context, b Contestant, c referee.Clock, around func(
 	return p, nil
 }
 
-// Greet waits until the bot answers "ready", and returns the version that the bot reports. Call it once after
-// Start.
+// Greet waits until the bot answers "ready", and returns the version that the bot reports. Call it once after Start.
 func (p *BotProcess) Greet() (version string, err error) {
 	err = p.seat.greet()
 	return p.seat.version, err
@@ -85,8 +84,7 @@ func (p *BotProcess) AwaitLate(late LateError, patience time.Duration) (came tim
 	return p.seat.awaitLate(late, patience)
 }
 
-// SendLines sends the bot the lines of g for its seat that it has not received yet, such as the result of the
-// game.
+// SendLines sends the bot the lines of g for its seat that it has not received yet, such as the result of the game.
 func (p *BotProcess) SendLines(g *referee.Game, seat int) error {
 	now := time.Now()
 	return p.seat.send(g.TakeLines(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))

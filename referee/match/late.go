@@ -22,8 +22,7 @@ func (s *StarvedError) Error() string {
 	return fmt.Sprintf("the machine is too busy: %q had no core for %d of the %d ms of a turn", s.Bot, s.LostTime.Milliseconds(), s.TurnTime.Milliseconds())
 }
 
-// LateError is the fault of a bot that is late even after subtracting its credit, the time that other programs
-// used.
+// LateError is the fault of a bot that is late even after subtracting its credit, the time that other programs used.
 type LateError struct {
 	fault.Reason
 	Credit    time.Duration // time that other programs took from the bot; see fairclock.Verdict
@@ -94,8 +93,7 @@ func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	return fault.ArrivalNote(true, own) + "\n", nil
 }
 
-// memoryStep decides when awaitLate starts its wait again: if the bot's memory has grown by 1/memoryStep of its
-// limit.
+// memoryStep decides when awaitLate starts its wait again: if the bot's memory has grown by 1/memoryStep of its limit.
 const memoryStep = 16
 
 // awaitLate waits for a late answer, and returns when it came, or the zero time if it did not come. The error

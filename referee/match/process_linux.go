@@ -43,8 +43,7 @@ func (p *process) isUnsandboxed() bool { return p.bot.Sandbox == nil }
 // isFrozenBetweenTurns reports whether the bot is stopped while it has no turn.
 func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.bot.Sandbox.Freeze }
 
-// startProcess starts a bot as a child process, which ends with the calling thread. w measures the time that it
-// uses.
+// startProcess starts a bot as a child process, which ends with the calling thread. w measures the time that it uses.
 func startProcess(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	p := &process{log: cutlog.Buffer{Limit: MaxLog}, ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {

@@ -342,8 +342,7 @@ func (s *seat) send(lines []byte, now time.Time, limit fairclock.Allowance) erro
 	return s.write(lines, limit)
 }
 
-// write writes lines to the bot. If the bot does not read them within the limit plus its credit, the error is a
-// fault.
+// write writes lines to the bot. If the bot does not read them within the limit plus its credit, the error is a fault.
 func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	for deadline := limit.Due; ; {
 		n, err := s.conn.Send(lines, deadline)

@@ -23,8 +23,7 @@ import (
 // and the end are stored.
 const maxBuildLog = 1 << 20
 
-// BuildError is the error of a build that fails because of the bot, so that it would fail again on the same
-// machine.
+// BuildError is the error of a build that fails because of the bot, so that it would fail again on the same machine.
 type BuildError struct{ err error }
 
 func (e *BuildError) Error() string { return e.err.Error() }

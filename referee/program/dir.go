@@ -42,9 +42,8 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 	return Program{Contestant: bot, Games: m.Games, Source: source, Overrides: m.Match, place: source}, nil
 }
 
-// builtDir returns a directory in the cache with the bot in source, built by the command build. hash is the hash
-// of the source. The directory exists until ctx ends. The output of the build goes to r.Log, or if it fails into
-// the error.
+// builtDir returns a directory in the cache with the bot in source, built by the command build. hash is the hash of the
+// source. The directory exists until ctx ends. The output of the build goes to r.Log, or if it fails into the error.
 func (r Resolver) builtDir(ctx context.Context, source, hash string, build []string) (string, error) {
 	return r.cachedDir(ctx, hashWords(append([]string{hash}, build...)...), func(ctx context.Context, dir string) error {
 		fmt.Fprintf(r.Log, "building %s: %s\n", source, strings.Join(build, " "))

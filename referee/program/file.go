@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// fileName matches names, without extension, that every compiler and interpreter accepts and reads in the same
-// way.
+// fileName matches names, without extension, that every compiler and interpreter accepts and reads in the same way.
 var fileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
 // SingleFileManifest returns the manifest of a bot that consists of one file, by the extension of the file's

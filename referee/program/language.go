@@ -35,8 +35,7 @@ func Language(b match.Contestant) string {
 	return ""
 }
 
-// interpretedLanguage returns the language that the interpreter at path runs, such as Python for
-// "python3.12", or "".
+// interpretedLanguage returns the language that the interpreter at path runs, such as Python for "python3.12", or "".
 func interpretedLanguage(path string) string {
 	name := strings.TrimSuffix(filepath.Base(path), ".exe")
 	name = strings.TrimRight(name, "0123456789.-")

@@ -98,8 +98,7 @@ func ReadManifest(source string) (Manifest, error) {
 	return m, nil
 }
 
-// readManifestFile returns the content of a manifest. It returns an error if the file has more than MaxManifest
-// bytes.
+// readManifestFile returns the content of a manifest. It returns an error if the file has more than MaxManifest bytes.
 func readManifestFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {
@@ -138,8 +137,7 @@ func parseManifest(data string) (Manifest, error) {
 	return m, nil
 }
 
-// set stores the value of a top-level key of a manifest. As usual for TOML in Go, the case of the key does not
-// matter.
+// set stores the value of a top-level key of a manifest. As usual for TOML in Go, the case of the key does not matter.
 func (m *Manifest) set(key string, value any) (err error) {
 	switch strings.ToLower(key) {
 	case "name":

@@ -37,8 +37,7 @@ type Program struct {
 	place string // path of its directory or file; "" for a house bot
 }
 
-// Plays reports whether the program plays a game, by its manifest. A program whose manifest names no games plays
-// all.
+// Plays reports whether the program plays a game, by its manifest. A program whose manifest names no games plays all.
 func (p Program) Plays(game string) bool {
 	return p.Games == nil || slices.Contains(p.Games, game)
 }
@@ -110,9 +109,8 @@ func LanguageOf(bot string) string {
 	return Language(match.Contestant{Command: words})
 }
 
-// ResolveAll returns the programs of a match, each with a unique name. If several bots are alike and are not
-// house bots, they get numbers if number is true; otherwise ResolveAll returns an error that asks the user to
-// name them.
+// ResolveAll returns the programs of a match, each with a unique name. If several bots are alike and are not house
+// bots, they get numbers if number is true; otherwise ResolveAll returns an error that asks the user to name them.
 func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
@@ -301,8 +299,7 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// commandFile returns the word of a command that names the bot: the last one that is a file, otherwise the
-// program.
+// commandFile returns the word of a command that names the bot: the last one that is a file, otherwise the program.
 func commandFile(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() {

@@ -99,8 +99,7 @@ func checkName(name string) error {
 	return nil
 }
 
-// Overrides are settings of one bot in a local match that replace those of the match. A zero value replaces
-// nothing.
+// Overrides are settings of one bot in a local match that replace those of the match. A zero value replaces nothing.
 type Overrides struct {
 	Args      []string   `json:"args,omitempty"`     // appended to the arguments of its command
 	Movetime  int64      `json:"movetime,omitempty"` // in milliseconds, like Bank and Inc

@@ -73,8 +73,7 @@ func (t *team) waitForStop(p *unix.PollFd, limit *unix.Timespec) {
 	exitFork(0)
 }
 
-// waitArguments returns the arguments of waitForStop. It must be called before the first fork, because it
-// allocates.
+// waitArguments returns the arguments of waitForStop. It must be called before the first fork, because it allocates.
 func (t *team) waitArguments() (*unix.PollFd, *unix.Timespec) {
 	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(bound / time.Second)}
 }

@@ -58,8 +58,7 @@ const (
 	byKill                      // it ignores SIGTERM, or one of its processes still runs after SIGKILL
 )
 
-// ends is a set of ways in which a sandbox may end an attack. That a system call of the attack fails is always
-// allowed.
+// ends is a set of ways in which a sandbox may end an attack. That a system call of the attack fails is always allowed.
 type ends uint8
 
 const (

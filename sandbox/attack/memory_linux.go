@@ -17,8 +17,7 @@ import (
 const (
 	// hoardSize is how many bytes of memory an attack must get to succeed.
 	hoardSize = 256 << 20
-	// holdTime is how long an attack must hold what it got. Without a cgroup the limits are only checked now and
-	// then.
+	// holdTime is how long an attack must hold what it got. Without a cgroup the limits are only checked now and then.
 	holdTime = 400 * time.Millisecond
 	// pieceSize is how many bytes of memory an attack takes at a time.
 	pieceSize = 16 << 20

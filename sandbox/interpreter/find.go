@@ -190,10 +190,9 @@ func resolveShim(path, dir string) (string, error) {
 	return path, nil
 }
 
-// chosenVersion returns the path that "pyenv which", or the same of rbenv or nodenv, would print for the program
-// name, but much faster. root is the directory of the version manager. It reads the manager's environment
-// variable, its files in and above the bot's directory dir, and its own file. It returns "" if they do not say
-// the version.
+// chosenVersion returns the path that "pyenv which", or the same of rbenv or nodenv, would print for the program name,
+// but much faster. root is the directory of the version manager. It reads the manager's environment variable, its files
+// in and above the bot's directory dir, and its own file. It returns "" if they do not say the version.
 func chosenVersion(root, name, dir string) string {
 	var versions []string
 	manager := strings.TrimPrefix(filepath.Base(root), ".") // pyenv

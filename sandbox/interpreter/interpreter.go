@@ -115,9 +115,8 @@ func (b Bounds) CheckPath(word string) error {
 	return nil
 }
 
-// CheckCommand checks word, the first word of a bot's command, like CheckPath, and also the files that take part
-// when it is run. It returns a *PathError if b does not allow one of them, and nil for a command that cannot be
-// run.
+// CheckCommand checks word, the first word of a bot's command, like CheckPath, and also the files that take part when
+// it is run. It returns a *PathError if b does not allow one of them, and nil for a command that cannot be run.
 func (b Bounds) CheckCommand(word string) error {
 	if err := b.CheckPath(word); err != nil {
 		return err
@@ -189,8 +188,7 @@ func readHead(path string) (string, error) {
 	return string(head), err
 }
 
-// splitOption removes -S or --split-string= from the beginning of a word. What follows this option of env is a
-// command.
+// splitOption removes -S or --split-string= from the beginning of a word. What follows this option of env is a command.
 func splitOption(word string) string {
 	word = strings.TrimPrefix(word, "--split-string=")
 	return strings.TrimPrefix(word, "-S")

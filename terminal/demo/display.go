@@ -48,9 +48,8 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 	return d
 }
 
-// showMatches shows the matches that the channel finished reports. It returns when ctx ends, or when the given
-// number of matches is finished and sent is closed, which says that all starters are submitted. A number of 0
-// means no limit.
+// showMatches shows the matches that the channel finished reports. It returns when ctx ends, or when the given number
+// of matches is finished and sent is closed, which says that all starters are submitted. A number of 0 means no limit.
 func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finishedMatches < matches {
@@ -116,8 +115,7 @@ func (d *display) writeStandings(ctx context.Context) error {
 	return nil
 }
 
-// ladderLines returns for each ladder its lines: the bots that have played, with their ratings, the strongest
-// first.
+// ladderLines returns for each ladder its lines: the bots that have played, with their ratings, the strongest first.
 func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 	for _, name := range d.ladders {
 		places, err := d.store.Ladders.Standings(ctx, name)

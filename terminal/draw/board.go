@@ -146,8 +146,7 @@ func (d *drawing) square(q square) (top, bottom string) {
 		d.paint(back+";"+pieceColour, fill(1)+before+piece+after+fill(cell-4))
 }
 
-// sides returns lines that say who plays which color with how many pieces, and what the last and the next move
-// are.
+// sides returns lines that say who plays which color with how many pieces, and what the last and the next move are.
 func (d *drawing) sides(b *rules.Board, pieces string) block {
 	v := d.p.View
 	var lines block

@@ -23,8 +23,7 @@ func (s Style) suit(n baraja.Suit) string {
 	return s.paint(suits[n].colour, s.pick(suits[n].symbol, n.String()))
 }
 
-// Legend returns lines, each with LF, that explain the symbols of the suits. It returns "" for a game without
-// suits.
+// Legend returns lines, each with LF, that explain the symbols of the suits. It returns "" for a game without suits.
 func (s Style) Legend(d rules.Display) string {
 	if d.Cards == nil || d.Cards.Ranks == nil {
 		return ""

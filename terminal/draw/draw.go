@@ -27,8 +27,7 @@ type Position struct {
 	Keys map[string]string
 }
 
-// Position draws a position with cards or a board, as the display of its game says, otherwise as the text of the
-// view.
+// Position draws a position with cards or a board, as the display of its game says, otherwise as the text of the view.
 func (s Style) Position(p Position) string {
 	d := drawing{Style: s, p: p, seats: max(1, min(p.players(), rules.MaxSeats))}
 	var body block

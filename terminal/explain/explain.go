@@ -35,9 +35,8 @@ type Explainer struct {
 	All   bool // describe every fault in full, not only the first of each kind
 	// Command returns the command line by which the user runs this program with the given arguments.
 	Command func(words ...string) string
-	// DescribeBot returns the circumstances c of a fault, with what else is known about the bot called name
-	// added, and the arguments of the command that checks the bot, or nil if there is none. path is the path of
-	// the replay.
+	// DescribeBot returns the circumstances c of a fault, with what else is known about the bot called name added, and
+	// the arguments of the command that checks the bot, or nil if there is none. path is the path of the replay.
 	DescribeBot func(path, name string, c fault.Circumstances) (fault.Circumstances, []string)
 
 	faults []gameFault

@@ -155,8 +155,7 @@ func (p *Person) collectNews(t referee.Traffic) {
 	}
 }
 
-// takeNews returns the event and fault lines, and the info lines of bots, that were collected since the last
-// call.
+// takeNews returns the event and fault lines, and the info lines of bots, that were collected since the last call.
 func (b *bulletin) takeNews() (news []string, thoughts []moveInfo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

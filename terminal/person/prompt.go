@@ -23,8 +23,7 @@ type Question struct {
 	Complete func(start string) []string
 }
 
-// prompt returns the text of the question. If there is a clock, the time left, rounded up to seconds, comes
-// before it.
+// prompt returns the text of the question. If there is a clock, the time left, rounded up to seconds, comes before it.
 func (q Question) prompt(now time.Time) string {
 	if q.Until.IsZero() {
 		return q.Text
@@ -35,16 +34,14 @@ func (q Question) prompt(now time.Time) string {
 
 // Prompter asks a person to type lines.
 type Prompter interface {
-	// Ask reads a line, and removes spaces at its ends. The error is io.EOF at the end of the input and for
-	// Ctrl-C and Ctrl-D, or the cause for which the context has ended. The terminal is in its normal mode when
-	// Ask returns.
+	// Ask reads a line, and removes spaces at its ends. The error is io.EOF at the end of the input and for Ctrl-C and
+	// Ctrl-D, or the cause for which the context has ended. The terminal is in its normal mode when Ask returns.
 	Ask(context.Context, Question) (string, error)
 	// Close restores the mode that the terminal had at first. It may be called during Ask.
 	Close()
 }
 
-// NewPrompter returns a Prompter with line editing if in and out are terminals, otherwise one that only reads
-// lines.
+// NewPrompter returns a Prompter with line editing if in and out are terminals, otherwise one that only reads lines.
 func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
 	input := &pump{source: in, chunks: make(chan chunk, 1)}
 	file, screen := screen.Terminal(in), screen.Terminal(out)

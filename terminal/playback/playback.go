@@ -107,8 +107,7 @@ func (g *Walk) Position(i, seat int, open bool) draw.Position {
 	return p
 }
 
-// viewer returns the seat that is to move in the position g.Frames[i] or, after the end, the seat that moved
-// last.
+// viewer returns the seat that is to move in the position g.Frames[i] or, after the end, the seat that moved last.
 func (g *Walk) viewer(i int) int {
 	switch {
 	case g.Frames[i].Turn >= 0:

@@ -29,8 +29,7 @@ func (s *Screen) ShowGame() {
 	}
 }
 
-// say writes a text, broken into lines that fit the terminal unless s.Plain is set. The first line begins with
-// mark.
+// say writes a text, broken into lines that fit the terminal unless s.Plain is set. The first line begins with mark.
 func (s *Screen) say(mark, words string) {
 	if s.Plain {
 		fmt.Fprintln(s, strings.TrimRight(mark+words, " "))

@@ -64,8 +64,7 @@ type documentBot struct {
 	Losses int            `json:"losses"`
 	Points float64        `json:"points"`
 	Faults int            `json:"faults"`
-	// Credit is the time in milliseconds that other programs took from the bot, and that did not count on its
-	// clock.
+	// Credit is the time in milliseconds that other programs took from the bot, and that did not count on its clock.
 	Credit      float64         `json:"credit_ms,omitempty"`
 	Elo         *stats.Estimate `json:"elo,omitempty"`          // the mean of all bots is 0; nil unless there are more than two bots
 	MatchPoints *float64        `json:"match_points,omitempty"` // nil unless this is a Swiss or knockout tournament

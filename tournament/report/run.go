@@ -1,5 +1,4 @@
-// Package report writes the results of a tournament: as tables for people, and as a JSON document. Begin with
-// Run.
+// Package report writes the results of a tournament: as tables for people, and as a JSON document. Begin with Run.
 package report
 
 import (

@@ -20,10 +20,9 @@ type part struct {
 	rank int
 }
 
-// Score returns the running score in up to two lines, for a terminal with the given number of columns. The first
-// says who is stronger; it is missing until a deal has finished. The second says how far the tournament is. The
-// least important figures are left out if a line is too narrow. Do not call Score while Play runs, except in its
-// callbacks.
+// Score returns the running score in up to two lines, for a terminal with the given number of columns. The first says
+// who is stronger; it is missing until a deal has finished. The second says how far the tournament is. The least
+// important figures are left out if a line is too narrow. Do not call Score while Play runs, except in its callbacks.
 func (r *Run) Score(columns int) []string {
 	results := r.Results()
 	var lines []string
@@ -40,8 +39,7 @@ func (r *Run) ScoreLine() string {
 	return strings.Join(r.Score(math.MaxInt), ", ")
 }
 
-// fitParts joins as many parts as fit into the columns, those with the lowest ranks first, in their original
-// order.
+// fitParts joins as many parts as fit into the columns, those with the lowest ranks first, in their original order.
 func fitParts(parts []part, columns int) string {
 	join := func(parts []part) string {
 		var words []string

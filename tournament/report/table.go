@@ -20,8 +20,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// WriteTables writes the results as tables for people: standings, duels or pairs, faults, and where the replays
-// are.
+// WriteTables writes the results as tables for people: standings, duels or pairs, faults, and where the replays are.
 func (r *Run) WriteTables(w io.Writer) {
 	results := r.Results()
 	r.writeStandings(w, results)
@@ -312,8 +311,7 @@ func (r *Run) names(bots []int) (names []string) {
 	return names
 }
 
-// knockoutResult returns the name of the round in which a bot lost a knockout, "champion", or "-" if it is still
-// in.
+// knockoutResult returns the name of the round in which a bot lost a knockout, "champion", or "-" if it is still in.
 func (r *Run) knockoutResult(s tournament.Standing, results tournament.Results) string {
 	switch {
 	case s.Bot == results.Champion:

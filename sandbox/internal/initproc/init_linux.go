@@ -32,8 +32,7 @@ const (
 
 func init() {
 	if len(os.Args) > 0 && os.Args[0] == Name {
-		// The first thread of a process cannot end. Therefore it stays here, and another thread gives up
-		// its rights.
+		// The first thread of a process cannot end. Therefore it stays here, and another thread gives up its rights.
 		runtime.LockOSThread()
 		initMain()
 	}
@@ -96,9 +95,8 @@ func ignoreSignals(hasNamespaces bool) {
 		signal.Notify(make(chan os.Signal, 1))
 		return
 	}
-	// The kernel drops signals to the first process of a PID namespace unless the process has a handler for
-	// them. The Go runtime has a handler for every signal, which would end init. (signal.Notify for all
-	// signals takes 5 ms.)
+	// The kernel drops signals to the first process of a PID namespace unless the process has a handler for them. The
+	// Go runtime has a handler for every signal, which would end init. (signal.Notify for all signals takes 5 ms.)
 	for sig := uintptr(1); sig < 65; sig++ {
 		var none [4]uint64                                            // SIG_DFL without flags
 		if sig != uintptr(syscall.SIGURG) && (sig < 32 || sig > 34) { // these are used by the Go runtime and the C library

@@ -122,8 +122,7 @@ const (
 func bindReadOnly(from, to string) error { return bindMount(from, to, readOnly) }
 
 func bindMount(from, to string, attr uint64) error {
-	// This changes a copy of the mount before it is attached. Unlike a remount, it also changes the mounts
-	// below it.
+	// This changes a copy of the mount before it is attached. Unlike a remount, it also changes the mounts below it.
 	fd, err := sys.OpenTree(sys.AT_FDCWD, from, sys.OPEN_TREE_CLONE|sys.OPEN_TREE_CLOEXEC|sys.AT_RECURSIVE)
 	if err != nil {
 		return wrap(trimPrefix(from, oldRoot)+": open_tree", err)
@@ -138,8 +137,7 @@ func bindMount(from, to string, attr uint64) error {
 	return wrap(trimPrefix(to, newRoot)+": move_mount", sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
-// mountPoint creates an empty file or directory at path to, on which the file or directory fd can then be
-// mounted.
+// mountPoint creates an empty file or directory at path to, on which the file or directory fd can then be mounted.
 func mountPoint(fd int, to string) error {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {

@@ -69,10 +69,9 @@ func (c *Config) setLimits() error {
 	return nil
 }
 
-// headroom is how many more threads, and gigabytes of data, init may have than the program. Without it, init
-// would exit just when the program reaches its limits, because the Go runtime exits if it cannot start a thread
-// or allocate a stack. The program's limits are soft limits, which its filter of system calls does not let it
-// raise.
+// headroom is how many more threads, and gigabytes of data, init may have than the program. Without it, init would exit
+// just when the program reaches its limits, because the Go runtime exits if it cannot start a thread or allocate a
+// stack. The program's limits are soft limits, which its filter of system calls does not let it raise.
 const headroom = 64
 
 // unusedData is how many bytes of writable memory a process may have without using them. An arena of Go alone is

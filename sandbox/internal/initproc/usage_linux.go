@@ -14,9 +14,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// usage returns what the processes of the sandbox use: their memory in bytes, including what the kernel may use
-// for them; their CPU time, including that of ended processes as far as it is known; and the number of their
-// threads.
+// usage returns what the processes of the sandbox use: their memory in bytes, including what the kernel may use for
+// them; their CPU time, including that of ended processes as far as it is known; and the number of their threads.
 func (r *reaper) usage() (memory int64, cpu time.Duration, threads int) {
 	var ru syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_CHILDREN, &ru) == nil {

@@ -9,8 +9,7 @@ import (
 // ProgramDirs are the system's directories of programs, which are visible in every sandbox.
 var ProgramDirs = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/libx32", "/lib64"}
 
-// SystemPath is the value of PATH in every sandbox. If a program needs further directories, they are put before
-// it.
+// SystemPath is the value of PATH in every sandbox. If a program needs further directories, they are put before it.
 const SystemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // IsWithin reports whether path, which must be clean, is one of dirs or below one of them. An empty dir
