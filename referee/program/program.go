@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -172,6 +173,34 @@ func hashOnce(executable string) (string, error) {
 
 var hashes sync.Map
 
+// assignment matches a word that sets a variable of the environment when a shell reads it.
+var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
+
+// notFoundError returns the error for a bot whose first word names no program. It says which word that is, where
+// it was looked for, and what a shell would have made of it.
+func notFoundError(line string, words []string) error {
+	const try = "try @random, the path of a directory with a timba.toml, or a command in quotes"
+	word := words[0]
+	switch home, _ := os.UserHomeDir(); {
+	case strings.HasPrefix(word, "~/"):
+		return fmt.Errorf("bot: %q: only a shell replaces ~, and only outside quotes: write %s", line, filepath.Join(home, word[2:]))
+	case strings.HasPrefix(word, "$"):
+		return fmt.Errorf("bot: %q: only a shell replaces %s, and not within single quotes: write its value", line, word)
+	case assignment.MatchString(word):
+		return fmt.Errorf("bot: %q: %q sets a variable, which only a shell does: write env before it, as in %q", line, word, "env "+line)
+	case strings.Contains(word, "/"):
+		if _, err := os.Stat(word); err == nil {
+			return fmt.Errorf("bot: %q: %s is not executable: chmod +x it, or write its interpreter before it, as in \"python3 bot.py\"", line, word)
+		}
+		return fmt.Errorf("bot: %q: %s does not exist: %s", line, word, try)
+	case len(words) == 1 && strings.Contains(word, "."):
+		return fmt.Errorf("bot: %q does not exist: %s", line, try)
+	case len(words) == 1:
+		return fmt.Errorf("bot: %q is not a house bot, directory or command: %s", line, try)
+	}
+	return fmt.Errorf("bot: %q: there is no program %q in the directories of PATH: install it, or write its path", line, word)
+}
+
 func resolveCommand(line string) (Program, error) {
 	words, err := splitCommand(line)
 	if err != nil {
@@ -181,11 +210,8 @@ func resolveCommand(line string) (Program, error) {
 	if _, house := house.CanonicalSpec(words[0]); err != nil && house == nil {
 		return Program{}, fmt.Errorf("bot: %q is not a directory or command: try the house bot @%s", line, line)
 	}
-	if _, missing := os.Stat(words[0]); err != nil && missing != nil && len(words) == 1 && strings.ContainsAny(line, "/.") {
-		return Program{}, fmt.Errorf("bot: %q does not exist: try @random, the path of a directory with a timba.toml, or a command in quotes", line)
-	}
 	if err != nil {
-		return Program{}, fmt.Errorf("bot: %q is not a house bot, directory or command: try @random, the path of a directory with a timba.toml, or a command in quotes", line)
+		return Program{}, notFoundError(line, words)
 	}
 	if path, err = filepath.Abs(path); err != nil {
 		return Program{}, fmt.Errorf("bot: %q: %w", line, err)
