@@ -97,11 +97,12 @@ func (s *Site) getAccount(v *visit) error {
 	return v.showPage(http.StatusOK, "account", page)
 }
 
-// maxMessages is the number of messages that a person can page through.
+// maxMessages is the number of messages, counted from the latest, that a person can view.
 const maxMessages = 500
 
-// postID returns a handler for the buttons in the rows of a list. It calls do with the ID in the form field
-// id, and then redirects to list, the address of the page with the list.
+// postID returns a handler for the forms in the rows of a list, such as a button that deletes a row. The
+// handler calls do with the ID in the form field id, and then redirects to list, the address of the page with
+// the list.
 func (s *Site) postID(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
 	return func(v *visit) error {
 		id, err := v.number("id")

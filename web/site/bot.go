@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// The numbers of things on the page of a bot.
+// The page of a bot shows at most these numbers of rows or points.
 const (
 	botVersions   = 8
 	botMatches    = 10
@@ -61,7 +61,8 @@ func (p botPage) Live() int {
 
 func (s *Site) getBot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
 
-// showBot shows the page of a bot. refused, if not nil, is why an action was refused.
+// showBot shows the page of a bot. If refused is not nil, an action was refused, and the page shows the error
+// refused.
 func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
 	page := botPage{Bot: b, IsOwner: v.Owns(b.PersonID), Links: v.publicLinks(b.Name)}
 	var err error
@@ -95,9 +96,10 @@ func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// addPlaces adds to page the places on the ladders of the bot's live version or, if none is live, of its last
-// rated version. It sets page.Ladder, the ladder of the charts, to the query parameter ladder, or otherwise
-// to the ladder of the first place. It fails if the bot has no place on the ladder in the query.
+// addPlaces adds to page the bot's places on all ladders: those of its live version or, if none is live, of
+// its last rated version. It sets page.Ladder, the ladder of the charts, to the query parameter ladder, or,
+// without that parameter, to the ladder of the first place. It fails if the bot has no place on the ladder in
+// the query.
 func (s *Site) addPlaces(v *visit, page *botPage) error {
 	page.Ladder = v.query().Text("ladder")
 	var err error
@@ -219,8 +221,8 @@ func (s *Site) postUse(v *visit) error {
 	})(v)
 }
 
-// postBot returns a handler that applies change to the bot in the path and returns to its page. If the change
-// is refused, the page says why.
+// postBot returns a handler that applies change to the bot in the path and redirects to the page of the bot.
+// If change returns an error, the handler shows the page with that error.
 func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
 	return named("bot", s.Store.Bots.Find, func(v *visit, b ladder.Bot) error {
 		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {

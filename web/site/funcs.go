@@ -102,8 +102,8 @@ func crumbs(pairs ...string) (list []map[string]string) {
 	return list
 }
 
-// botName returns the name that people see for a bot at a table. For a level, which is a house bot with a
-// strength for people, it returns the translated name of the level.
+// botName returns the display name of a bot at a table. For a house bot that is one of the numbered levels of
+// difficulty, it returns the translated name of the level.
 func botName(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Text("play.level." + level.Name)
@@ -111,8 +111,8 @@ func botName(l *messages.Language, name string) string {
 	return plainName(name)
 }
 
-// botTitle returns the full name that people see for a bot. For a level, a house bot with a strength for
-// people, it includes the number: "amateur, level 3".
+// botTitle returns the full display name of a bot. For a house bot that is one of the numbered levels of
+// difficulty, it includes the number: "amateur, level 3".
 func botTitle(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Text("table.level", "Name", l.Text("play.level."+level.Name), "Number", level.Number)
@@ -195,8 +195,8 @@ func timeTag(at time.Time, text string) template.HTML {
 		at.Format(time.RFC3339), at.Format("2006-01-02 15:04:05 UTC"), template.HTMLEscapeString(text)))
 }
 
-// ageText returns text that says that something was the time d ago, in the largest unit of which d has one or
-// more.
+// ageText returns text such as "3 hours ago" for something that happened d ago. It uses the largest unit that
+// is not longer than d.
 func ageText(l *messages.Language, d time.Duration) string {
 	for _, unit := range []struct {
 		key  string
@@ -262,8 +262,8 @@ func phraseHTML(l *messages.Language, n int, text phrase.Text) template.HTML {
 	return template.HTML(translated)
 }
 
-// optionName returns a short description of a game's option with this name and value. Without a text for it,
-// this is the name and the value.
+// optionName returns a short description of the option name of a game, set to value. If the language has no
+// text for the option, the description is the name and the value.
 func optionName(l *messages.Language, name, value string) string {
 	for _, key := range []string{name + "." + value, name} {
 		if key = "board.option." + key; l.Texts[key] != nil {

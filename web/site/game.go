@@ -59,8 +59,8 @@ type gamePage struct {
 	Full     string                // the absolute address of the page
 }
 
-// getMatchGame redirects to the page of a game that the address names by its match, deal and rotation. Pages
-// that show a match in progress link to it, because they do not know the ID of the game.
+// getMatchGame redirects to the page of the game with the match, deal and rotation in the path. Pages that
+// show a match in progress link to this address, because they do not know the ID of the game.
 func (s *Site) getMatchGame(v *visit) error {
 	match, err := middleware.PathID(v.r, "match")
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *Site) getMatchGame(v *visit) error {
 	return ladder.Errorf(ladder.NotFound, "", "match %d has no game of deal %d and rotation %d", match, deal, rotation)
 }
 
-// gameView is the data of a replay for a page and its player, the module that plays the replay back.
+// gameView is the data of a replay for a page and for the page's replay player, a JavaScript module.
 type gameView struct {
 	Title     string // the name of the game
 	BoardGame *board.Recording
@@ -128,8 +128,8 @@ func newGameView(game any, r *referee.Replay, g *rules.Game) (gameView, error) {
 	return v, err
 }
 
-// faultsOfPeople has the codes that replace the stored code of a fault of a person. The texts that the boards
-// show for these faults have the codes in their keys.
+// faultsOfPeople maps some faults of people to codes that pages show instead of the stored code of the fault.
+// Each code is part of the key of a text about the fault.
 var faultsOfPeople = map[fault.Kind]protocol.Code{fault.Resigned: "resigned", fault.ConnectionLost: "lost"}
 
 // maxFaultText is the largest number of runes that pages show of a text about a fault. The rest is cut.
@@ -271,8 +271,8 @@ func (s *Site) getReplayCSV(v *visit) error {
 	})
 }
 
-// sendExport sends the file that write makes of the replay in the path, for the browser to save. kind is its
-// media type, and ext the extension of its name without a dot.
+// sendExport sends an export of the replay in the path, for the browser to save as a file. write writes the
+// export. kind is the media type of the file, and ext the extension of its name, without a dot.
 func (s *Site) sendExport(v *visit, kind, ext string, write func(io.Writer, *referee.Replay, *rules.Game) error) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
@@ -297,7 +297,7 @@ func (v *visit) sendFile(kind, name string, data []byte) error {
 }
 
 // setDownloadHeader sets the headers that make the browser save the answer under name. kind is its media
-// type. The headers for caching stay as setHeaders has set them: a replay never changes, but its exports may.
+// type. It does not change the headers for caching.
 func (v *visit) setDownloadHeader(kind, name string) {
 	h := v.w.Header()
 	h.Set("Content-Type", kind)

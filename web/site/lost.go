@@ -51,8 +51,8 @@ func (s *Site) getLost(v *visit, b ladder.Bot) error {
 // IsDisqualified reports whether the bot was not started because of its earlier faults.
 func (g lostGame) IsDisqualified() bool { return g.Seat.Fault == disqualified }
 
-// lostGamesOfMatch returns the games of a match that a bot lost. For each version, only the first game from
-// which it was disqualified is included; its MoreGames counts the others.
+// lostGamesOfMatch returns the games of match m in which a bot did not come first. Of the games from which a
+// version was disqualified, it returns only the first; MoreGames of that entry counts the others.
 func lostGamesOfMatch(m ladder.Match, games []ladder.FinishedGame, bot string) (list []lostGame) {
 	markDisqualified(games)
 	out := map[int]int{} // by version, the index of its first disqualification in the list
@@ -71,8 +71,8 @@ func lostGamesOfMatch(m ladder.Match, games []ladder.FinishedGame, bot string) (
 	return list
 }
 
-// lostInGame returns an entry for each of the match's bots that is called bot and did not come first in g. It
-// can be several, because a bot may play a match against itself.
+// lostInGame returns an entry for each version of the bot called bot that did not come first in game g of
+// match m. There can be several, because a bot may play a match against itself.
 func lostInGame(m ladder.Match, g ladder.FinishedGame, bot string) (list []lostGame) {
 	for slot, name := range m.Bots {
 		if name != bot {

@@ -21,7 +21,8 @@ type machinesPage struct {
 	LastHour int // matches finished in the last hour
 }
 
-// machineRow is a row of the table of machines. At most machineMatches matches are left in its field Playing.
+// machineRow is a row of the table of machines. Its field Playing has at most machineMatches of the matches
+// in progress.
 type machineRow struct {
 	ladder.Machine
 	More int // the number of its matches in progress that are not listed

@@ -37,8 +37,8 @@ type matchPage struct {
 	Pager             pager
 }
 
-// dealRow is a row in the table of a match: a deal with its games by rotation, or several equal deals in a
-// row.
+// dealRow is a row in the table of a match: a deal with its games by rotation, or several consecutive deals
+// that ended in the same way.
 type dealRow struct {
 	FirstDeal int
 	LastDeal  int // equal to FirstDeal if the row is a single deal
@@ -125,9 +125,9 @@ func matchState(m ladder.Match) string {
 	return string(m.State)
 }
 
-// addDeals adds the deals on the page of the table that the query parameter page asks for, and the faults in
-// their games. It also adds the outcome and the disqualifications of the whole match. variant is the game
-// with the match's options.
+// addDeals adds to page the deals that the table shows on the page in the query parameter page, and the
+// faults in the games of these deals. It also adds the outcome and the disqualifications of the whole match.
+// variant is the game with the match's options.
 func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error {
 	deals := make([]int, page.Deals)
 	for i := range deals {
@@ -180,8 +180,8 @@ func joinAlikeDeals(rows []dealRow) (out []dealRow) {
 // earlier deals.
 const disqualified = "disqualified"
 
-// markDisqualified sets the code disqualified for all seats whose bots were not started. games are all games
-// of a match, in order.
+// markDisqualified sets the fault code disqualified for each seat whose bot was not started because of its
+// faults in earlier deals. games are all games of a match, in order.
 func markDisqualified(games []ladder.FinishedGame) {
 	faults := map[int][]int{} // the deals of the faults, by slot
 	for i, g := range games {
@@ -227,8 +227,8 @@ func hasFault(g ladder.FinishedGame) bool {
 	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
 
-// addFaults explains the faults in the games of list and adds them to page. It stops after a game with which
-// page has matchFaults of them, and then sets page.HasMoreFaults if games are left.
+// addFaults adds the faults in the games of list, with explanations, to page. Once page has matchFaults
+// faults or more, addFaults skips the remaining games and sets page.HasMoreFaults.
 func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.FinishedGame) error {
 	for _, g := range list {
 		if len(page.Faults) >= matchFaults {

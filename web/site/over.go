@@ -40,7 +40,8 @@ type cardSide struct {
 	Note   string // such as its color and its corners, its captures, or the bids that it fulfilled
 }
 
-// cardSeat is a seat of a side.
+// cardSeat is a seat in the result card of a game. The card lists it under the side (a seat or a team) for
+// which it plays.
 type cardSeat struct {
 	Seat   int
 	Name   string
@@ -50,9 +51,9 @@ type cardSeat struct {
 // cardTrick has the points of a trick and the seat that took it.
 type cardTrick struct{ Seat, Points int }
 
-// newResultCard returns the card of the finished game p, whose replay is r and whose rules are g. The card
-// shows the result of seat; own is the visitor's seat, or -1 if the visitor did not play. names has the name
-// of the player at each seat, and played is the replay as the boards draw it.
+// newResultCard returns the card of the finished game p. r is the replay, and g has the rules. The card shows
+// the result of seat. own is the visitor's seat, or -1 if the visitor did not play. names has the name of the
+// player at each seat, and played has the replay as the boards draw it.
 func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Recording) (*resultCard, error) {
 	frames := played.Frames
 	variant, err := r.Resolve(g)
@@ -79,8 +80,7 @@ func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g 
 	return o, nil
 }
 
-// voices are the keys of two forms of a text: one that addresses the visitor as "you", and one about another
-// player.
+// voices are the keys of two versions of a text: you addresses the visitor, and they is about another player.
 type voices struct{ you, they string }
 
 var (
@@ -128,9 +128,9 @@ func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	return best
 }
 
-// nextLevel returns the level, a house bot with a strength for people, that is one above the highest level in
-// the game p. It returns nil if several people played, if another bot took part, or if there is no higher
-// level.
+// nextLevel returns the level of difficulty that follows the highest level of the bots in game p. It returns
+// nil if several people played, if a bot took part that is not one of the house bots with a level, or if
+// there is no higher level.
 func nextLevel(p ladder.Play) *house.ChampionLevel {
 	var next *house.ChampionLevel
 	if len(p.People()) > 1 {
@@ -192,8 +192,8 @@ func (o *resultCard) scores(side int, variant *rules.Variant) (own, other string
 	return own, other
 }
 
-// addEvents adds what follows from the events of the game: the tricks, and the notes about captures and bids.
-// It also adds the colors of the sides on a board.
+// addEvents adds to the card what follows from the events of game g: the points of the tricks, and notes
+// about captures and bids. It also sets the colors of the sides of a board game.
 func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	seats, b, columns := len(g.Seats), g.Display.Board, g.Columns()
 	captures, kept := make([]int, seats), make([]int, seats)
@@ -245,8 +245,8 @@ func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	}
 }
 
-// cornersOf returns the names of the squares in the corners that a side has to reach on a square board with
-// this number of columns, or nil if the game has no such goal. side is the letter of the side's pieces.
+// cornersOf returns the names of the corner squares that a side has to occupy on a square board with this
+// number of columns. It returns nil if the game has no such goal. side is the letter of the side's pieces.
 func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	for i, square := range cornerSquares(columns) {
 		if b.Corners != "" && b.Corners[i:i+1] == side {
@@ -256,8 +256,8 @@ func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	return list
 }
 
-// cornerSquares returns the numbers of the four corner squares of a square board, row by row, in the order of
-// rules.Board.Corners.
+// cornerSquares returns the numbers of the four corner squares of a square board, in the order of
+// rules.Board.Corners. Squares are numbered row by row.
 func cornerSquares(columns int) [4]int {
 	return [4]int{0, columns - 1, columns * (columns - 1), columns*columns - 1}
 }
@@ -274,8 +274,8 @@ func parseNumbers(text string) (list []int) {
 	return list
 }
 
-// setEnding sets o.Ending, the text of what ended the game: a fault, the way in which a board game ended, or
-// a win at once in a card game. If the points alone decided, Ending stays "".
+// setEnding sets o.Ending, the text about what ended the game: a fault, the way in which a board game ended,
+// or an event that won a card game at once. If only the points decided, Ending stays "".
 func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, frames []board.Frame) {
 	if len(r.Faults) > 0 {
 		f := r.Faults[0]

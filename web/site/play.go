@@ -166,7 +166,8 @@ type playLink struct {
 	Current              bool
 }
 
-// playOption is an input for an option of a game: a number, or one value as a checkbox or a radio button.
+// playOption is an input element for an option of a game. It is a number field, a checkbox, or the radio
+// button of one value.
 type playOption struct {
 	Name, Kind, Value string
 	Checked           bool
@@ -182,7 +183,7 @@ type playBot struct {
 	Level  string // the English name of a level
 }
 
-// Bars returns an SVG path with as many bars as the number of the level, each higher than the one before.
+// Bars returns an SVG path of ascending bars. The number of bars is the number of the bot's level.
 func (b playBot) Bars() string {
 	var path strings.Builder
 	for i := range b.Number {
@@ -192,10 +193,11 @@ func (b playBot) Bars() string {
 	return path.String()
 }
 
-// Bars returns the SVG path of the highest level's bars.
+// Bars returns an SVG path of ascending bars, one for each level.
 func (p playPage) Bars() string { return playBot{Number: len(house.Levels())}.Bars() }
 
-// levelOf returns the level whose house bot has this name, or nil if there is none.
+// levelOf returns the level of difficulty of the house bot with this name, or nil if the bot is none of the
+// numbered levels.
 func levelOf(bot string) *house.ChampionLevel {
 	for _, l := range house.Levels() {
 		if bot == "@"+l.Spec {
@@ -263,8 +265,9 @@ func (s *Site) playRefusal(v *visit) string {
 	return ""
 }
 
-// listBots adds the bots that play the game to page, except for remote ones. If form does not name one of
-// them, it chooses the middle level, or @random if the game has no levels.
+// listBots adds to page all bots that play the game, except for remote bots. If form.Bot is not among them,
+// listBots sets it to the house bot of the middle level of difficulty, or to @random if the game has no
+// levels.
 func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	versions, err := s.Store.Versions.ListLive(v.ctx(), maxPlayBots)
 	if err != nil {
@@ -332,8 +335,9 @@ func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	return variant.Settings
 }
 
-// presets returns links that fill in the form with the default options of g, and with the options of each
-// ladder of g that differ from the others. It returns nil if only the defaults are left.
+// presets returns links that fill in the form with options of game g: one link for the default options and
+// one for each ladder of g. A link with the same options as an earlier one is left out. If only the default
+// options are left, presets returns nil.
 func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	now, seen := settingsOf(g, form.Options).String(), []string{}
 	var list []playLink
@@ -358,7 +362,8 @@ func (s *Site) presets(v *visit, g *rules.Game, form playForm) []playLink {
 	return list
 }
 
-// optionText describes the value of an option in a sentence. For a number, value is "".
+// optionText returns a sentence about an option of a game that is set to value. If value is "", the sentence
+// is about the option itself, whose value is a number.
 func optionText(l *messages.Language, o rules.Option, value string) string {
 	key := strings.TrimSuffix("play.option."+o.Name+"."+value, ".")
 	if l.Texts[key] == nil {
@@ -394,8 +399,8 @@ func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 	}
 }
 
-// playersWith returns the numbers of players with which an option of g can have a value, separated by spaces.
-// It returns "" if all numbers in p.Counts allow it.
+// playersWith returns the numbers of players, separated by spaces, for which the option of g may be set to
+// value. It returns "" if every number in p.Counts allows the value.
 func (p *playPage) playersWith(g *rules.Game, option, value string) string {
 	var fit []string
 	for _, n := range p.Counts {

@@ -43,9 +43,9 @@ func (v *visit) origin() string {
 // badgeAge is how long caches may keep badges and feeds.
 const badgeAge = 5 * time.Minute
 
-// sendEmbedded answers with a document that other sites show. kind is its media type. Caches may keep it for
-// all visitors for badgeAge. If the document depends on headers of the request, vary names them; otherwise it
-// is "".
+// sendEmbedded answers with a document of media type kind that other sites show. Caches may keep the answer
+// for badgeAge and use it for all visitors. vary has the names of the request headers on which the document
+// depends, or is "".
 func (v *visit) sendEmbedded(kind, vary string, data []byte) {
 	sum := sha256.Sum256(data)
 	h := v.w.Header()

@@ -156,15 +156,15 @@ func (v *visit) showPage(status int, name string, data any) error {
 	return v.showTemplate("layout", status, name, data, nil)
 }
 
-// showForm answers with a page that has a form. If err is not nil, the form was refused: the page shows the
-// error, and the answer has the status of the error instead of status.
+// showForm answers with a page that has a form. If err is not nil, the form was refused: the page shows err,
+// and the status of the answer is that of err instead of status.
 func (v *visit) showForm(status int, name string, data any, err error) error {
 	return v.showTemplate("layout", status, name, data, err)
 }
 
-// showTemplate answers with the named template of a page; "layout" is the whole page. refused, if not nil, is
-// why a form was refused, which the template shows. showTemplate returns an error instead of answering if a
-// query parameter was invalid, or if refused is a failure of the server.
+// showTemplate answers with one template of the page called name; the template "layout" is the whole page. If
+// refused is not nil, a form was refused, and the template shows the error. showTemplate returns an error
+// instead of answering if a query parameter was invalid or if refused is an internal error of the server.
 func (v *visit) showTemplate(template string, status int, name string, data any, refused error) error {
 	if v.parameters != nil && v.parameters.Err() != nil {
 		return v.parameters.Err()

@@ -33,7 +33,7 @@ type standingsPage struct {
 	IsDefaultView bool // the page shows the top places by rank, so live updates can replace its rows
 }
 
-// standingsFilter is the selection of places that the query parameters make.
+// standingsFilter is the selection of standings that the query parameters make.
 type standingsFilter struct {
 	Query     string // a part of a bot's or an owner's name
 	OwnerKind string // "people", "house", or "" for both
@@ -45,8 +45,7 @@ func (v *visit) standingsFilter() standingsFilter {
 	return standingsFilter{Query: q.Text("q"), OwnerKind: q.Choice("who", "people", "house"), Past: q.Choice("show", "past") != ""}
 }
 
-// matches reports whether a place has the owner and the part of a name that the filter asks for. It ignores
-// f.Past.
+// matches reports whether a standing passes the filter by owner and by name. It ignores f.Past.
 func (f standingsFilter) matches(p ladder.Standing) bool {
 	text := strings.ToLower(f.Query)
 	return (strings.Contains(strings.ToLower(p.Bot), text) || strings.Contains(strings.ToLower(p.Owner), text)) &&

@@ -21,7 +21,7 @@ type submissionPage struct {
 	Ladders []string // the ladders on which the bot plays, once it is live
 }
 
-// submissionStep is a stage of a submission with its state. The stage may not have started.
+// submissionStep is a stage of a submission with its state, whether or not the stage has started.
 type submissionStep struct {
 	ladder.Stage
 	State string // "waiting", "running", "ok", "failed", or "left" if the submission ended before it

@@ -55,7 +55,9 @@ func (s *Site) postSubmit(v *visit) error {
 	return v.showForm(http.StatusOK, "submit", s.submitForm(name), err)
 }
 
-// receiveUpload reads the form and submits its file while it arrives.
+// receiveUpload reads the upload form and submits its file while the file arrives. It returns the name of the
+// bot and the version that it has created. If it fails, name is "" unless the form contained it before the
+// error.
 func (v *visit) receiveUpload() (name string, made ladder.Version, err error) {
 	parts, err := v.r.MultipartReader()
 	if err != nil {
@@ -86,9 +88,10 @@ func readField(p *multipart.Part) (string, error) {
 	return string(data), formError(err, nil)
 }
 
-// formError returns the error to answer with when reading a form has failed with err. An error about a form
-// that is too large is returned unchanged. If the form ended too early and atEnd is not nil, formError
-// returns atEnd. If err is nil, it returns nil.
+// formError converts err, an error of reading a form, into the error for the answer:
+//   - If err is nil or says that the form is too large, formError returns err.
+//   - If err is io.EOF and atEnd is not nil, it returns atEnd.
+//   - Otherwise it returns an error that says that the form cannot be read.
 func formError(err, atEnd error) error {
 	var large *http.MaxBytesError
 	switch {

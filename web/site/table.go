@@ -15,10 +15,10 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// leadToTable redirects the visitor to the page of table t, where the visitor has got a seat. If key is not
-// "", it is the key of the session of a new guest, which becomes a cookie. If err is not nil, the visitor got
-// no seat: then t is the table that was full or closed, or nil if there is none, and the page of t shows err
-// if t still waits for people.
+// leadToTable answers a visitor who has asked for a seat at a table. If err is nil, it redirects to the page
+// of t, where the visitor has a seat. If err is not nil, the visitor got no seat: t is the table that was
+// full or closed, or nil, and the answer shows err, unless t no longer exists. If key is not "", it is the
+// session key of a new guest, which leadToTable sets as a cookie.
 func (s *Site) leadToTable(v *visit, t *play.Table, key string, err error) error {
 	switch {
 	case err == nil:
@@ -154,10 +154,10 @@ func (s *Site) postResign(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// postRematch opens a table with the same game and the same players as the finished game in the path, but
-// everybody sits one seat further. It reserves seats for the other people. If one of them has already opened
-// a rematch, the visitor sits down there. If the form field level is "next", the bots are those of the next
-// level.
+// postRematch opens a table with the game, the options and the players of the finished game in the path, but
+// everybody moves to the next seat. It reserves seats for the other people. If another person has already
+// opened a rematch of the game, the visitor gets a seat at that table instead. If the form field level is
+// "next", the bots of the new game have the next level of difficulty.
 func (s *Site) postRematch(v *visit) error {
 	p, err := s.Store.Plays.Find(v.ctx(), v.r.PathValue("id"))
 	if err != nil {

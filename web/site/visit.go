@@ -82,9 +82,9 @@ var costlyRoutes = []string{
 	"GET /search", "GET /games/{game}/replay.json", "GET /games/{game}/replay.html", "GET /games/{game}/replay.csv", "GET /play/{id}/replay.json",
 }
 
-// preferences has the allowed values of what visitors can choose for all pages. A query parameter of any
-// address makes the choice, and a cookie stores it. Any other value, such as "auto", removes the choice; a
-// choice of language is never removed.
+// preferences has the allowed values of each preference that a visitor can set for all pages. A query
+// parameter with the name of the preference, at any address, sets it, and a cookie stores the value. Any
+// other value, such as "auto", removes the preference, except for the preference lang, which stays as it is.
 var preferences = map[string][]string{
 	"lang":  messages.Languages,
 	"theme": {"light", "dark"},     // without a choice, the theme that the browser prefers

@@ -92,9 +92,9 @@ func (s *Site) postCancel(v *visit) error {
 // playTopic is the prefix of the topics of pages about a table; the ID of the table follows.
 const playTopic = "play/"
 
-// playParts renders the parts of the pages about the table with this ID that live updates replace: the
-// players, and the offer of a rematch. It calls part for each, which executes the template name of page on
-// data and stores the result under key.
+// playParts renders those parts of the pages about a table that live updates replace: the players, and the
+// offer of a rematch. id is the ID of the table. For each part it calls the function part, which executes the
+// template name of page on data and stores the result under key.
 func (s *Site) playParts(id string, part func(page, name, key string, data any)) {
 	if t := s.Play.Table(id); t != nil {
 		part("waiting", "waiting-seats", "waiting", t)

@@ -109,7 +109,8 @@ func (s *Site) postWrite(v *visit) error {
 	return v.redirect("/submissions/" + strconv.FormatInt(made.ID, 10))
 }
 
-// tryoutPart is the data of the part of the page "write" that shows a test game's progress and results.
+// tryoutPart is the data for a part of the page "write": the part that shows the progress and the results of
+// a test.
 type tryoutPart struct {
 	tryout.TryoutProgress
 	ID     string
@@ -148,9 +149,9 @@ func (s *Site) postTest(v *visit) error {
 // tryoutWait is how long a request for the progress of a test waits for a change.
 const tryoutWait = 30 * time.Second
 
-// getTest shows the progress of a test in the editor. The query parameter change is the number of the state
-// that the editor already shows: getTest then waits, for at most tryoutWait, until the test has a different
-// state.
+// getTest shows the progress of a test in the editor. If the query parameter change is set, it is the number
+// of the state that the editor already shows. getTest then waits until the test has a different state, but no
+// longer than tryoutWait.
 func (s *Site) getTest(v *visit) error {
 	change := int(v.query().Number("change", 0, 1<<30, -1))
 	ctx := v.ctx()
@@ -194,7 +195,7 @@ func (s *Site) postTestCancel(v *visit) error {
 	return v.redirect("/write/tests/" + v.r.PathValue("test"))
 }
 
-// tryoutGamePart is the data of the part of the page "write" that shows a game of a test.
+// tryoutGamePart is the data for a part of the page "write": the part that shows one game of a test.
 type tryoutGamePart struct {
 	gameView
 	Number int

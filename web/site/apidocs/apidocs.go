@@ -23,7 +23,7 @@ type Page struct {
 	Types  []Type  // in alphabetical order
 }
 
-// Group has the operations that belong together: their first tag in the OpenAPI document is Name.
+// Group is a section of the page: the operations whose first tag in the OpenAPI document is Name.
 type Group struct {
 	Name       string
 	Operations []Operation
@@ -207,13 +207,13 @@ func (d *document) example(o *Operation, body *schema) string {
 	return command + " \"$URL" + path + `"`
 }
 
-// samples has the example values of parameters and members that have these names.
+// samples maps names of parameters and members to example values.
 var samples = map[string]string{
 	"ladder": "brisca-2", "bot": "mybot", "person": "anna", "name": "anna", "stage": "build", "scope": "submit", "seat": "0",
 }
 
-// sample returns an example value for a schema; ref is the schema or a reference to it. An example object has
-// its required members and those in samples.
+// sample returns an example value for a schema; ref is the schema or a reference to it. The value for an
+// object has the required members, and the optional members that have an entry in samples.
 func (d *document) sample(ref *schema) any {
 	s := d.schema(ref)
 	switch {
