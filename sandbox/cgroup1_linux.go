@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// groupMakerV1 creates cgroups of version 1, which only root can do. It maps the name of each controller to the
-// directory of this process's cgroup, because in version 1 every controller has a hierarchy of its own.
+// groupMakerV1 creates cgroups of version 1, which only root can do. In version 1 every controller has a hierarchy
+// of its own: the map has, for each controller, the directory of this process's cgroup.
 type groupMakerV1 map[string]string
 
 // controllersV1 are the controllers of version 1 that are used. The first two are required.
@@ -105,8 +105,8 @@ func (c *groupV1) limit(l Limit) error {
 	return err
 }
 
-// join implements group. The thread of init that starts the program will enter the cgroup; init itself stays outside.
-// If there is a freezer, init gets its file to thaw the program, because a frozen process does not react to SIGKILL.
+// join implements group. Only the thread of init that starts the program enters the cgroup; init itself stays
+// outside. If there is a freezer, init inherits the freezer's file, to thaw the program before killing it.
 func (c *groupV1) join(config *initproc.Config, init *os.ProcAttr) {
 	init.Files = append(append(init.Files, c.tasks...), c.pidsMax)
 	config.EnterCount = len(c.tasks)

@@ -143,8 +143,8 @@ func openV2(own string) (groupMaker, error) {
 	return divideGroup(own)
 }
 
-// baseV2 returns the directory of a cgroup, own or its parent, that this process may already divide, or "" if
-// there is none.
+// baseV2 returns the directory of a cgroup in which this process may already create child cgroups with controllers:
+// own, the process's cgroup, or the parent of own. It returns "" if there is none.
 func baseV2(own string, isDelegated func(dir string) bool) string {
 	above := filepath.Dir(own)
 	switch {

@@ -60,16 +60,18 @@ var (
 	loadArchitecture = bpf.LoadAbsolute{Off: 4, Size: 4}
 )
 
-// loadArgument returns the instruction that loads the low 32 bits of argument i. It is correct on little-endian
-// architectures, and no others are supported.
+// loadArgument returns the instruction that loads the low 32 bits of argument i of a system call. The offset is
+// right only for little-endian architectures; no others are supported.
 func loadArgument(i uint32) bpf.Instruction { return bpf.LoadAbsolute{Off: 16 + 8*i, Size: 4} }
 
 // x32Bit is the bit that is set in all system call numbers of the x32 ABI.
 const x32Bit = 0x40000000
 
-// assembleFilter returns the code of a seccomp filter with these rules. Before it applies them, the code kills a
-// process that makes a call of another architecture (int 0x80) or of x32, whose numbers mean other calls, and
-// makes calls with numbers above lastCall fail with ENOSYS.
+// assembleFilter returns the code of a seccomp filter with the given rules. Before the rules, the filter checks the
+// number of the system call:
+//   - It kills a process that makes a system call of another architecture (int 0x80) or of x32, because the
+//     numbers have other meanings there.
+//   - System calls with numbers above lastCall fail with ENOSYS.
 func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	var a assembler
 	known, native, listed := a.newLabel(), a.newLabel(), a.newLabel()
@@ -93,8 +95,8 @@ func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	return a.assemble()
 }
 
-// addRule adds the code of a rule for one system call. The accumulator contains the number of the call before the
-// code and after it.
+// addRule adds the code of a rule: the system call with the number call gets the verdict if all conditions in when
+// hold. The accumulator contains the number of the current system call before and after the code.
 func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConstant) {
 	otherCall, failed := a.newLabel(), a.newLabel()
 	a.jumpIf(bpf.JumpNotEqual, call, otherCall)

@@ -39,8 +39,8 @@ func limitByGroups(memory int64, dir, file string) int64 {
 	return memory
 }
 
-// quotaFiles returns the paths of the files cpu.stat of those cgroups, this process's own and their ancestors,
-// that limit the CPU time.
+// quotaFiles returns the paths of the cpu.stat files of the cgroups that limit the CPU time of this process: its
+// own cgroup and the ancestors of that, as far as they have a quota.
 var quotaFiles = sync.OnceValue(func() (files []string) {
 	v1, unified, err := ownGroups()
 	if err != nil {
@@ -57,8 +57,8 @@ var quotaFiles = sync.OnceValue(func() (files []string) {
 	return files
 })
 
-// ThrottledTime returns for how long, since they were created, CPU quotas of this process's cgroups have stopped
-// their processes. It is the sum over the cgroups with a quota.
+// ThrottledTime returns for how long CPU quotas have stopped the processes in the cgroups of this process. It
+// counts from the creation of each cgroup and adds the times of all cgroups with a quota.
 func ThrottledTime() (sum time.Duration) {
 	for _, file := range quotaFiles() {
 		if us := readCounter(file, "throttled_usec"); us > 0 {

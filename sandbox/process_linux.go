@@ -136,8 +136,8 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 
 const namespaces = unix.CLONE_NEWPID | unix.CLONE_NEWNS | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
 
-// initEnv is the environment of the sandbox's init process, whose settings of the Go runtime keep it small. GOMEMLIMIT
-// makes the runtime collect garbage, which GOGC=off turns off, once the process has used that much memory.
+// initEnv is the environment of the sandbox's init process. Its settings of the Go runtime keep the process small:
+// the garbage collector runs only when the memory reaches GOMEMLIMIT.
 var initEnv = []string{"GOMAXPROCS=1", "GOGC=off", "GOMEMLIMIT=24MiB", "GOTRACEBACK=none"}
 
 func (p *Process) sendConfig(c *initproc.Config) error {
@@ -339,8 +339,9 @@ var reasonOf = map[initproc.End]EndReason{
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
 
-// statusOf returns the status of the sandbox, from the report r of its init process or nil. A program that exceeds a
-// limit may seem to end by a signal or an error of its own, so statusOf also looks whether a limit was reached.
+// statusOf returns how the sandbox ended. r is the report of its init process, or nil if there is none. A program
+// that exceeds a limit may seem to end by a signal or an error of its own, so statusOf also checks whether a limit
+// was reached.
 func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	s.Reason = Killed
 	if r != nil {

@@ -157,8 +157,9 @@ var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_CLONE), when: all(maskedArgument(0, unix.CLONE_THREAD|unix.CLONE_FILES, unix.CLONE_THREAD)), verdict: retErrno(unix.EPERM)},
 }
 
-// socketRules refuse all sockets except connected pairs of stream or packet sockets. A datagram socket of a pair
-// could send to any other socket, even to one in a read-only directory; a raw one is the same.
+// socketRules refuse all sockets except connected pairs of stream or packet sockets. Pairs of datagram or raw
+// sockets are refused, because each socket of such a pair could send to any other socket, even to one in a
+// read-only directory.
 var socketRules = []filterRule{
 	{calls: calls(unix.SYS_SOCKET), verdict: retErrno(unix.EAFNOSUPPORT)},
 	{calls: calls(unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN), verdict: retErrno(unix.EPERM)},

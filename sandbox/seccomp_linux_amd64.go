@@ -4,8 +4,8 @@ import "golang.org/x/sys/unix"
 
 const auditArch uint32 = unix.AUDIT_ARCH_X86_64
 
-// System calls that only older architectures have, by the list to which they belong: oldRefused to refusedCalls,
-// and so on.
+// System calls that only older architectures have. They complete the lists for all architectures: oldAttacks is
+// added to attackCalls, oldRefused to refusedCalls, and so on.
 var (
 	oldAttacks     = []uint32{unix.SYS_IOPL, unix.SYS_IOPERM, unix.SYS_CREATE_MODULE, unix.SYS_NFSSERVCTL, unix.SYS__SYSCTL}
 	oldRefused     = []uint32{unix.SYS_MODIFY_LDT, unix.SYS_USELIB, unix.SYS_USTAT, unix.SYS_SYSFS, unix.SYS_LOOKUP_DCOOKIE}

@@ -169,7 +169,8 @@ func allSystemPaths() []string {
 	return paths
 }
 
-// perFile returns how many bytes of memory the kernel of this machine may use for an open file, by its kind.
+// perFile returns how many bytes of memory the kernel of this machine may use for an open file, by the kind of
+// file. l is the limit of the sandbox.
 func perFile(l Limit) initproc.PerFile {
 	buffer := readNumber("/proc/sys/net/core/wmem_default")
 	if buffer == 0 {

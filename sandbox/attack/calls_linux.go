@@ -17,7 +17,7 @@ type call struct {
 	name   string
 	number uintptr
 	args   args
-	// want are the results that the call may have in a sandbox.
+	// want lists the results that a sandbox may give to the call.
 	want results
 	// freeErrors are errors for invalid arguments, which the kernel returns only after it has checked the
 	// caller's rights. Without a sandbox the call must succeed or return one of these.
@@ -52,8 +52,8 @@ var (
 // int80 is a flag in call.number. If it is set, the call is made by int 0x80, as in a 32-bit program.
 const int80 = 1 << 31
 
-// calls returns all calls to test, in the order in which they must be made. Calls that affect the parent process
-// come first, because in a sandbox the parent may not have finished its preparations yet.
+// calls returns the system calls to test, in the order in which they must be made. System calls that affect the
+// parent process come first, because in a sandbox the parent may not have finished its preparations yet.
 func calls(t *target) []call {
 	self, parent, here := os.Getpid(), os.Getppid(), unix.AT_FDCWD
 	file, _ := unix.Open(notes, unix.O_RDONLY|unix.O_CLOEXEC, 0)
@@ -206,7 +206,7 @@ func calls(t *target) []call {
 	}
 }
 
-// makeCalls makes all calls to test, and prints the name and the result of each.
+// makeCalls makes the system calls to test, and prints the name and the result of each.
 func makeCalls(t *target) {
 	for _, c := range calls(t) {
 		fmt.Println(c.name, uint(c.make()))

@@ -35,7 +35,7 @@ var escapes = []attack{
 	{name: "kill-opponent", help: "a bot may signal the other one of its match", prepareOther: func(*target) error { return nil }, run: killOpponent},
 }
 
-// rootOnly returns an attack.obstacle for attacks that only root can make. It returns why for other users.
+// rootOnly returns a function for attack.obstacle. The function returns why unless the user is root.
 func rootOnly(why string) func() string {
 	return func() string {
 		if os.Getuid() != 0 {
@@ -86,7 +86,8 @@ func capabilities(*target) (string, error) {
 	return "", errNothing
 }
 
-// identity checks whether the user or a group of this process is root outside the user namespace.
+// identity checks whether this process has, outside its user namespace, the user or a group of root. It returns
+// which of them, or an error if neither.
 func identity(*target) (string, error) {
 	groups, err := os.Getgroups()
 	if err != nil {

@@ -78,7 +78,7 @@ func (t *team) waitArguments() (*unix.PollFd, *unix.Timespec) {
 	return &unix.PollFd{Fd: int32(t.stop[0])}, &unix.Timespec{Sec: int64(bound / time.Second)}
 }
 
-// stopAll makes all processes exit that wait in waitForStop.
+// stopAll makes all processes that wait in waitForStop exit.
 func (t *team) stopAll() { unix.Close(t.stop[1]) }
 
 func (t *team) close() {
@@ -87,9 +87,9 @@ func (t *team) close() {
 	}
 }
 
-// await waits, at most for patience, until n processes have reported success or one has failed. After n successes
-// it waits for the time hold, because some limits are only checked now and then. It reports whether n processes
-// have succeeded.
+// await waits until n processes have reported success or one has failed, but not longer than patience. After n
+// successes it also waits for the time hold, because some limits are only checked at intervals. It reports whether
+// n processes have succeeded.
 func (t *team) await(n int, patience, hold time.Duration) bool {
 	data := make([]byte, 512)
 	for t.successes < n && t.failure == 0 && patience > 0 {
@@ -157,8 +157,8 @@ func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 // stepTimeout is the time limit for a step of an attack. The step takes milliseconds on an idle machine.
 const stepTimeout = 10 * time.Second
 
-// doze sleeps for two milliseconds and returns that duration. A sum of its results does not include the time in
-// which a busy machine did not run this process.
+// doze sleeps for two milliseconds and returns that duration. Callers add up the results instead of reading a
+// clock, because a busy machine may not run this process for a while.
 func doze() time.Duration {
 	const moment = 2 * time.Millisecond
 	time.Sleep(moment)

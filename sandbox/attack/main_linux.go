@@ -1,5 +1,5 @@
-// The attacks must have only the descriptors that they inherit. Without this setting the Go runtime keeps a
-// file of the cgroup open.
+// This setting keeps the Go runtime from holding a cgroup file open. The attacks must have no open descriptors
+// except those that they inherit.
 //
 //go:debug containermaxprocs=0
 package main
@@ -58,7 +58,8 @@ const (
 	byKill                      // it ignores SIGTERM, or one of its processes still runs after SIGKILL
 )
 
-// ends is a set of ways in which a sandbox may end an attack. That a system call of the attack fails is always allowed.
+// ends is a set of ways in which a sandbox may end an attack. A failed system call is always accepted and not in
+// the set.
 type ends uint8
 
 const (
@@ -69,7 +70,7 @@ const (
 	endCrash  // the Go runtime exits with status 2
 )
 
-// target says what an attack shall attack. The tests have created these things.
+// target describes what an attack attacks. The tests have created all of it.
 type target struct {
 	Base    string // directory of the tests, outside the bot's directory
 	Address string // address of a TCP listener
@@ -85,7 +86,7 @@ func (t *target) secret() string { return filepath.Join(t.Base, "secret.txt") }
 // spaces.
 func (t *target) prefix() string { return fmt.Sprintf("timba-attack-%d-", t.Harness) }
 
-// notes is a file in the bot's directory with the content notesText.
+// The name and the content of a file in the bot's directory.
 const (
 	notes     = "notes.txt"
 	notesText = "a book of openings\n"

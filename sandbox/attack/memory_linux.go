@@ -58,8 +58,8 @@ func mapShared(fd, flags int) error {
 	return unix.Madvise(m, unix.MADV_DONTNEED)
 }
 
-// hoardBy calls take, which takes pieceSize bytes, until it has hoardSize bytes of memory, and holds them for
-// holdTime. It returns the first error of take.
+// hoardBy calls take, which allocates pieceSize bytes of memory, until they add up to hoardSize bytes. It then
+// waits for holdTime without freeing them. It returns the first error of take.
 func hoardBy(take func() error) (string, error) {
 	for range hoardSize / pieceSize {
 		if err := take(); err != nil {
@@ -70,7 +70,7 @@ func hoardBy(take func() error) (string, error) {
 	return "256 MB", nil
 }
 
-// takePrivate maps anonymous memory and writes to every page.
+// takePrivate maps size bytes of private anonymous memory, with additional flags of mmap, and writes to every page.
 func takePrivate(size, flags int) error {
 	m, err := unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|flags)
 	if err == nil {

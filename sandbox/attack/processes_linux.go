@@ -89,7 +89,7 @@ func threadBomb(*target) (string, error) {
 			return "", errNothing
 		}
 	}
-	// They must survive the checks of a limit that is only checked now and then.
+	// The threads must stay alive for holdTime, because the process limit may only be checked at intervals.
 	holdOn(holdTime)
 	return fmt.Sprint(swarmSize, " threads"), nil
 }
@@ -149,8 +149,8 @@ func runaway(t *target) (string, error) {
 	return "", errNothing
 }
 
-// chain forks the next process of the chain, naps, and exits. links counts the processes, pause is the time of a
-// nap, and off the path of a file whose existence ends the chain; without a sandbox the tests end it in this way.
+// chain makes the next process of the chain by fork, sleeps for some pauses, and exits. links counts the processes.
+// The chain ends when a file at the path off exists; the tests create the file if there is no sandbox.
 func chain(links *team, pause *unix.Timespec, off *byte) {
 	syscall.RawSyscall(unix.SYS_SETSID, 0, 0, 0)
 	at := unix.AT_FDCWD
@@ -234,7 +234,7 @@ func cpuForget(t *target) (string, error) {
 	return cpuRelay(t)
 }
 
-// burn uses CPU time in n child processes, for the duration each in every one.
+// burn starts n child processes, each of which uses the CPU time each.
 func burn(n int, each time.Duration) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {

@@ -43,8 +43,9 @@ type program struct {
 	startsOthers bool     // whether it may start other programs by name, as a shell does
 }
 
-// add adds what the program word needs and, if it is a script, what the programs in its #! line need. dir is the
-// bot's directory. depth counts the scripts that led to word; at MaxDepth add returns an error.
+// add adds to p the program that the command word starts. If the program is a script, it also adds the programs
+// that the #! line names, recursively. A relative path in word starts from dir, the bot's directory. depth is the
+// depth of the recursion; if it would reach MaxDepth, add returns an error.
 func (p *program) add(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
@@ -148,8 +149,8 @@ func isPrivate(dir string) bool {
 // home, what is directly in it, or /opt. Such a directory must not be visible as a whole in a sandbox.
 func IsSharedDir(dir string) bool { return IsWideDir(dir) || isInHome(dir) }
 
-// IsWideDir reports whether a directory contains the user's home, or is a directory of the system with many other
-// things in it, such as /opt.
+// IsWideDir reports whether dir is too broad to be visible in a sandbox: the user's home, a directory that contains
+// it, or a shared directory of the system such as /opt.
 func IsWideDir(dir string) bool {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {

@@ -29,9 +29,9 @@ var wellKnown = [...]string{
 // findInstalled.
 var cache sync.Map
 
-// installedInterpreters returns what the well-known interpreters need that are installed outside the system's
-// directories: visible paths, and directories for PATH. It leaves out broken ones. It searches once for each PATH
-// and home.
+// installedInterpreters returns what sandboxes need for the well-known interpreters outside the system's
+// directories: paths to make visible, and directories for PATH. It leaves out interpreters that do not work. The
+// result is cached for each PATH and home directory.
 func installedInterpreters() program {
 	home, _ := os.UserHomeDir()
 	find, _ := cache.LoadOrStore(os.Getenv("PATH")+"\x00"+home, sync.OnceValue(findInstalled))

@@ -32,7 +32,7 @@ type Bounds struct {
 	// Dir is the absolute path of the bot's directory. Files outside it do not belong to the bot and may lead
 	// anywhere. If Dir is "", no file belongs to the bot.
 	Dir string
-	// IsKnown reports whether files of the bot may lead to path, which is clean, absolute and outside Dir.
+	// IsKnown reports whether files of the bot may lead to path, a clean absolute path outside Dir.
 	IsKnown func(path string) bool
 }
 
@@ -44,7 +44,7 @@ type PathError struct {
 
 func (e *PathError) Error() string { return e.From + " " + e.Text }
 
-// Targets lists the files that take part when a program is run.
+// Targets lists the files that are used when a program is executed.
 type Targets struct {
 	Links    []string // the path of the program, then the target of each symbolic link
 	RealPath string   // the path of the program without symbolic links
@@ -52,7 +52,7 @@ type Targets struct {
 	Bases    []string // the Python programs from which the virtual environments around Links were made
 }
 
-// Follow returns the files that take part when the program at path is run. If a file of the bot leads to a path
+// Follow returns the files that are used when the program at path is executed. If a file of the bot leads to a path
 // that b does not allow, the error is a *PathError; other errors come from the operating system.
 func (b Bounds) Follow(path string) (Targets, error) {
 	var l Targets
@@ -115,8 +115,9 @@ func (b Bounds) CheckPath(word string) error {
 	return nil
 }
 
-// CheckCommand checks word, the first word of a bot's command, like CheckPath, and also the files that take part when
-// it is run. It returns a *PathError if b does not allow one of them, and nil for a command that cannot be run.
+// CheckCommand checks word, the first word of a bot's command, like CheckPath. If word leads to a file of the bot,
+// it also checks all programs and links that are used when the file is executed. It returns a *PathError if b does
+// not allow one of them. A command that cannot be executed is not an error.
 func (b Bounds) CheckCommand(word string) error {
 	if err := b.CheckPath(word); err != nil {
 		return err
@@ -220,8 +221,8 @@ func programWords(words []string) []string {
 	return []string{interpreter}
 }
 
-// venvBases returns the paths of the Python programs from which the virtual environment around the program at
-// path was made. It returns nil if the program is not in one.
+// venvBases returns the Python programs on which the virtual environment around the program at path is based. If
+// the program is in no virtual environment, it returns nil.
 func (b Bounds) venvBases(path string) (bases []string, err error) {
 	config := filepath.Join(filepath.Dir(filepath.Dir(path)), "pyvenv.cfg")
 	info, err := os.Stat(config)
@@ -290,7 +291,8 @@ func (b Bounds) allows(path string) bool {
 	return b.owns(clean) || path == clean && b.IsKnown(path)
 }
 
-// checkLead returns a *PathError if from is a file of the bot and leads to a path, to, that b does not allow.
+// checkLead returns a *PathError if a file of the bot, from, leads to a path, to, that b does not allow. If from is
+// not a file of the bot, it returns nil.
 func (b Bounds) checkLead(from, to string) error {
 	if !b.owns(filepath.Clean(from)) || b.allows(to) {
 		return nil

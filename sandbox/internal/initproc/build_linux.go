@@ -18,7 +18,7 @@ type copier struct {
 	paths          []string // relative paths of everything that was copied, directories before their contents
 }
 
-// maxDepth is how deep directories may be nested that are copied out of a sandbox.
+// maxDepth is the largest depth of nested directories that are copied out of a sandbox.
 const maxDepth = 64
 
 // copyBelow copies the contents of the directory below, a relative path that is "" or ends with a slash. depth is
@@ -138,9 +138,9 @@ func copyTree(from, to string, uid int) (c *copier, err error) {
 	return c, c.copyBelow("", 0)
 }
 
-// returnBuild copies the result of a build from the copy of its directory back to the original, and removes there
-// what the build has removed. All processes of the sandbox must have ended. Files of the original that were never
-// copied stay.
+// returnBuild copies the result of a build, which worked on a copy of its directory, back to the original
+// directory. Files that the build has deleted are deleted there, too; files that were never copied stay. All
+// processes of the sandbox must have ended.
 func (c *Config) returnBuild() error {
 	original, built := c.buildCopy.source, c.buildCopy.target
 	for _, path := range slices.Backward(c.buildCopy.paths) { // contents before their directory

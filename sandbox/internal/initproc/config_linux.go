@@ -41,8 +41,8 @@ type Config struct {
 	PerFile       PerFile              // memory of the kernel for an open file; used if there is no cgroup
 	LandlockABI   int                  // version of Landlock; 0 if the kernel has none
 	Filter        []syscall.SockFilter // seccomp filter
-	// EnterCount, LeaveTexts and CanThaw describe descriptors that init inherits, in this order from firstExtra
-	// on. EnterCount is the number of files through which the thread that starts the program enters cgroups.
+	// EnterCount, LeaveTexts and CanThaw describe the descriptors that init inherits after its fixed ones, in this
+	// order. EnterCount is the number of cgroup files by which the thread that starts the program enters cgroups.
 	EnterCount int
 	LeaveTexts []string // texts that init writes to one file each when the program has started
 	CanThaw    bool     // there is a file to which init writes "THAWED" to resume a frozen program
@@ -162,7 +162,7 @@ type coder struct {
 
 var errCode = errors.New("a malformed message")
 
-// bytes encodes memory, or decodes into it. It must not contain pointers.
+// bytes encodes memory, or decodes into it. The memory must not contain pointers.
 func (k *coder) bytes(memory []byte) {
 	switch {
 	case !k.isReading:
@@ -199,7 +199,7 @@ func values[T any](k *coder, all *[]T) {
 	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(*all))), len(*all)*int(unsafe.Sizeof(*new(T)))))
 }
 
-// list encodes or decodes a slice by calling one for each element.
+// list encodes or decodes a slice. one encodes or decodes one element.
 func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 	length(k, all)
 	for i := range *all {
@@ -220,8 +220,8 @@ func (k *coder) bind(b *Bind) {
 	k.text(&b.Target)
 }
 
-// wrapError is an error with a text before it. If it is not wrapped itself, the text names the step of starting a
-// sandbox that failed.
+// wrapError is an error with a text before it. The text of the outermost wrapError names the failed step of
+// starting a sandbox.
 type wrapError struct {
 	text string
 	err  error

@@ -160,7 +160,8 @@ func (r *reaper) awaitLifelineEnd() {
 	r.endSandbox(Report{End: Killed})
 }
 
-// thaw resumes a program that is frozen by a cgroup of version 1, in which it would not even react to SIGKILL.
+// thaw resumes the program if a cgroup of version 1 has frozen it. A process that is frozen in this way does not
+// react even to SIGKILL.
 func (r *reaper) thaw() {
 	if r.config.CanThaw {
 		syscall.Write(firstExtra+r.config.EnterCount+len(r.config.LeaveTexts), []byte("THAWED"))
@@ -242,8 +243,8 @@ func (r *reaper) poll() {
 // PollEvery is the time between two checks of the limits that the kernel does not enforce.
 const PollEvery = 50 * time.Millisecond
 
-// failure returns the report for an error because of which the program was not started. If err is a wrapError,
-// its text names the step that failed.
+// failure returns the report for a program that was not started because of err. If err is a wrapError, its text
+// names the step that failed.
 func failure(err error) Report {
 	rep := Report{End: NotStarted, Step: "start", Text: err.Error()}
 	if w, ok := err.(*wrapError); ok {

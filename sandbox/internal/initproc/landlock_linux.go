@@ -24,8 +24,8 @@ const (
 	landlockWrite = 1<<16 - 1 // allow removes the rights to make devices
 )
 
-// landlock returns the Landlock rules of the sandbox. With namespaces they protect files in addition to the mounts, and
-// if the kernel has no Landlock, it returns an empty ruleset. Without namespaces they are the only protection.
+// landlock returns the Landlock rules of the sandbox. With namespaces, the rules protect files in addition to the
+// mounts; without namespaces, they are the only protection. If the kernel has no Landlock, the ruleset is empty.
 func (c *Config) landlock() (ruleset, error) {
 	if c.LandlockABI == 0 {
 		return ruleset{fd: -1}, nil

@@ -8,12 +8,12 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// InitThreads is by how much a process limit must be larger than the program's if init counts as well: the most
-// processes and threads that init has.
+// InitThreads is the largest number of processes and threads of init. A process limit that counts init must be
+// larger than that of the program by this number.
 const InitThreads = 8
 
-// StarterThreads is by how much the process limit of the program's user or cgroup must be larger, because the
-// thread of init that starts the program counts.
+// StarterThreads is the number of threads of init that count in the process limit of the program's user or cgroup:
+// only the one that starts the program. That limit must be larger by this number.
 const StarterThreads = 1
 
 // setLimits sets the resource limits of this process, which the program inherits.
@@ -69,9 +69,9 @@ func (c *Config) setLimits() error {
 	return nil
 }
 
-// headroom is how many more threads, and gigabytes of data, init may have than the program. Without it, init would exit
-// just when the program reaches its limits, because the Go runtime exits if it cannot start a thread or allocate a
-// stack. The program's limits are soft limits, which its filter of system calls does not let it raise.
+// headroom is how many more threads, and how many more gigabytes of data, init may have than the program. The Go
+// runtime exits if it cannot start a thread or allocate a stack, so with equal limits init would exit just when the
+// program reaches them. The program has lower soft limits, and its system call filter keeps it from raising them.
 const headroom = 64
 
 // unusedData is how many bytes of writable memory a process may have without using them. An arena of Go alone is
@@ -101,9 +101,9 @@ func lowerLimit(resource int, soft, hard uint64) error {
 	return syscall.Setrlimit(resource, &syscall.Rlimit{Cur: min(soft, hard), Max: hard})
 }
 
-// dropRights permanently gives up all rights of root for this thread, and changes to the user uid unless it is
-// -1. capable says that the thread has capabilities although it may not be root outside. Package syscall is not
-// used, because it would change all threads.
+// dropRights permanently gives up all rights of root for this thread. Unless uid is -1, the thread changes to that
+// user. capable says that the thread may have Linux capabilities even if uid is -1. Package syscall is not used,
+// because it would change all threads.
 func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0
 	if capable {

@@ -160,8 +160,8 @@ func mappingsOf(dir string) (n int64) {
 }
 
 // cpuClock is the descriptor of a perf event that counts the CPU time of a thread and its descendants. Unlike
-// getrusage it counts ended processes for which nobody waited. It is -1 if the kernel does not allow that, as for
-// ordinary users if kernel.perf_event_paranoid is above 2.
+// getrusage, it includes ended processes for which nobody waited. It is -1 if the kernel refuses such an event, as
+// it does for ordinary users if kernel.perf_event_paranoid is above 2.
 type cpuClock int
 
 // newCPUClock starts counting the CPU time of this thread and everything that it starts from now on.
