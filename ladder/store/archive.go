@@ -21,15 +21,15 @@ func digestOf(data []byte) digest { return sha256.Sum256(data) }
 
 func (d digest) String() string { return hex.EncodeToString(d[:]) }
 
-// archive is the path of the directory with the replays and logs of old matches, in files that never change.
-// put creates the directory. Only one process may write to it.
+// archive is the path of a directory with the replays and logs of old matches, in files that never change. The
+// first call of put creates the directory. Only one process at a time may write to it.
 type archive string
 
 func (a archive) path(d digest) string { return filepath.Join(string(a), d.String()) }
 
-// put writes data to a file and returns its digest. When it returns nil, the file is safely on the disk. If it
-// fails or is killed, the file is there completely or not at all. An existing file with this digest and size
-// is left unchanged.
+// put writes data to a file and returns the digest of the data. When it returns nil, the file is safely on the
+// disk. If it fails or the process is killed, the file is either complete or does not exist. An existing file
+// with this digest and size is left unchanged.
 func (a archive) put(data []byte) (digest, error) {
 	d := digestOf(data)
 	if err := os.MkdirAll(string(a), 0o700); err != nil {

@@ -19,12 +19,12 @@ import (
 const partialSuffix = ".partial"
 
 // Backup creates the directory dir with everything that a server needs to continue from this moment: the
-// database, the uploads, the archive and the configuration. The result is a data directory itself, so it can be
-// verified like any other and restored by copying it back. Built bots are not included; they are built again
-// from the uploads. Matches go on during a backup.
+// database, the uploads, the archive and the configuration. The new directory is a data directory itself: it
+// can be verified like any other, and copying it back restores the data. Built bots are not included, because a
+// server builds them again from the uploads. Matches go on during a backup.
 //
-// config is the path of the configuration file. If it is empty, the one in the data directory is copied, if
-// there is one.
+// config is the path of the configuration file. If config is empty, Backup copies the configuration file of the
+// data directory, if there is one.
 //
 // The directory is created completely or not at all.
 func (s *Store) Backup(ctx context.Context, dir, config string) (err error) {
@@ -115,9 +115,9 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	return datadir.Sync(path)
 }
 
-// copyFiles copies files to the backup to, which has a copy of the database already: the uploads and archive
-// files that this copy refers to, and the configuration file config. If config is empty, it copies the one in
-// the data directory, if there is one.
+// copyFiles copies files to the backup directory, to, which already has the copied database. It copies the
+// uploads and archive files to which that database refers, and the configuration file config. If config is
+// empty, it copies the configuration file of the data directory, if there is one.
 func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) error {
 	copied, err := Open(string(to), Options{Now: s.now, ReadOnly: true})
 	if err != nil {
@@ -159,8 +159,8 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) er
 	return nil
 }
 
-// copyArchive copies the archive files that copied, the copy of the database, refers to. It fails if one is
-// missing or does not have the SHA-256 in its name.
+// copyArchive copies to the backup directory, to, every archive file to which the copied database refers. It
+// fails if a file is missing or if the file's SHA-256 is not the one in its name.
 func (s *Store) copyArchive(ctx context.Context, copied *Store, to datadir.Dir) error {
 	rows, err := copied.read.Archives(ctx)
 	if err != nil {

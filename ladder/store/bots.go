@@ -19,9 +19,9 @@ type HouseBot struct {
 	Games []string // games that it can play; nil means all
 }
 
-// SyncHouse stores the house bots of the running program, each with a live version. A bot with a new label
-// gets a new version. If only the hash has changed, it is replaced in the live version; replays name the hash
-// of the program that played. House bots that no longer exist are retired.
+// SyncHouse stores the house bots of the running program, each with a live version. A bot with a new label gets
+// a new version. If the label is the same, the hash in the live version is replaced. House bots that no longer
+// exist are retired.
 func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.HouseBots(ctx)
@@ -82,7 +82,7 @@ func (tx *Tx) liveVersion(ctx context.Context, botID int64) (queries.VersionRow,
 	return row, ifNoRows(err, nil)
 }
 
-// retire retires the live version of a bot, if it has one. at is the time of its end.
+// retire retires the live version of a bot at the given time. If no version is live, it does nothing.
 func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	v, err := tx.liveVersion(ctx, botID)
 	if err != nil || v.ID == 0 {

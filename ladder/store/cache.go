@@ -18,8 +18,9 @@ import (
 )
 
 // cache has the data of ladders in memory, so that matchmaking, results and standings need not read the
-// database. A ladder is read at its first use and updated after each commit. It is removed, to be read again,
-// after changes that cannot be applied to it and after another program has written to the database.
+// database. A ladder is read at its first use and updated after each commit. Some changes cannot be applied to
+// a cached ladder; after such a change, and after a write by another program, the ladder is removed and read
+// again at its next use.
 type cache struct {
 	mu      sync.Mutex
 	ladders map[string]*ladderState
@@ -134,8 +135,8 @@ func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	}
 }
 
-// byPlace compares members by their place in the standings, the best first. Of two with equal ratings the
-// newer version comes first.
+// byPlace compares members by their place in the standings, the best first. If two members have the same
+// rating, the newer version comes first.
 func byPlace(a, b *member) int {
 	return cmp.Or(ladder.ComparePlaces(a.place, b.place), cmp.Compare(b.place.VersionID, a.place.VersionID))
 }
@@ -242,8 +243,8 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 }
 
 // Pool returns the data from which matchmaking chooses the matches of a ladder: its active versions and open
-// matches. The store updates it after each commit, until a change that clears the cache; then Pool returns a
-// new one.
+// matches. The store updates the returned pool after each commit. After a change that clears the cache the pool
+// is no longer updated, and Pool returns a new one.
 func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
 	err = s.withLadder(ctx, name, func(l *ladderState) { p = l.pool })
 	return p, err
@@ -282,8 +283,8 @@ func (s Matches) Generation() uint64 {
 
 func isRated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
-// dropMatch ends a match without a result, for the given reason. by is the ID of the person who drops it, or
-// 0. The person who requested the match gets a message, unless that is the same person.
+// dropMatch ends a match without a result, for the given reason. by is the ID of the person who drops the
+// match, or 0 for the server. The person who requested the match gets a message, unless by is that person.
 func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason phrase.Text) error {
 	if isRated(m) {
 		tx.addLadderChange(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })
@@ -302,8 +303,8 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reaso
 	return tx.DropMatch(ctx, phraseColumn(reason), nullStamp(tx.now), m.ID)
 }
 
-// addBrokenEvent adds an event for a match whose attempt ended without a result, or that was dropped. reason
-// is the text of the event.
+// addBrokenEvent adds an event with the given reason as its text. m is a match that was dropped or whose
+// attempt ended without a result.
 func (tx *Tx) addBrokenEvent(ctx context.Context, m queries.MatchRow, reason phrase.Text) error {
 	tx.changesWaiting = true
 	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason.String()}

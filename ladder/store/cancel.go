@@ -8,9 +8,10 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Cancel drops a match that waits or runs; for any other it returns an error. If a machine is playing the
-// match, its result is later refused with ErrAttemptOver. by is the ID of the person who cancels it, or 0 for
-// the server. The person who requested the match gets a message, unless that is the same person.
+// Cancel drops a match that is waiting or running. For a match in another state it returns an error. If a
+// machine is playing the match, the result that it sends is later refused with ErrAttemptOver. by is the ID of
+// the person who cancels the match, or 0 for the server. The person who requested the match gets a message,
+// unless by is that person.
 func (s Matches) Cancel(ctx context.Context, matchID, by int64, reason phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		m, err := tx.Match(ctx, matchID)

@@ -187,8 +187,8 @@ func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64)
 	return prints
 }
 
-// gameOf returns the game in replay r, of a match with the given number of slots, without its duration. A seat
-// without a result has rank 0.
+// gameOf converts replay r to a finished game without its duration. slots is the number of slots of the match.
+// A seat without a result gets rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.FinishedGame {
 	g := ladder.FinishedGame{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
 	g.Lost = len(lostSeats(r)) > 0

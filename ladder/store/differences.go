@@ -18,8 +18,8 @@ type Difference struct {
 	Description string `json:"what"`  // column, stored value and rebuilt value, as in "k is 17 where 16 is due"
 }
 
-// OtherFormula is the Place of a difference that says that the ratings were computed by another version of the
-// rating formula. Store.Rerate removes it.
+// OtherFormula is the Place of the difference that is reported if another version of the rating formula
+// computed the ratings. Store.Rerate computes the ratings again, which removes the difference.
 const OtherFormula = "formula"
 
 func (d Difference) String() string { return d.Place + ": " + d.Description }
@@ -59,8 +59,8 @@ func (f *findings) report(where, format string, args ...any) {
 	f.add(Difference{where, fmt.Sprintf(format, args...)})
 }
 
-// compare adds a difference at the place where if the structs got and want, of the same type, have different
-// fields.
+// compare compares the structs got and want, which have the same type. If a field differs, compare adds a
+// difference whose place is where.
 func (f *findings) compare(where string, got, want any) {
 	if text := differences(got, want); text != "" {
 		f.report(where, "%s", text)
@@ -116,8 +116,8 @@ func optionsText(options map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// derivedTables lists the tables that can be computed from the matches and the games of people. other has the
-// columns that cannot be computed, or that are compared in another way.
+// derivedTables lists the tables that can be computed from the matches and the games of people. The columns in
+// other cannot be computed or are compared in another way.
 var derivedTables = []struct {
 	table string
 	other []string
@@ -130,8 +130,8 @@ var derivedTables = []struct {
 // maxRowDifferences is the number of differing rows that are listed for a table.
 const maxRowDifferences = 100
 
-// compareTables compares the rebuilt derived tables with the stored ones. except has, by table, columns that
-// are not compared.
+// compareTables compares the rebuilt derived tables with the stored ones. except has the columns that are not
+// compared, by table.
 func (r *rebuild) compareTables(except map[string][]string) error {
 	return r.update(func(tx *Tx) error {
 		for _, d := range derivedTables {
@@ -165,9 +165,9 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 	return err
 }
 
-// rowComparison reports how the rows of a table differ between the stored database and the rebuilt one. add passes
-// it the rows that are in only one of the two, in the order of their keys; two rows with the same key are the
-// two states of one row.
+// rowComparison reports how the rows of a table differ between the stored database and the rebuilt one. The
+// method add receives each row that is in only one of the two databases, in the order of keys. A stored row and
+// a rebuilt row with the same key are two states of one row.
 type rowComparison struct {
 	findings  *findings
 	table     string

@@ -65,9 +65,9 @@ type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }
 
-// damageError adds the match to err, an error of reading its documents; for nil it returns nil. If the
-// documents are damaged, the result is an error for users, whose text only says so; the wrapped err is for the
-// log.
+// damageError adds the match ID to err, an error of reading the match's documents of the given kind. If err is
+// nil, it returns nil. If the documents are damaged, the result is an error for users that only says so, and
+// the wrapped err has the details for the log.
 func damageError(err error, matchID int64, kind string) error {
 	if err == nil {
 		return nil
@@ -86,8 +86,7 @@ func damageError(err error, matchID int64, kind string) error {
 func damagef(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
 // parts returns the replays or the logs of a match, as kind says, from the database or the archive. If the
-// match has none, it returns nil. If they are missing in the archive or not as they were written, the error is
-// a damage.
+// match has none, it returns nil. If they are missing from the archive or changed, the error is of type damage.
 func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
 	if err != nil {

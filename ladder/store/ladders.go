@@ -14,9 +14,10 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Sync makes the stored ladders match the configured ones. A new ladder starts with all live versions that
-// play its game. A ladder that is no longer configured becomes inactive and retains its history. Sync fails if
-// the game of a ladder that has matches changes, except for its option of the opening.
+// Sync makes the stored ladders match the configured ones. A new ladder starts with all live versions that play
+// its game. A ladder that is no longer configured becomes inactive and retains its history. If a ladder has
+// matches, Sync returns an error if its game, its number of bots or an option other than the opening has
+// changed.
 func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.Ladders(ctx)
@@ -68,8 +69,8 @@ func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladde
 	})
 }
 
-// sameGame reports whether the stored ladder l and the configured ladder c have the same game. The opening may
-// differ, because each match stores its own.
+// sameGame reports whether the stored ladder l and the configured ladder c have the same game, options and
+// number of bots. The option for the opening may differ, because each match stores its own.
 func sameGame(l queries.Ladder, c ladder.Ladder) (bool, error) {
 	old, err := ladderConfig(l)
 	if err != nil {
@@ -178,8 +179,8 @@ func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []s
 	return ids, pairs, err
 }
 
-// numberVersions returns the version IDs sorted and without duplicates, and a function that returns the index
-// of an ID in that list. It changes versions.
+// numberVersions sorts versions, which has version IDs, in place and removes duplicates. It returns the
+// resulting list and a function that returns the index of an ID in the list.
 func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	slices.Sort(versions)
 	versions = slices.Compact(versions)

@@ -30,11 +30,13 @@ type NewMatch struct {
 	RequestedBy int64 // ID of the person; 0 for nobody
 	// MaxOpen limits how many unfinished unrated matches RequestedBy may have. 0 means no limit.
 	MaxOpen int
-	// MaxTime limits the longest time that an unrated match can take by its game and clock. 0 means no limit.
+	// MaxTime is the longest time that an unrated match may take by its game and clock. 0 means no limit.
 	MaxTime time.Duration
-	// Memory is the memory for the bots that play at the same time. An unrated match that needs more is refused.
+	// Memory is the memory for the bots of a match, which all run at the same time. An unrated match that needs
+	// more is refused.
 	Memory ladder.MemoryBudget
-	// Allowance is added to the margin of the clock, for network delays, if a remote version plays.
+	// Allowance is the time for network delays that is added to the margin of the clock if a remote version
+	// plays.
 	Allowance time.Duration
 }
 
@@ -119,8 +121,8 @@ func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch)
 	return rows, nil
 }
 
-// clock returns the clock of a match as JSON; remote says whether a remote version plays. Then n.Allowance is
-// added to the margin of the given clock, which is JSON, too.
+// clock returns the clock of the new match as JSON: the argument clock, to whose margin n.Allowance is added if
+// remote is true, which means that a remote version plays.
 func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	if !remote {
 		return clock, nil

@@ -32,11 +32,12 @@ type MoveReport struct {
 }
 
 // MoveDocuments moves the replays and logs of old matches from the database to archive files. rules says how
-// old they must be and how large the archive may become. They can be read and verified as before.
+// old the matches must be and how large the archive may become. Moved documents can be read and verified as
+// before.
 //
-// A file is on the disk before the database refers to it, so a crash at any moment loses nothing. Files that
-// the database does not refer to are removed by the next call. The caller must hold the lock of the directory;
-// only one call may run at a time.
+// A file is on the disk before the database refers to it, so a crash at any moment loses nothing. The next call
+// removes files to which the database does not refer. The caller must hold the lock of the directory. Only one
+// call may run at a time.
 func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done MoveReport, err error) {
 	if rules.Days == 0 {
 		return done, nil
@@ -49,8 +50,8 @@ func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done M
 }
 
 // EstimateMove returns what MoveDocuments would do now if the archive had no size limit. Full is set if the
-// archive would exceed its limit. Damaged documents are included, although MoveDocuments would not move them.
-// It may be called while a server runs.
+// archive would exceed its limit. The result counts damaged documents, although MoveDocuments would not move
+// these. EstimateMove may be called while a server runs.
 func (s *Store) EstimateMove(ctx context.Context, rules ladder.Storage) (would MoveReport, err error) {
 	if rules.Days == 0 {
 		return would, nil

@@ -109,8 +109,8 @@ func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out
 	return version(row)
 }
 
-// PlacesOfBot returns the standings of one version of a bot on all ladders: of its live version or, if none is
-// live, of its last version that was on a ladder. If there is none, the list is empty.
+// PlacesOfBot returns the standings of a bot on all ladders. They are those of its live version or, if none is
+// live, of the last version that was on a ladder. If no version was on a ladder, the list is empty.
 func (s Ladders) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
@@ -165,9 +165,9 @@ type RatingPoint struct {
 	Elo        float64
 }
 
-// RatingHistory returns the Elo of a bot on the ladder called name over time. It covers the given number of
-// its last versions, with at most n points, which are evenly spaced over their matches and include the last
-// one.
+// RatingHistory returns the Elo of a bot on the ladder called name over time. versions is the number of the
+// bot's last versions that it covers. The result has at most n points, evenly spaced over the matches of these
+// versions and including the last match.
 func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, versions, n int) (out []RatingPoint, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
@@ -186,9 +186,9 @@ func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, ve
 	return out, err
 }
 
-// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. wanted has the ID
-// of the version and the number of the match among the matches of that version. points has one point for each,
-// in which the match, its time and the Elo are still to be set.
+// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. For each
+// chosen match, wanted has the ID of the version and the number of the match among the matches of that version,
+// and points has a point whose Match, FinishedAt and Elo the caller must set.
 func spreadMatches(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {
@@ -214,9 +214,9 @@ type Opponent struct {
 	Meeting
 }
 
-// Opponents returns the records of a bot against other bots on the ladder called name, counting the given
-// number of its last versions. It is ordered by the number of games, the most first, and contains n of them
-// after the first skip. total is the number of all opponents.
+// Opponents returns the records of a bot against other bots on the ladder called name. Only the given number of
+// the bot's last versions count. The records are sorted by the number of games, the most first; Opponents omits
+// the first skip and returns at most n. total is the number of all opponents.
 func (s Ladders) Opponents(ctx context.Context, name string, botID int64, versions, skip, n int) (out []Opponent, total int, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		own, err := tx.StandingsOnLadder(ctx, botID, l.ID, int64(versions))
@@ -299,9 +299,9 @@ func (s Ladders) Summaries(ctx context.Context, n int) (out []LadderSummary, err
 	return out, nil
 }
 
-// Trends returns the Elo of versions on the ladder called name over time, by version ID. The versions are
-// those of the given standings. Each gets its Elo after at most n of its matches, evenly spaced and including
-// the last one.
+// Trends returns how the Elo of each version in standings, on the ladder called name, has changed over time.
+// The key is the version ID. The value has the Elo after at most n of the version's matches, evenly spaced and
+// including the last match.
 func (s Ladders) Trends(ctx context.Context, name string, standings []ladder.Standing, n int) (map[int64][]float64, error) {
 	wanted := [][2]int64{}
 	for _, p := range standings {
@@ -319,8 +319,8 @@ func (s Ladders) Trends(ctx context.Context, name string, standings []ladder.Sta
 	return out, err
 }
 
-// Meeting is the record of one version against another on a ladder. A win is a game in which the first had the
-// better rank.
+// Meeting is the record of a first version against a second one on a ladder. A win is a game in which the first
+// version had the better rank.
 type Meeting struct {
 	Matches int64
 	Deals   float64
@@ -329,9 +329,9 @@ type Meeting struct {
 	rules.Record
 }
 
-// Meetings returns the records of the given versions against each other on the ladder called name. A key is a
-// version ID and the ID of its opponent; each pair is there in both directions. Pairs that have not met are
-// omitted.
+// Meetings returns the records of the given versions against each other on the ladder called name. A key has
+// the ID of a version and the ID of its opponent. Each pair that has met has two entries, one for each order of
+// the IDs.
 func (s Ladders) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
 	out := map[[2]int64]Meeting{}
 	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {

@@ -63,9 +63,9 @@ func (s People) BlockedTimes(ctx context.Context) (map[int64]time.Time, error) {
 	return people, machineError(err)
 }
 
-// SetBlocked blocks or unblocks a person. While a person is blocked, the tokens are not valid, and the bots do
-// not play. Blocking also ends the person's sessions, cancels unfinished matches that the person requested or
-// that the person's bots play, and ends submissions that are being processed.
+// SetBlocked blocks or unblocks a person. While a person is blocked, the person's tokens are not valid and the
+// person's bots do not play. Blocking also ends the person's sessions, cancels unfinished matches that the
+// person requested or that the person's bots play, and ends submissions that are being processed.
 func (s People) SetBlocked(ctx context.Context, id int64, blocked bool) error {
 	var uploads []string
 	err := s.update(ctx, func(tx *Tx) error {
@@ -129,8 +129,8 @@ func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error
 	})
 }
 
-// AddInvite creates an invite, with which one account can be opened, and returns its code, of which only a
-// hash is stored. If name is not empty, the account must have that name. by is the ID of the person who issues
+// AddInvite creates an invite, with which one account can be opened, and returns its code. Only a hash of the
+// code is stored. If name is not empty, the account must have that name. by is the ID of the person who issues
 // the invite, or 0 for the operator. If expires is zero, the invite does not expire.
 func (s People) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
 	if name != "" {
@@ -175,8 +175,8 @@ func invitation(i queries.Invite) ladder.Invite {
 	return ladder.Invite{ID: i.ID, Name: i.Name, CreatedAt: moment(i.Created), ExpiresAt: nullMoment(i.Expires)}
 }
 
-// Register opens an account. code is the code of an invite; it may be empty if open is true. tokenText is a
-// new token with all rights, of which only a hash is stored.
+// Register opens an account. code is the code of an invite; if open is true, it may be empty. tokenText is the
+// text of a new token with all rights; only a hash of it is stored.
 func (s People) Register(ctx context.Context, code, name string, open bool) (p ladder.Person, tokenText string, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		var invite queries.Invite

@@ -69,8 +69,9 @@ func (s People) CountRated(ctx context.Context) (map[string]int, error) {
 	return people, machineError(err)
 }
 
-// RatedPeople returns n ratings of people in a game, after the first skip: the highest first, and those that
-// are provisional, because their deviation is large, after all others. It omits blocked people.
+// RatedPeople returns at most n ratings of people in a game and omits the first skip. Ratings are sorted from
+// the highest to the lowest; provisional ratings, whose deviation is large, come after all others. Blocked
+// people are left out.
 func (s People) RatedPeople(ctx context.Context, game string, skip, n int) (list []ladder.PersonRating, err error) {
 	rows, err := s.read.RatedPeople(ctx, game, int64(n), int64(skip))
 	for _, r := range rows {

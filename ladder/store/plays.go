@@ -16,9 +16,9 @@ import (
 // playLimitPeriod is the period to which the limit of games per person applies.
 const playLimitPeriod = 24 * time.Hour
 
-// Add adds a game of people and bots, which starts now. p.Seats has the seats that are taken: those of the
-// bots, with Version and BotID, and the one of the person who opens the game. For that person, the other
-// parameters and the results are the same as for SitDown.
+// Add adds a game of people and bots, which starts now. p.Seats has the occupied seats: those of the bots, with
+// Version and BotID, and the seat of the person who opens the game. That person sits down as by SitDown, which
+// describes address, perDay, newGuest and the results.
 func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
@@ -39,9 +39,9 @@ func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDa
 }
 
 // SitDown adds a person at a seat of an open game. It returns an error if the person has sat down at perDay
-// games in the last 24 hours. For guests it counts the games of guests from the same address instead. If
-// perDay is 0, there is no limit. If newGuest is true, SitDown starts a session for the guest and returns its
-// ID and its key, of which only a hash is stored.
+// games in the last 24 hours. For a guest, it counts the games of all guests from the same network address
+// instead. If perDay is 0, there is no limit. If newGuest is true, SitDown starts a session for the guest and
+// returns the session's ID and key. Only a hash of the key is stored.
 func (s Plays) SitDown(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
@@ -72,8 +72,8 @@ func (tx *Tx) sitDown(ctx context.Context, id string, x ladder.PlaySeat, address
 }
 
 // ClaimSeat gives the seat of a guest at an open game to the person with the given ID, who has signed in. The
-// game then counts toward the daily limit of the person, perDay, and no longer toward that of the address. If
-// the person has reached the limit already, it continues to count toward that of the address.
+// game then counts toward the daily limit of the person, perDay, and no longer toward the limit of the guest's
+// address. If the person has reached the limit already, the game still counts toward the limit of the address.
 func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
 		over := checkPlayLimit(ctx, tx, personID, tx.now, int64(perDay))
@@ -103,9 +103,9 @@ func checkPlayLimit(ctx context.Context, tx *Tx, person int64, now time.Time, pe
 	return err
 }
 
-// countGuestPlay records that a guest from an address sits down at a game. It returns an error instead if
-// guests from that address have done so perDay times within playLimitPeriod; if perDay is 0, there is no
-// limit. It deletes older records.
+// countGuestPlay records that a guest from an address sits down at a game, and deletes records older than
+// playLimitPeriod. If guests from the address have sat down at perDay games within that period, it returns an
+// error instead. If perDay is 0, there is no limit.
 func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Time, perDay int64) error {
 	since := stamp(now.Add(-playLimitPeriod))
 	if err := tx.DeleteGuestPlays(ctx, since); err != nil {
@@ -162,8 +162,8 @@ func (s Plays) Break(ctx context.Context, id string, why ladder.BreakReason) err
 	})
 }
 
-// BreakAll ends all open games without a result, and returns how many there were. A server calls it when it
-// starts, for the games of the previous one.
+// BreakAll ends all open games without a result and returns their number. A server that starts calls it to end
+// the games of the previous server.
 func (s Plays) BreakAll(ctx context.Context) (n int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		n, err = tx.BreakPlays(ctx, string(ladder.BrokenByStop), nullStamp(tx.now))

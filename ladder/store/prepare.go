@@ -34,8 +34,8 @@ func (m *preparedMatch) place(table string, deal, rotation int) string {
 	return fmt.Sprintf("%s match_id=%d deal=%d rotation=%d", table, m.id, deal, rotation)
 }
 
-// reportFailure adds a difference to the rebuild: the reason err why the result of the match cannot be
-// computed again.
+// reportFailure adds a difference to the rebuild that says that the result of the match cannot be computed
+// again. err is the reason.
 func (m *preparedMatch) reportFailure(to *rebuild, err error) {
 	to.findings.report(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
 }
@@ -129,7 +129,8 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 }
 
 // checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the
-// match. players has the version that plays in each slot; where is the place of differences.
+// match. players has the version that plays in each slot. where becomes the place of each difference that it
+// finds.
 func (m *preparedMatch) checkReplay(where string, g *referee.GameResult, players []queries.PlayersOfMatchRow) {
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
@@ -157,7 +158,8 @@ func (m *preparedMatch) checkLogs(logs []part) {
 	}
 }
 
-// compareGames reports how the stored games of a match differ from again, the games computed from its replays.
+// compareGames compares the stored games of a match with again, the games computed from the replays, and
+// reports the differences.
 func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return
@@ -188,8 +190,8 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	}
 }
 
-// rerun plays the moves of replay r again by the rules of its game and reports differences, with where as
-// their place.
+// rerun plays the moves of replay r again by the rules of its game. It reports differences with the place
+// where.
 func (f *findings) rerun(where string, r *referee.Replay) {
 	g, err := games.Find(r.Game)
 	if err != nil {
@@ -293,8 +295,8 @@ func (r *rebuild) preparePlay(ctx context.Context, id string) (*preparedPlay, er
 	return p, nil
 }
 
-// checkPlayers returns an error unless every seat of the game has a bot or a person, and the seat opener, from
-// which the game was opened, has a person.
+// checkPlayers returns an error unless every seat of the game has a bot or a person, and the seat with the
+// number opener has a person, who opened the game.
 func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queries.PlayersOfPlayRow) error {
 	if len(r.Ranks) != v.Players {
 		return fmt.Errorf("the replay has %d ranks for %d seats", len(r.Ranks), v.Players)

@@ -19,9 +19,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// rebuild is a temporary store in which the results of all matches and games of people of another store are
-// computed again, in order and by the same code. Two more databases are attached to its connection: "source"
-// is the database of the other store, and "stored" is a copy of its rows as they were when the rebuild began.
+// rebuild is a temporary store in which the results of another store are computed again: those of all matches
+// and of all games of people, in order and by the same code. Its connection has two more databases: "source" is
+// the database of the other store, and "stored" is a copy of that database's rows, made when the rebuild began.
 type rebuild struct {
 	findings
 	ctx    context.Context
@@ -36,7 +36,8 @@ type rebuild struct {
 	knownBots map[arrivalBot]bool // bots of which a version was added to the ladder
 }
 
-// arrival is a version that enters a ladder. since is the number of the ladder's last match before that.
+// arrival is a version that enters a ladder. since is the number of the last match on the ladder before the
+// version entered.
 type arrival struct {
 	version, since int64
 	predecessor    sql.NullInt64
@@ -49,15 +50,15 @@ type arrivalBot struct {
 	bot    string
 }
 
-// rebuiltTables lists the tables that are copied. The value names a column that is not copied, because its
-// values are large; it may be empty.
+// rebuiltTables lists the tables that a rebuild copies. The value for a table is the name of a column that is
+// not copied because it is large, or empty if all columns are copied.
 var rebuiltTables = map[string]string{
 	"people": "", "bots": "", "versions": "", "ladders": "", "settings": "", "matches": "", "match_slots": "", "attempts": "", "results": "data",
 	"fingerprints": "", "changes": "", "entries": "", "pairs": "", "plays": "replay", "play_seats": "", "person_ratings": "",
 }
 
-// inputStatements copy the data that cannot be computed from other data into the empty tables, with all
-// matches unfinished.
+// inputStatements copy data into the empty tables of the rebuild: all data that cannot be computed from other
+// data. All matches become unfinished.
 const inputStatements = `
 INSERT INTO main.people SELECT * FROM stored.people;
 INSERT INTO main.bots SELECT * FROM stored.bots;
@@ -128,8 +129,8 @@ func (r *rebuild) attach(name, path string, params url.Values) error {
 
 func (r *rebuild) update(f func(*Tx) error) error { return r.target.update(r.ctx, f) }
 
-// copy copies the rows of the database "source" to "stored" in one transaction, and from there the data that
-// cannot be computed to the rebuild.
+// copy copies the rows of the database "source" to the database "stored" in one transaction. It then copies the
+// data that cannot be computed from "stored" to the rebuild.
 func (r *rebuild) copy(tx *Tx) error {
 	for table, large := range rebuiltTables {
 		columns, _, err := tx.columns(r.ctx, table)
@@ -153,9 +154,9 @@ func (r *rebuild) copy(tx *Tx) error {
 	return r.readArrivals(tx)
 }
 
-// readArrivals sets r.entries: the versions that entered each ladder, in the order in which they did. A
+// readArrivals sets r.entries to the versions that entered each ladder, in the order of their entries. A
 // version comes after its predecessor even if both entered before the same match, which happens when an older
-// version is used again.
+// version becomes live again.
 func (r *rebuild) readArrivals(tx *Tx) error {
 	err := tx.eachRow(r.ctx, func(scan func(...any) error) error {
 		var a arrival
@@ -171,7 +172,7 @@ func (r *rebuild) readArrivals(tx *Tx) error {
 	return err
 }
 
-// inOrder moves each arrival after its predecessor if both have the same since.
+// inOrder reorders arrivals so that each comes after its predecessor if both have the same since.
 func inOrder(list []arrival) (out []arrival) {
 	versions, added := map[int64]arrival{}, map[int64]bool{}
 	for _, a := range list {
@@ -198,8 +199,8 @@ func (a arrival) place() string {
 	return fmt.Sprintf("entries ladder_id=%d version_id=%d", a.ladder, a.version)
 }
 
-// enterVersions adds the versions that entered a ladder before its match with the number order. Each starts with the
-// Elo that its predecessor has at that point.
+// enterVersions adds the versions that entered a ladder before the match with the number order on that ladder.
+// Each version starts with the current Elo of its predecessor.
 func (r *rebuild) enterVersions(tx *Tx, ladderID, order int64) error {
 	list := r.entries[ladderID]
 	for ; len(list) > 0 && list[0].since < order; list = list[1:] {
@@ -221,8 +222,8 @@ func (r *rebuild) enterVersions(tx *Tx, ladderID, order int64) error {
 	return nil
 }
 
-// predecessor returns the ladder entry of the version whose Elo a starts with, or nil if there is none. It
-// reports a predecessor that cannot be right.
+// predecessor returns the ladder entry of the version from which the arrival a takes its first Elo, or nil if
+// there is none. If the stored predecessor cannot be right, it reports a difference.
 func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 	if !a.predecessor.Valid {
 		if r.knownBots[a.arrivalBot] {
@@ -287,15 +288,15 @@ type finishedMatch struct {
 	size           int64 // bytes of its unpacked documents
 }
 
-// chunkSize limits the bytes of the documents that are unpacked at the same time, except that the last match
-// may exceed it. chunkMatches limits the number of matches.
+// chunkSize limits the unpacked documents that are in memory at the same time, in bytes. The last match of a
+// chunk may exceed it. chunkMatches limits the number of matches in a chunk.
 const (
 	chunkSize    = 32 << 20
 	chunkMatches = 128
 )
 
-// finishMatches computes the results of all matches again, in order. It reads and verifies a number of them on all
-// cores and then stores their results one by one.
+// finishMatches computes the results of all matches again, in order. It processes the matches in chunks: it
+// reads and verifies those of a chunk on all cores and then stores their results one by one.
 func (r *rebuild) finishMatches() error {
 	list, err := r.finishedMatches()
 	if err != nil {
@@ -337,8 +338,8 @@ func (r *rebuild) finishedMatches() (list []finishedMatch, err error) {
 	return list, err
 }
 
-// onAllCores calls f for the numbers from 0 to n-1, as many at a time as there are cores. It returns the first
-// error; the context of f ends then.
+// onAllCores calls f for each number in [0, n), as many at a time as there are cores. After the first error,
+// the context that f receives ends, and onAllCores returns that error.
 func onAllCores(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))

@@ -20,10 +20,10 @@ type RemoteVersion struct {
 	ForceNew bool     // add a new version even if one is live
 }
 
-// ConnectRemote returns the version as which a remote bot of a person plays. That is the live remote version
-// of the bot. If the bot has none or n.ForceNew is set, ConnectRemote adds a new version, which is live at
-// once; new versions count against the limits of uploads. Without n.ForceNew it returns an error if the live
-// version was uploaded or the last version is suspended.
+// ConnectRemote returns the version as which a remote bot of a person plays, which is the live remote version
+// of the bot. If the bot has no live version or n.ForceNew is set, ConnectRemote adds a new version, which is
+// live at once and counts against the limits of uploads. Without n.ForceNew it returns an error if the live
+// version was uploaded, or if no version is live and the last one is suspended.
 func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err

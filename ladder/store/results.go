@@ -13,7 +13,7 @@ import (
 // gameIDFactor plus the index of the game in the match.
 const gameIDFactor = 100_000
 
-// games returns the games that are stored in row r. If they cannot be read, the error is a damage.
+// games returns the games that are stored in row r. If they cannot be read, the error is of type damage.
 func (c *codec) games(r queries.ResultRow) ([]ladder.FinishedGame, error) {
 	games, _, err := c.gamesAndText(r)
 	return games, err
@@ -181,8 +181,8 @@ func (s Matches) replaysOf(ctx context.Context, r queries.ResultRow) (out []Stor
 	return out, nil
 }
 
-// eachResult calls do for the results of matches that f selects and whose ID is at least id, in order of ID.
-// It stops at the first error.
+// eachResult calls do, in order of ID, for each result that f selects and whose ID is at least id. It stops at
+// the first error.
 func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do func(queries.ResultRow) error) error {
 	if f.Match != 0 {
 		if _, err := s.read.Match(ctx, f.Match); err != nil {
@@ -224,8 +224,8 @@ func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do fu
 	}
 }
 
-// eachResultOfBot calls do for the results of matches of the bot called bot, from the ID first on. ladderID is
-// 0 for all ladders.
+// eachResultOfBot calls do for each match result of the bot called bot whose ID is at least first. ladderID
+// selects one ladder; 0 selects all.
 func (s Matches) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)
 	if err != nil {

@@ -20,9 +20,9 @@ const (
 	MaxGuests   = 10_000 // of all guests together
 )
 
-// SignIn starts a session for the owner of the token with the text token, and returns its key, of which only a
-// hash is stored. If guest is not 0, the guest session with that ID becomes the session of the person and gets
-// the new key.
+// SignIn starts a session for the owner of the token with the text token, and returns the key of the session.
+// Only a hash of the key is stored. If guest is not 0, no session is added: the guest session with that ID
+// becomes the session of the person and gets the new key.
 func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
 	if _, _, err := s.Authenticate(ctx, token); err != nil {
 		return "", err
@@ -107,9 +107,9 @@ func sessionEndedError() error {
 	return ladder.Errorf(ladder.Unauthorized, "sign in again", "the session has ended")
 }
 
-// AccessUntil returns when access ends: of the session with the ID session or, if that is 0, of the token with
-// the ID tokenID. The time is zero if the token does not expire. It returns an error if the session or token
-// is not valid now.
+// AccessUntil returns when a session expires or, if session is 0, when a token expires. session and tokenID are
+// IDs. If the token does not expire, the time is zero. If the session or token is not valid now, AccessUntil
+// returns an error.
 func (s Sessions) AccessUntil(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
 	now := s.now()
 	if session == 0 {

@@ -64,7 +64,7 @@ type Store struct {
 	Plays    Plays
 }
 
-// The services. Each has the queries and changes for one noun.
+// The services of a store. Each service reads and changes one kind of data.
 type (
 	// Matches has the rated and the unrated matches with their games.
 	Matches struct{ *db }
@@ -108,7 +108,7 @@ type db struct {
 // Open opens the data directory dir. Close must be called to release it.
 func Open(dir string, o Options) (*Store, error) { return open(dir, o, rating.Current) }
 
-// open is Open with a given rating formula.
+// open opens the data directory like Open, with the given rating formula.
 func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	d := &db{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, server: o.Server, writeTurn: make(chan struct{}, 1), formula: formula}
 	s := &Store{d, Matches{d}, Ladders{d}, Versions{d}, Bots{d}, People{d}, Sessions{d}, Plays{d}}

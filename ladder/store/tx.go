@@ -96,8 +96,8 @@ func (tx *Tx) queryStrings(ctx context.Context, query string, args ...any) (list
 	return list, err
 }
 
-// eachRow calls f for each row that a query returns. The argument of f reads the columns of the row into
-// variables.
+// eachRow runs a query and calls f for each row of the result. f calls its argument to read the columns of the
+// row into variables.
 func (tx *Tx) eachRow(ctx context.Context, f func(scan func(...any) error) error, query string, args ...any) error {
 	rows, err := tx.db.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -112,8 +112,8 @@ func (tx *Tx) eachRow(ctx context.Context, f func(scan func(...any) error) error
 	return rows.Err()
 }
 
-// columns returns the names of the columns of a table, except generated ones, and of those that form its
-// primary key.
+// columns returns the names of all columns of a table except generated ones, and the names of the columns of
+// its primary key.
 func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string, err error) {
 	if columns, err = tx.queryStrings(ctx, "SELECT name FROM pragma_table_info(?) ORDER BY cid", table); err != nil {
 		return nil, nil, err
@@ -124,8 +124,8 @@ func (tx *Tx) columns(ctx context.Context, table string) (columns, key []string,
 
 func (tx *Tx) addEvent(e events.Event) { tx.events = append(tx.events, e) }
 
-// addLadderChange makes the transaction call f with a cached ladder after the commit. If ladderID is 0, it is
-// called with all cached ladders.
+// addLadderChange registers f to be called with a cached ladder after the transaction has been committed. If
+// ladderID is 0, f is called for every cached ladder.
 func (tx *Tx) addLadderChange(ladderID int64, f func(*ladderState)) {
 	tx.ladderChanges = append(tx.ladderChanges, ladderChange{ladderID, f})
 }

@@ -181,9 +181,9 @@ func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	return hashes, machineError(err)
 }
 
-// dropUploads deletes those of the uploads with the hashes sums that no version needs. It does so in a
+// dropUploads deletes the uploads with the given hashes, except those that a version needs. It works in a
 // transaction, so that nobody can add a version with the same upload at the same time. It ignores errors,
-// because SweepUploads deletes the remaining ones later.
+// because SweepUploads deletes the remaining uploads later.
 func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {
 		for _, sum := range sums {
@@ -200,7 +200,7 @@ func (s *db) dropUploads(ctx context.Context, sums ...string) {
 }
 
 // SweepUploads deletes uploads that no version needs, such as those of a server that was killed, and returns
-// their number. A server must call it before it accepts uploads.
+// how many it deleted. A server must call it before it accepts uploads.
 func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	needed, err := s.Bundles(ctx)
 	if err != nil {

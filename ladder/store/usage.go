@@ -41,7 +41,7 @@ type GameUsage struct {
 	UnpackedBytes float64 `json:"unpacked"` // of replays and logs before compression
 }
 
-// Growth is what was added to the database and the uploads within some time.
+// Growth is what was added to the database and the uploads in one period.
 type Growth struct {
 	Matches int64 `json:"matches"` // finished matches
 	Bytes   int64 `json:"bytes"`   // of these matches

@@ -25,8 +25,8 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 	return row, nil
 }
 
-// SetState moves a pending version to another pending state. Queued starts the submission from its beginning:
-// its earlier stages are deleted, and the owner goes to the end of the queue of owners.
+// SetState moves a pending version to another pending state. The state Queued starts the submission again from
+// its beginning: its earlier stages are deleted, and the owner goes to the end of the queue of owners.
 func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.VersionState) error {
 	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
@@ -50,7 +50,7 @@ func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.Ve
 	})
 }
 
-// BuildInfo is the information that the build of a version gives about it.
+// BuildInfo is the information about a version that is known after its build.
 type BuildInfo struct {
 	Label    string // the bot's own name for the version
 	Hash     string // SHA-256 of the built files, in hexadecimal
@@ -141,7 +141,7 @@ func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind lad
 }
 
 // Promote makes a pending version live and retires the version that was live before. The new version enters
-// every ladder whose game it plays, with the Elo of the last version of its bot there.
+// every ladder whose game it plays. Its first Elo there is that of the bot's last version on the ladder.
 func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.pendingVersion(ctx, versionID)
@@ -261,8 +261,8 @@ func (tx *Tx) enterLadders(ctx context.Context, v ladder.Version) error {
 	return nil
 }
 
-// enter adds a live version to a ladder, with the Elo of the last version of its bot there. A version that has
-// been on the ladder before continues with its old entry.
+// enter adds a live version to a ladder, with the Elo of the bot's last version on that ladder. A version that
+// has been on the ladder before continues with its old entry.
 func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) error {
 	was, err := tx.Entry(ctx, l.ID, v.ID)
 	if err = ifNoRows(err, nil); err != nil || was.VersionID != 0 {
@@ -283,8 +283,9 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	})
 }
 
-// dropUnplayable drops waiting matches that cannot be played: rated matches with a version that no longer plays, and
-// requested matches with a withdrawn bot or with a remote version that is not live and so cannot connect.
+// dropUnplayable drops waiting matches that cannot be played. These are rated matches with a version that no
+// longer plays, and requested matches with a withdrawn bot or with a remote version that is not live and so
+// cannot connect.
 func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
@@ -311,8 +312,8 @@ func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	return nil
 }
 
-// SetUnplayable stores the text missing, which says what a version needs that no machine has, and sends its
-// owner a message. An empty text means that the version can be played again.
+// SetUnplayable stores whether the version can be played, and sends its owner a message if that changes.
+// missing says what the version needs and no machine has. If missing is empty, the version can be played again.
 func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.VersionByID(ctx, versionID)

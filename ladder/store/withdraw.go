@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Withdraw takes a bot of a person off the ladders until Restore. Its live version is retired and its waiting
-// matches are dropped. A match that is running goes on, and is dropped if its attempt is interrupted. Results
+// Withdraw takes a bot of a person off the ladders until Restore is called. Its live version is retired and its
+// waiting matches are dropped. A running match goes on; if its attempt is interrupted, it is dropped. Results
 // remain.
 func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
