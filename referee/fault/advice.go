@@ -286,8 +286,11 @@ func (r Reason) exitAdvice(c Circumstances) []phrase.Text {
 }
 
 func (r Reason) crashAdvice(c Circumstances) (advice []phrase.Text) {
+	if r.Name == "SIGILL" {
+		advice = texts("build it for every processor of its kind, without -march=native or the like: this one lacks an instruction of the program")
+	}
 	if _, sure := Cause(c.Log.Lines); sure {
-		advice = r.errorExitAdvice(c)
+		advice = append(advice, r.errorExitAdvice(c)...)
 	}
 	return append(advice, texts(
 		"look for an index out of range, a null pointer or a failed assertion; in C and C++ build with -g -fsanitize=address,undefined and look at stderr",

@@ -37,6 +37,10 @@ var restrictions = []restriction{
 	{words: []string{"Permission denied", "permission denied", "EACCES"},
 		did: "it was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
 	// Libraries, files and modules that a bot did not find.
+	{words: []string{"\\r': No such file", "\\r’: No such file", "\r: No such file", "\r': No such file", "\r’: No such file", "\r: not found"},
+		anywhere: true, did: "the lines of a script end with CR LF, as on Windows", change: "write the files of the bot with LF alone as the end of a line, as dos2unix does"},
+	{words: []string{"' not found (required by "},
+		anywhere: true, did: "it needs %s, which the C library of this machine does not have", names: quotedVersion, change: "build the bot on a system as old as this one, or link it statically"},
 	{words: []string{"cannot open shared object file"},
 		anywhere: true, did: "it needs the library %s, which is not there", names: quotedLibrary, change: "link the library statically, or put it into the bot's directory and set the bot's rpath to $ORIGIN"},
 	{words: []string{"Cannot find module '/", "Cannot find module '.", "can't open file '", "Can't open perl script", "Could not open input file"},
@@ -55,6 +59,9 @@ var quotedPath = []*regexp.Regexp{
 	regexp.MustCompile(`(?:open|create|mkdir|cannot create|line [0-9]+:|rb_sysopen -) ([^ :]+)`),
 	regexp.MustCompile(`([^ :(]*[/.][^ :()]+):? \(?(?:[Rr]ead-only|[Pp]ermission|[Nn]o such)`),
 }
+
+// quotedVersion matches the version of a library in an error message of the loader, such as GLIBC_2.38.
+var quotedVersion = []*regexp.Regexp{regexp.MustCompile("version `([^']+)' not found")}
 
 // quotedLibrary matches the name of a shared library in an error message of the loader.
 var quotedLibrary = []*regexp.Regexp{regexp.MustCompile(`([^ :]+): cannot open shared object file`)}
