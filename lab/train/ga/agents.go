@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// agentSpecies is the species of the variant rl: agents that learn by Monte Carlo. An individual learns from
-// the games that it plays in its generation, and its children inherit what it has learned.
+// agentSpecies is the species of the variant rl: agents that learn by Monte Carlo. An agent learns from the
+// games that it plays in its own generation, and its children inherit what it has learned.
 type agentSpecies struct {
 	*Config
 	keys       policy.Keys
@@ -31,11 +31,11 @@ func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	return a
 }
 
-// maxTables returns how many tables a search has at a time: those of two generations of the given
-// population, and four for each of the best, which become parents. Two of the four stand for sorted copies.
+// maxTables returns the number of tables for which a search needs memory: one for each member of two
+// generations, and four for each of the best agents, the parents: two of them are for sorted copies.
 func maxTables(population, best int) int { return 2*population + 4*best }
 
-// tableMemory returns the memory limit of one table, in bytes: an equal part of the limit for all tables.
+// tableMemory returns the memory limit of one table, in bytes. All tables have the same limit.
 func (c *Config) tableMemory() int64 {
 	return int64(c.Memory) << 20 / int64(maxTables(c.Population, c.Parents))
 }
@@ -57,8 +57,8 @@ func (a *agentSpecies) player() player[*dictionary] {
 	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
-// applyLessons returns a copy of agent d that has learned the lessons, which are the returns from its games.
-// The copy has its pairs of state and action sorted for crossover.
+// applyLessons returns a copy of agent d that has learned the given returns of its games. The pairs of state
+// and action in the copy are sorted for crossover.
 func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *dictionary {
 	grown := &dictionary{table: d.table.Clone(), drawnPlaces: maps.Clone(d.drawnPlaces)}
 	for _, u := range lessons {
@@ -99,7 +99,7 @@ func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int
 	}
 }
 
-// release runs the garbage collector if the old tables are large, so that the tables stay within the memory
+// release runs the garbage collector if the old tables are large. This keeps the process within the memory
 // limit.
 func (a *agentSpecies) release(old []*dictionary) {
 	const worthwhile = 32 << 20
@@ -112,9 +112,11 @@ func (a *agentSpecies) release(old []*dictionary) {
 	}
 }
 
-// metrics returns "pairs", the mean number of state-action pairs that an agent knows; "turned_away", the
-// number of new pairs that full tables rejected, which is also turned; and "spread", the mean share of known
-// states in which an agent of the elite and the best agent have different best actions.
+// metrics returns three metrics, and the second one also as turned:
+//   - "pairs": the mean number of state-action pairs in the table of an agent
+//   - "turned_away": how often a full table rejected a new pair
+//   - "spread": the share of states in which the best action of an elite agent differs from that of the
+//     best agent, as a mean over the elite
 func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run.Metric, turned uint64) {
 	pairs := 0
 	for _, d := range members {
@@ -132,12 +134,11 @@ func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run
 	}, turned
 }
 
-// spreadShards is the number of shards, the parts into which a table is divided by key, that serve as a
-// sample to estimate the spread metric.
+// spreadShards is the number of shards, parts of a table, from which the spread metric is estimated.
 const spreadShards = policy.Shards / 8
 
-// disagreement returns the share of states known to both tables in which their best actions differ,
-// estimated from some of the states. If there are no such states, it returns 0.
+// disagreement returns the share of states, among those known to both tables, in which the best actions
+// differ. It looks only at a sample of the states, and returns 0 if the sample has none.
 func disagreement(t, other *rl.ReturnTable) float64 {
 	both, differ := 0, 0
 	for n := range spreadShards {
@@ -163,8 +164,8 @@ func (a *agentSpecies) drawPlots(f *run.Folder) error {
 	)
 }
 
-// memoryUse returns estimates, in bytes, of the memory and the checkpoint at the end of the search. It
-// assumes that the tables grow by the factor growth, up to their memory limit.
+// memoryUse returns estimates, in bytes, of the memory use and the size of the checkpoint at the end of the
+// search. Until then each table is assumed to grow by the factor growth, up to its memory limit.
 func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, disk int64) {
 	all := int64(0)
 	for _, d := range members {
@@ -174,7 +175,8 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
 }
 
-// save writes the table of d, then the number of states whose action a mutation drew, and these actions.
+// save writes the table of d, then the number of states for which a mutation drew an action, and these states
+// with their actions.
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err
@@ -223,7 +225,7 @@ func (a *agentSpecies) writeModel(w io.Writer, d *dictionary, r *SearchReport) (
 	return err
 }
 
-// explorer plays the moves of an agent. If learns is true, some are random and the returns are recorded.
+// explorer plays the moves of an agent. If learns is true, some moves are random, and it records returns.
 type explorer struct {
 	keys    policy.Keys
 	epsilon float64

@@ -96,8 +96,9 @@ func Default(mode string) Config {
 	}
 }
 
-// DefaultAgents returns the study's configuration for a search of agents in a mode. It differs from the study in
-// Keys, which say what distinguishes states: with all that a player knows, agents hardly ever see a state twice.
+// DefaultAgents returns the study's configuration for a search of agents in a mode, except for Keys, which
+// determine the positions that count as the same state. With the study's keys, which contain all that a
+// player knows, agents hardly ever see a state twice.
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.MoveValue = Agents, nil, 0, ""
@@ -162,8 +163,9 @@ func (c *Config) agentParams() []run.Param {
 	}
 }
 
-// Complete sets each setting to the default of the variant unless given reports that the user has set it. It
-// returns an error if a setting or a defect of the other variant was given, or if a value is not valid.
+// Complete sets each setting for which given returns false to the default of the variant. The function given
+// reports whether the user has set the setting with a name. Complete returns an error if the user has set a
+// setting or a defect of the other variant, or if a value is not valid.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	others, defaults, defects := c.agentParams(), Default(c.Mode), Defects
 	if c.Variant == Agents {
@@ -249,8 +251,9 @@ func (c *Config) checkAgents() error {
 	return err
 }
 
-// selectNamed returns the operators in all whose names are wanted. An unknown name, or no name at all, is an
-// error, in which kind says what is selected. The function name returns the name of an operator.
+// selectNamed returns the operators of all whose names are in wanted. The function name returns the name of
+// an operator. It is an error if wanted is empty or has an unknown name; the message names the operators as
+// kind.
 func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
 	known := namesOf(all, name)
 	for _, want := range wanted {
@@ -281,9 +284,9 @@ func namesOf[T any](all []T, name func(T) string) (list []string) {
 	return list
 }
 
-// PolicyNames are the names of the study's five policies, which set the ratios of crossover and mutation. A.
-// Hassanat and others (2019) proposed the two that change over time: ilm-dhc begins with little mutation and
-// much crossover and reverses this by the last generation; dhm-ilc does the opposite.
+// PolicyNames are the names of the study's five policies, which set the probabilities of crossover and
+// mutation. Two of them, by A. Hassanat and others (2019), change over time: ilm-dhc begins with little
+// mutation and much crossover and ends with the opposite; dhm-ilc does the reverse.
 var PolicyNames = []string{policyILM, policyDHM, policyHalf, policyTuned, policyCustom}
 
 const (
@@ -301,8 +304,8 @@ const (
 	tunedMutation    = 0.03
 )
 
-// ratios returns two probabilities for a generation, counted from 0: that two parents are crossed over
-// rather than copied, and that a child mutates.
+// ratios returns the probabilities of a generation, counted from 0: crossover is the probability that two
+// parents are crossed over instead of copied, and mutation is the probability that a child mutates.
 func (c *Config) ratios(generation int) (crossover, mutation float64) {
 	done := float64(generation) / float64(max(1, c.Generations-1))
 	switch c.Policy {

@@ -6,16 +6,16 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// crossover is an operator that computes the genes of children x and y from those of parents a and b. It sets
-// every gene of the children. The ratio is the crossover probability of the policy; only "multivariate" uses it.
+// crossover is an operator that computes all genes of the children x and y from the genes of the parents a
+// and b. Only "multivariate" uses ratio, the crossover probability of the generation.
 type crossover struct {
 	name  string
 	cross func(a, b, x, y Genome, ratio float64, r *rules.Rand)
 }
 
-// crossovers are the crossovers of the study. average-flat makes one child by average and one by flat
-// crossover. one-point, several-points, uniform and multivariate work on one or more random layers; each
-// child has the other layers of one parent.
+// crossovers are the crossovers of the study. average-flat makes one child by average crossover and the other
+// by flat crossover. one-point, several-points, uniform and multivariate work on one or more random layers;
+// the other layers of a child are copies of those of one parent.
 var crossovers = []crossover{
 	{"one-point", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
 		multivariate(a, b, x, y, []int{randomInt(r, 1, len(a)-1)}, everySecond(2))
@@ -70,8 +70,8 @@ func inLayers(cross func(a, b, x, y []float32, ratio float64, r *rules.Rand)) fu
 	}
 }
 
-// randomCuts draws between 2 and n/2 different places, from 1 to n-1, at which to cut a vector of n genes,
-// in ascending order. It draws fewer if there are not enough places.
+// randomCuts draws between 2 and n/2 different indices in [1, n) at which to cut a vector of n genes, and
+// returns them in ascending order. If there are not enough indices, it draws fewer.
 func randomCuts(n int, r *rules.Rand) []int {
 	points := sample(max(0, n-1), randomInt(r, 2, n/2), r)
 	for i := range points {
@@ -81,7 +81,7 @@ func randomCuts(n int, r *rules.Rand) []int {
 	return points
 }
 
-// everySecond marks the second, fourth and so on of n segments as swapped.
+// everySecond returns which of n segments to swap: true for the second, the fourth and so on.
 func everySecond(n int) []bool {
 	swapped := make([]bool, n)
 	for i := range swapped {
@@ -90,8 +90,8 @@ func everySecond(n int) []bool {
 	return swapped
 }
 
-// multivariate copies a to x and b to y, but exchanges them in the segments between cuts that are marked as
-// swapped.
+// multivariate divides the vectors at cuts into segments. Where swapped is true for a segment, it copies the
+// segment of a to y and that of b to x; the other segments it copies from a to x and from b to y.
 func multivariate(a, b, x, y []float32, cuts []int, swapped []bool) {
 	from := 0
 	for i, swap := range swapped {

@@ -9,18 +9,19 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// dictionary is an individual of the variant rl: the mean return of each action in each state.
+// dictionary is an individual of the variant rl. It has the mean return of each action in each state.
 type dictionary struct {
 	table *rl.ReturnTable
-	// drawnPlaces has, by state, the action that a mutation drew for it, as a place among the legal actions
-	// (see policy.Place). An entry is deleted when the agent learns in that state. The table still has the
-	// means of these states.
+	// drawnPlaces has, for each state in which a mutation replaced the best action, the index of the new one
+	// among the legal actions (see policy.Place). When the agent learns in a state, its entry is deleted. The
+	// mean returns of the state remain in table.
 	drawnPlaces map[policy.Key]uint8
 	pairs       []rl.Pair // contents of table and drawnPlaces, sorted by key and action; nil unless it is a parent
 }
 
-// Best returns the best action of legal, a bit mask, in state k: the one drawn by a mutation, if any,
-// otherwise that with the highest mean. The result known is false if the dictionary does not have the state.
+// Best returns the best action in state k among those in the bit mask legal. This is the action that a
+// mutation drew, if any, otherwise the action with the highest mean return. If the state is not in the
+// dictionary, known is false.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawnPlaces[k]; ok {
 		return policy.ActionAt(legal, place), true
@@ -28,8 +29,8 @@ func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool)
 	return d.table.Best(k, legal)
 }
 
-// drawnMarker is a special value of rl.Pair.Action. It says that a mutation drew an action for the state,
-// and that Pair.Count is its place among the legal actions. It is higher than all real actions.
+// drawnMarker is a value of rl.Pair.Action, higher than all real actions. It says that a mutation drew the
+// action for the state, and that Pair.Count is the index of that action among the legal ones.
 const drawnMarker = policy.MaxActions - 1
 
 // store adds a pair to the table, or to drawnPlaces if its action is drawnMarker.
@@ -44,8 +45,8 @@ func (d *dictionary) store(p rl.Pair) {
 	d.drawnPlaces[p.Key] = uint8(p.Count)
 }
 
-// sortedPairs returns all pairs of state and action of the table, and a pair with drawnMarker for each state
-// whose action a mutation drew, sorted by key and action.
+// sortedPairs returns all pairs of state and action in d, sorted by key and action. For each state for which
+// a mutation drew an action, they include a pair with drawnMarker.
 func (d *dictionary) sortedPairs() []rl.Pair {
 	pairs := make([]rl.Pair, 0, d.table.Len()+len(d.drawnPlaces))
 	pairs = slices.AppendSeq(pairs, d.table.All())
@@ -68,7 +69,7 @@ func splitDrawn(state []rl.Pair) (known, drawn []rl.Pair) {
 	return state[:n], state[n:]
 }
 
-// splitFirstState splits pairs, which are sorted by state, into those of the first state and all others.
+// splitFirstState splits pairs, sorted by state, into the pairs of the first state and all others.
 func splitFirstState(pairs []rl.Pair) (first, others []rl.Pair) {
 	n := 0
 	for n < len(pairs) && pairs[n].Key == pairs[0].Key {
@@ -84,8 +85,8 @@ func countStates(pairs []rl.Pair) (n int) {
 	return n
 }
 
-// forEachState calls each once for every state in the sorted pairs a or b, in ascending order of keys. It
-// passes the pairs of that state in a and those in b. One of them is empty if only the other has the state.
+// forEachState calls each once for every state in a or b, which are sorted by key, in ascending order of
+// keys. The arguments are the pairs of that state in a and in b; one of them may be empty.
 func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	var p, q []rl.Pair
 	for len(a)+len(b) > 0 {
@@ -100,22 +101,20 @@ func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	}
 }
 
-// mix computes the pairs that two children have for one state, from the pairs a and b that their two parents
-// have for it. The result is valid until the next call.
+// mix is a function that crosses over one state. From the pairs a and b that the two parents have for it, it
+// computes the pairs x and y of the two children. They are valid until the next call.
 type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 
-// dictionaryCrossover is a crossover of dictionaries. Both children inherit every state that only one parent
-// has.
+// dictionaryCrossover is a crossover of dictionaries. A state that only one parent has goes to both children.
 type dictionaryCrossover struct {
 	name string
-	// newMix returns the function that mixes the states that both parents have. The number n is how many states
-	// the larger parent has. The ratio is the crossover probability of the policy; only "multivariate" uses it.
+	// newMix returns the crossover function for the states that occur in both parents. n is the number of
+	// states of the larger parent. Only "multivariate" uses ratio, the crossover probability.
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
-// dictionaryCrossovers are the crossovers of the study, applied to dictionaries: a gene is a state, and
-// genes are ordered by key. The crossovers average-flat and arithmetic compute means of returns; the others
-// exchange states.
+// dictionaryCrossovers are the crossovers of the study, applied to dictionaries: a gene is a state, and genes
+// are ordered by key. average-flat and arithmetic compute means of returns; the others exchange states.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
@@ -161,9 +160,9 @@ func randomKeyCuts(n int, r *rules.Rand) []policy.Key {
 	return cuts
 }
 
-// segments returns a mix that exchanges the pairs of a state between the children if swapped is true for its
-// segment. The ascending cuts divide the keys into len(cuts)+1 segments; a cut belongs to the segment above.
-// The mix must be called in ascending order of keys.
+// segments returns a crossover function for states. It must be called in ascending order of keys. The
+// ascending keys in cuts divide the states into len(cuts)+1 segments, each of which includes its lower cut.
+// If swapped is true for a segment, the children exchange the states in it.
 func segments(cuts []policy.Key, swapped []bool) mix {
 	at := 0
 	return func(a, b []rl.Pair) (x, y []rl.Pair) {
@@ -177,9 +176,9 @@ func segments(cuts []policy.Key, swapped []bool) mix {
 	}
 }
 
-// blend returns a mix for weighted means. For every action that both parents have, each child gets a mean of
-// their returns; weights returns the weight of the second parent for both children. Other actions go to both
-// children, and actions drawn by a mutation each to one child.
+// blend returns a crossover function that computes weighted means. If both parents have an action, each child
+// gets a mean of the two returns, in which the second parent has the weight x for one child and y for the
+// other. Other actions go to both children. An action that a mutation drew goes to one child.
 func blend(weights func() (x, y float32)) mix {
 	var x, y []rl.Pair
 	return func(a, b []rl.Pair) (_, _ []rl.Pair) {
@@ -211,7 +210,8 @@ func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	return p
 }
 
-// offspring fills the dictionaries of two children, one shard, which is a part of the table, at a time.
+// offspring fills the dictionaries of two children. It collects pairs of state and action until all those of
+// one shard, a part of the table, are known, and then stores them.
 type offspring struct {
 	children   [2]*dictionary
 	resetRates [2]float64 // by child: probability that the mutation draws a new action for a state; 0 for no mutation
@@ -220,8 +220,8 @@ type offspring struct {
 	parts      [2][]rl.Pair // pairs of the present shard, by child
 }
 
-// cross fills the children with the pairs a and b of their parents. It calls m for states that both parents
-// have. States of one parent go to both children.
+// cross fills both children from the sorted pairs a and b of their parents. For a state that both parents
+// have, m computes the pairs of the children. A state of only one parent goes to both children.
 func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	forEachState(a, b, func(a, b []rl.Pair) {
 		switch {
@@ -236,13 +236,14 @@ func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	o.flush()
 }
 
-// copy fills the first child with the pairs a and the second one with b, and mutates them.
+// copy fills the first child with the pairs a and the second with b, both of which may mutate.
 func (o *offspring) copy(a, b []rl.Pair) {
 	forEachState(a, b, o.add)
 	o.flush()
 }
 
-// add adds pairs of one state, x to the first child and y to the second, and may mutate them.
+// add adds the pairs of one state, x to the first child and y to the second. Each child may mutate in that
+// state.
 func (o *offspring) add(x, y []rl.Pair) {
 	for child, pairs := range [...][]rl.Pair{x, y} {
 		if len(pairs) == 0 {
@@ -262,7 +263,8 @@ func (o *offspring) add(x, y []rl.Pair) {
 	}
 }
 
-// flush stores the pairs of the present shard in the children.
+// flush stores in each child the pairs of state and action that were collected for the current shard of its
+// table.
 func (o *offspring) flush() {
 	for child, pairs := range o.parts {
 		o.children[child].table.Reserve(o.shard, len(pairs))

@@ -33,12 +33,12 @@ func (f Fitness) WinShare() float64 {
 // MeanPoints returns the mean points of a game.
 func (f Fitness) MeanPoints() float64 { return float64(f.Points) / float64(max(1, f.Games)) }
 
-// compareFitness orders by wins, then by points, with the best first.
+// compareFitness compares by wins, then by points. The better fitness comes first.
 func compareFitness(a, b Fitness) int {
 	return cmp.Or(cmp.Compare(b.HalfWins, a.HalfWins), cmp.Compare(b.Points, a.Points))
 }
 
-// rank returns the indices of fit, the fittest first. Individuals of equal fitness are ordered by index.
+// rank returns the indices of fit in descending order of fitness, and for equal fitness in ascending order.
 func rank(fit []Fitness) []int {
 	order := indices(len(fit))
 	slices.SortStableFunc(order, func(i, j int) int { return compareFitness(fit[i], fit[j]) })
@@ -55,8 +55,8 @@ type cardTable struct {
 	rand     *rules.Rand // random numbers of the agents
 }
 
-// play plays one game on the deal of a seed. Agent i has seat (i + rotation) modulo the number of seats. All
-// rotations of a seed have the same cards and optional rules. The result is valid until the next game.
+// play plays one game with the deal of seed. Agent i has seat (i + rotation) modulo the number of seats.
+// Cards and optional rules depend only on seed. The result is valid until the next game.
 func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Position {
 	*t.rand = *rules.NewRand(seed)
 	rule := t.rules[t.rand.Below(len(t.rules))]
@@ -75,8 +75,8 @@ func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Posit
 	return p
 }
 
-// match plays the given number of games, each deal in all rotations one after the other, and returns the
-// fitness of each agent. Game g has the deal of seeds[g/len(agents)].
+// match plays the given number of games and returns the fitness of each agent. It plays each deal in all
+// rotations before the next one: game g has the deal of seeds[g/len(agents)].
 func (t *cardTable) match(agents []Agent, games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
 	n := len(agents)
 	for g := range games {

@@ -47,10 +47,10 @@ func (g Genome) distance(other Genome) float64 {
 	return sum / float64(n)
 }
 
-// uniform returns a random number in the interval from 0 to 1, without 1.
+// uniform returns a random number in [0, 1).
 func uniform(r *rules.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
-// randomInt returns a random integer from low to high, both inclusive, or low if high is lower.
+// randomInt returns a random integer in [low, high], or low if high is lower.
 func randomInt(r *rules.Rand, low, high int) int {
 	if high <= low {
 		return low
@@ -58,8 +58,8 @@ func randomInt(r *rules.Rand, low, high int) int {
 	return low + r.Below(high-low+1)
 }
 
-// randomSubset selects at least one of n layers at random and returns true for each selected one. It first
-// draws the number of layers, from 1 to n, each with the same probability.
+// randomSubset selects at least one of n layers at random; the result is true for each selected layer. It
+// first draws the number of layers, uniformly from 1 to n.
 func randomSubset(n int, r *rules.Rand) []bool {
 	chosen := make([]bool, n)
 	for _, i := range sample(n, randomInt(r, 1, n), r) {
@@ -68,7 +68,7 @@ func randomSubset(n int, r *rules.Rand) []bool {
 	return chosen
 }
 
-// sample draws k of the numbers below n without replacement.
+// sample draws k different numbers from [0, n).
 func sample(n, k int, r *rules.Rand) []int {
 	all := indices(n)
 	k = min(k, n)

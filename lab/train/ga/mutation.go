@@ -14,13 +14,14 @@ type mutation struct {
 	mutate func(v []float32, r *rules.Rand)
 }
 
-// A mutation changes at most mutatedShare of the genes of a vector, or minMutated genes if these are more.
+// Except for noise, a mutation moves at most the share mutatedShare of the genes of a vector. Segments of up
+// to minMutated genes are always allowed.
 const (
 	mutatedShare = 0.05
 	minMutated   = 4
 )
 
-// The standard deviation of noise is between these values, with a uniformly distributed logarithm.
+// The standard deviation of noise is drawn from a log-uniform distribution between these values.
 const (
 	minNoise = 0.03
 	maxNoise = 0.1
@@ -75,14 +76,14 @@ func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 // maxMutated returns the number of genes of v that a mutation may change.
 func maxMutated(v []float32) int { return int(math.Round(mutatedShare * float64(len(v)))) }
 
-// randomSegment returns random bounds of a part of v with at least 2 genes and at most as many as may change.
+// randomSegment returns a random segment [from, to) of v with 2 to max(minMutated, maxMutated(v)) genes.
 func randomSegment(v []float32, r *rules.Rand) (from, to int) {
 	n := min(randomInt(r, 2, max(minMutated, maxMutated(v))), len(v))
 	from = r.Below(len(v) - n + 1)
 	return from, from + n
 }
 
-// swapPairs exchanges the genes at the first two places, at the next two, and so on.
+// swapPairs exchanges the genes v[places[0]] and v[places[1]], then v[places[2]] and v[places[3]], and so on.
 func swapPairs(v []float32, places []int) {
 	for ; len(places) > 1; places = places[2:] {
 		i, j := places[0], places[1]

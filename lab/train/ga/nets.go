@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// netSpecies is the species of the variant xn: nets that rank all moves in one pass.
+// netSpecies is the species of the variant xn. Its individuals are nets that rank all moves in one pass.
 type netSpecies struct {
 	*Config
 	mode       cards.Mode
@@ -80,8 +80,8 @@ func (b *netSpecies) breed(p, q *net.Net, o *outcome, counts map[string]int, r *
 	return x, y, nil
 }
 
-// applyDefects changes two children as the study's program does. With the defect "output" their output layer
-// is that of a new net; with the defect "layers" both children have the genes of the second one.
+// applyDefects changes two children in the way of the defects of the study's program that are selected. With
+// "output" both get the output layer of a new net; with "layers" x becomes a copy of y.
 func (b *netSpecies) applyDefects(x, y *net.Net, r *rules.Rand) {
 	if b.hasDefect(defectOutput) {
 		for _, child := range [...]*net.Net{x, y} {
@@ -99,8 +99,8 @@ func (b *netSpecies) applyDefects(x, y *net.Net, r *rules.Rand) {
 
 func (b *netSpecies) release([]*net.Net) {}
 
-// metrics returns two metrics, the number of different nets and the mean distance between the genes of the
-// elite and those of the best net. Nets have no tables, so the number of rejected pairs is 0.
+// metrics returns the number of different nets and the mean distance between the genes of the elite and those
+// of the best net. The second result, the number of rejected pairs, is 0 for nets.
 func (b *netSpecies) metrics(members []*net.Net, elite []int) ([]run.Metric, uint64) {
 	best, spread := genesOf(members[elite[0]]), 0.0
 	for _, i := range elite {

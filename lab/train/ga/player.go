@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// Agent chooses moves in one game after another. It may play several seats of a game.
+// Agent chooses the moves in a series of games. It may play several seats of the same game.
 type Agent interface {
 	// Begin is called before each game.
 	Begin(r *rules.Rand)
@@ -27,7 +27,7 @@ func newNetPlayer(m cards.Mode, n *net.Net) *netPlayer {
 	return &netPlayer{GA: learned.NewGA(m, n), net: n, work: n.NewWorkspace()}
 }
 
-// setIndividual sets the net that plays, which must have the same layer sizes as the previous one.
+// setIndividual sets the net that plays. All nets must have the same layer sizes.
 func (p *netPlayer) setIndividual(n *net.Net, _ bool) {
 	p.net = n
 	p.SetNet(n)
@@ -37,7 +37,8 @@ func (p *netPlayer) lessons() []rl.Update { return nil }
 
 func (p *netPlayer) Begin(*rules.Rand) { p.GA.StartGame() }
 
-// choosePlace returns the index in j.actions of the action with the highest output, the first of equal ones.
+// choosePlace returns the index in j.actions of the action with the highest output. For equal outputs it
+// returns the lowest index.
 func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	p.net.StartSums(p.work)
 	for _, input := range j.ones {
@@ -52,7 +53,8 @@ func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	return best
 }
 
-// sizes returns the numbers of inputs, of units of each hidden layer, and of outputs of a net for a mode.
+// sizes returns the layer sizes of a net for a mode: the number of inputs, the units of each hidden layer,
+// and the number of outputs.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := learned.GAEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

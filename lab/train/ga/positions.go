@@ -16,10 +16,11 @@ import (
 // computed beforehand by playing games to their end by random moves. It needs the time
 // of a forward pass for each position.
 
-// poolGenerations is the number of generations whose fitness is computed from the same positions.
+// poolGenerations is the number of successive generations that are evaluated in the same positions.
 const poolGenerations = 20
 
-// evalPosition is a position in which nets choose a move to compute their fitness, and the values of its moves.
+// evalPosition is a position with precomputed values of its moves. The fitness of a net is computed from the
+// moves that it chooses in these positions.
 type evalPosition struct {
 	ones     []uint16 // indices of the net's inputs that are 1
 	actions  []uint8  // legal actions
@@ -27,8 +28,8 @@ type evalPosition struct {
 	points   []int32  // by index in actions: sum over all random games
 }
 
-// evalPositions returns the positions that the fitness of the present generation is computed from. It
-// creates new ones every poolGenerations generations. It fails only with the error of ctx.
+// evalPositions returns the positions in which the present generation is evaluated. It replaces them every
+// poolGenerations generations. The only possible error is that of ctx.
 func (s *search[I]) evalPositions(ctx context.Context) ([]evalPosition, error) {
 	window := s.generation / poolGenerations
 	if s.pool != nil && s.window == window {
@@ -45,9 +46,9 @@ func (s *search[I]) evalPositions(ctx context.Context) ([]evalPosition, error) {
 	return pool, err
 }
 
-// valueMoves computes the value of each legal move in w.position by random games after it, as many as
-// playouts says. If byTrick is true, the games end with the trick, and a value is the points of the trick
-// plus the study's heuristic value of the card.
+// valueMoves estimates the value of each legal move in w.position by the given number of playouts, in which
+// random moves follow. If byTrick is true, a playout ends with the trick, and its value is the points of the
+// trick if the side to move wins it, plus the study's heuristic value of the card.
 func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r *rules.Rand) (j evalPosition) {
 	seat := w.position.Turn()
 	e := learned.GAEncoder(w.mode)
@@ -85,8 +86,8 @@ func (w *worker[I]) valueMoves(legal []rules.Move, playouts int, byTrick bool, r
 	return j
 }
 
-// finishTrick plays the trick on w.end to its end by random moves. It returns the points that the side of
-// seat wins, which are 0 if another side wins the trick.
+// finishTrick completes the current trick in the scratch position w.end by random moves. It returns the
+// points of the trick if the side of seat wins the trick, otherwise 0.
 func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	p, side := &w.end, w.mode.Side(seat)
 	for p.Turn() >= 0 && p.Board().TrickSize > 0 {
@@ -96,7 +97,8 @@ func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	return p.Points(side) - w.position.Points(side)
 }
 
-// addHeuristic adds the study's heuristic value of each legal card, multiplied by times, to j.points.
+// addHeuristic adds to j.points, for each legal move that plays a card, the study's heuristic value
+// multiplied by times.
 func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int32) {
 	w.heuristic.SetPosition(&w.position)
 	for i, m := range legal {
@@ -106,8 +108,8 @@ func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int3
 	}
 }
 
-// reachDecision deals a random game on w.position and plays a random number of random moves, until a seat
-// has several legal moves, which it returns.
+// reachDecision deals a random game in w.position and plays a random number of random moves. It stops when a
+// seat has several legal moves, and returns them.
 func (w *worker[I]) reachDecision(r *rules.Rand) []rules.Move {
 	p := &w.position
 	for {
@@ -123,8 +125,8 @@ func (w *worker[I]) reachDecision(r *rules.Rand) []rules.Move {
 	}
 }
 
-// positionFitness returns the fitness of all members: the sum of the values of the moves that they choose in
-// the positions of evalPositions. Each playout, a random game from a position, counts as one game.
+// positionFitness returns the fitness of all members. The fitness of a net is the sum of the values of the
+// moves that it chooses in the positions from evalPositions. Each playout counts as one game.
 func (s *search[I]) positionFitness(ctx context.Context) ([]Fitness, error) {
 	pool, err := s.evalPositions(ctx)
 	if err != nil {
@@ -144,6 +146,6 @@ func (s *search[I]) positionFitness(ctx context.Context) ([]Fitness, error) {
 }
 
 type chooser interface {
-	// choosePlace returns the index of the chosen action.
+	// choosePlace returns the index, in the position's list of legal actions, of the action to play.
 	choosePlace(*evalPosition) int
 }

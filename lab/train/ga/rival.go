@@ -50,7 +50,8 @@ func (b *rival) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 	return m
 }
 
-// requestMove returns the bot's move. The first turn of a seat starts a game for it.
+// requestMove returns the bot's move. If it is the first turn of a seat, it first starts a game of the bot in
+// that seat.
 func (b *rival) requestMove(p *cards.Position) (rules.Move, error) {
 	seat := p.Turn()
 	if !b.playing[seat] {

@@ -15,7 +15,7 @@ import (
 )
 
 // search is a run of the genetic algorithm. It implements run.Trainer. Its result does not depend on the
-// number of workers, which are the goroutines that play.
+// number of workers; each worker plays in its own goroutine.
 type search[I any] struct {
 	Config
 	mode    cards.Mode
@@ -33,7 +33,7 @@ type search[I any] struct {
 	hasLoggedFull bool           // the log says that tables are full
 }
 
-// worker has what one goroutine needs to play.
+// worker has the memory and the players with which one goroutine plays games.
 type worker[I any] struct {
 	cardTable
 	players []player[I]
@@ -47,7 +47,7 @@ type worker[I any] struct {
 	heuristic decisions.Heuristic
 }
 
-// The purposes for which random numbers are derived from the seed.
+// The purposes of random numbers. For each purpose, randFor derives them from the seed in a different way.
 const (
 	forBirth     = "ga/birth"
 	forDeals     = "ga/deals"
@@ -57,14 +57,15 @@ const (
 	forPositions = "ga/positions"
 )
 
-// randFor returns the random number generator for a purpose, such as forDeals, in a generation or round.
+// randFor returns the random number generator for a purpose, such as forDeals. The number is that of the
+// generation or round.
 func randFor(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.DeriveSeed(seed, purpose, number))
 }
 
-// newSearch returns a search before its first generation. The configuration must be valid; newSpecies
-// creates the operations for its variant. The function rival creates the opponent for one worker; if it is
-// nil, individuals play against each other.
+// newSearch returns a search before its first generation. The configuration c must be valid, and newSpecies
+// must be for its variant. Each call of rival creates an opponent for one worker. If rival is nil,
+// individuals play against each other.
 func newSearch[I any](c Config, workers int, rival func() (Agent, error), newSpecies func(*Config, cards.Mode) species[I]) (*search[I], error) {
 	s := &search[I]{Config: c, rival: rival, counts: map[string]int{}}
 	s.mode, _ = cards.ParseMode(c.Mode)
@@ -97,13 +98,13 @@ func (s *search[I]) newWorker() (*worker[I], error) {
 	return w, nil
 }
 
-// pairing has the indices of the individuals that play against each other. If they play against a rival, it
-// has only one.
+// pairing has the indices of the individuals that play a game together. In games against a rival it has one
+// index.
 type pairing []int
 
-// pairings randomly divides the individuals with the indices among into games. If the last game has free
-// seats, individuals of other games take them as well, and both games count. With a rival, each individual
-// has its own game.
+// pairings distributes the individuals with the indices among over games at random. Free seats of the last
+// game are filled with individuals that also play in another game; both games count for them. If the search
+// has a rival, each individual plays a game of its own.
 func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	if s.rival != nil {
 		for _, i := range among {
@@ -126,15 +127,16 @@ func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	return all
 }
 
-// pairingResult has the fitness and the returns to learn of each individual of a pairing, in its order.
+// pairingResult has, in the order of a pairing, the fitness of each individual and the returns that it can
+// learn.
 type pairingResult struct {
 	fitness [baraja.TableSeats]Fitness
 	lessons [baraja.TableSeats][]rl.Update
 }
 
-// playTournament lets the individuals with the indices among play the given number of games in random
-// pairings, all on the same deals, and returns the fitness by index. If lessons is not nil, agents explore,
-// and the returns that individual i can learn are appended to lessons[i].
+// playTournament divides the individuals with the indices among into random pairings, each of which plays the
+// given number of games on the same deals. It returns the fitness by index of the individual. If lessons is
+// not nil, agents explore, and the returns of individual i are appended to lessons[i].
 func (s *search[I]) playTournament(ctx context.Context, among []int, games int, r *rules.Rand, lessons [][]rl.Update) ([]Fitness, error) {
 	pairs := s.pairings(among, r)
 	seeds := make([]uint64, (games+s.mode.Players-1)/s.mode.Players)
@@ -160,8 +162,8 @@ func (s *search[I]) playTournament(ctx context.Context, among []int, games int, 
 	return fit, err
 }
 
-// seatAgents returns the agents of a pairing, which has indices of members. The rival takes the remaining
-// seats. If learns is true, individuals explore by random moves and record returns.
+// seatAgents returns the agents that play a pairing, by seat. The numbers in pair are indices of members. The
+// rival takes the remaining seats. If learns is true, individuals explore by random moves and record returns.
 func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	w.agents = w.agents[:0]
 	for k := range w.mode.Players {
@@ -175,8 +177,8 @@ func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	return w.agents
 }
 
-// forEach calls do for each i below n, divided among all workers. If ctx ends, it stops and returns the
-// error of ctx.
+// forEach calls do for each i in [0, n) and divides the calls among all workers. If ctx ends, it skips the
+// remaining calls and returns the error of ctx.
 func (s *search[I]) forEach(ctx context.Context, n int, do func(w *worker[I], i int)) error {
 	run.ForEach(len(s.workers), n, func(worker, i int) {
 		if ctx.Err() == nil {
@@ -227,7 +229,7 @@ func (s *search[I]) step(ctx context.Context) (o outcome, err error) {
 	return o, nil
 }
 
-// selectElite sets o.fitness, o.elite, and in o.lessons the returns that each member can learn.
+// selectElite sets o.fitness, o.elite and o.lessons, which has the returns that each member can learn.
 func (s *search[I]) selectElite(ctx context.Context, o *outcome) (err error) {
 	o.lessons = make([][]rl.Update, len(s.members))
 	if s.Positions > 0 {
@@ -256,8 +258,8 @@ func indices(n int) (all []int) {
 	return all
 }
 
-// nextGeneration returns the parents, if KeepElite is set, and children of random pairs of parents. The
-// result counts adds to s.counts how often each crossover and mutation was applied.
+// nextGeneration returns children of random pairs of parents, and before them the parents if KeepElite is
+// set. The result counts is s.counts plus the numbers of crossovers and mutations in this generation.
 func (s *search[I]) nextGeneration(ctx context.Context, parents []I, o *outcome) (next []I, counts map[string]int, err error) {
 	r := randFor(s.Seed, forChildren, s.generation+1)
 	counts = maps.Clone(s.counts)

@@ -72,7 +72,8 @@ func (r SearchReport) String() string {
 
 func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generations }
 
-// Step plays a generation and creates the next one. If ctx ends first, it fails and does not change the members.
+// Step plays a generation and creates the next one. If ctx ends first, Step fails and s.members does not
+// change.
 func (s *search[I]) Step(ctx context.Context) (err error) {
 	s.lastOutcome, err = s.step(ctx)
 	s.lastOutcome.lessons = nil // release the memory
@@ -87,7 +88,7 @@ func (s *search[I]) Report(f *run.Folder) error {
 	return f.AddMetrics(s.generation, s.lastOutcome.metrics()...)
 }
 
-// metrics returns the metrics of a generation. In shares of games won, a shared highest score is half a win.
+// metrics returns the metrics of a generation. In a share of games won, a shared win counts one half.
 func (o *outcome) metrics() []run.Metric {
 	var all Fitness
 	for _, fit := range o.fitness {
@@ -116,8 +117,8 @@ func (s *search[I]) drawPlots(f *run.Folder) error {
 	)
 }
 
-// Finish chooses the best of the last elite, tests it against random moves and writes its model, with plots
-// of the metrics, to f. It returns a SearchReport.
+// Finish chooses the best individual of the last elite and plays it against random moves as a test. It writes
+// the model and plots of the metrics to f and returns a SearchReport.
 func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResult, error) {
 	if err := s.drawPlots(f); err != nil {
 		return nil, err
@@ -139,8 +140,8 @@ func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResu
 	return r, err
 }
 
-// chooseFinal returns the index of the best member of the last elite. To compare them it plays
-// Config.FinalGames further games with each. If that is 0, it returns 0, the fittest of the last generation.
+// chooseFinal returns the index of the best member of the last elite, after each has played at least
+// Config.FinalGames more games. If FinalGames is 0, it returns 0, the fittest of the last generation.
 func (s *search[I]) chooseFinal(ctx context.Context) (int, error) {
 	fit := make([]Fitness, len(s.members))
 	among := indices(len(s.members))
@@ -182,14 +183,14 @@ func (s *search[I]) Size() (memory, disk int64) {
 	return memory + memoryOverhead, disk + int64(s.Generations)*metricsBytes + diskOverhead
 }
 
-// The bytes that a run needs besides its individuals.
+// The sizes, in bytes, of what a run needs besides its individuals.
 const (
 	memoryOverhead = 20 << 20
 	diskOverhead   = 500 << 10 // for plots
 	metricsBytes   = 80        // for each generation
 )
 
-// state is the first line of a checkpoint, which the members follow.
+// state is the first line of a checkpoint. The members follow it.
 type state struct {
 	Generation int            `json:"generation"`
 	Members    int            `json:"members"`

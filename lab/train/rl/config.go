@@ -1,6 +1,6 @@
-// Package rl learns to play cards by Monte Carlo control (Sutton and Barto, Reinforcement Learning, 2018,
-// chapter 5): it plays episodes and stores the mean return of each action in each state. It repeats a study,
-// R. Arjonilla's bachelor's thesis (UOC 2024). Begin with Learner. lab/README.md describes the settings.
+// Package rl trains agents for card games by Monte Carlo control (Sutton and Barto, Reinforcement Learning,
+// 2018, chapter 5): it plays episodes and stores the mean return of each action in each state. It repeats the
+// bachelor's thesis of R. Arjonilla (UOC, 2024). Begin with Learner. lab/README.md describes the settings.
 package rl
 
 import (
@@ -23,7 +23,8 @@ const (
 	RewardWon = "won"
 )
 
-// Rules for the actions of a known state that were never tried there.
+// Rules for untried actions. An action is untried if it was never chosen in a state, although the state is
+// known.
 const (
 	// UntriedZero is the rule of the study: an untried action has the mean 0, so it is chosen if all other
 	// means are negative.
@@ -32,19 +33,20 @@ const (
 	UntriedIgnored = "ignored"
 )
 
-// UntriedParam returns the setting for the rule for untried actions, UntriedZero or UntriedIgnored, which is
-// stored in to. The prefix is put before its help text.
+// UntriedParam returns the setting that selects the rule for untried actions, UntriedZero or UntriedIgnored.
+// The value is stored in to. The help text begins with prefix.
 func UntriedParam(to *string, prefix string) run.Param {
 	return run.Param{Name: "untried", Target: to, Choices: []string{UntriedZero, UntriedIgnored}, Help: prefix + "the rule for an action that was never tried in a known state: " + UntriedZero +
 		" gives it the mean 0, so that it is taken if all other means are negative; with " + UntriedIgnored + " it is taken only at random"}
 }
 
-// MemoryParam returns the setting for the memory limit of all tables together, in MiB, stored in to.
+// MemoryParam returns the setting for the memory limit, in MiB, of all tables together. The value is stored
+// in to.
 func MemoryParam(to *int, help string) run.Param {
 	return run.Param{Name: "memory", Target: to, Min: 1, Max: MaxMiB, Help: help}
 }
 
-// Defects of the study's program that a training can reproduce. All are off by default.
+// Names of the defects of the study's program that a training can reproduce. By default it reproduces none.
 const (
 	// DefectLate records the return of a decision without the reward of its own trick. (A return is the sum
 	// of the rewards that follow a decision.)
@@ -57,8 +59,8 @@ const (
 	DefectIndex = policy.IndexDefect
 )
 
-// Defects are the known defects of the study's program, with their help texts. The flag --as-published
-// selects the ones to reproduce.
+// Defects are the defects of the study's program that the flag --as-published can select, with their help
+// texts.
 var Defects = []run.Defect{
 	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
 	{Name: DefectCarry, Help: "the return is not reset to 0 between two seats"},
@@ -141,8 +143,9 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete clears the abstraction if the variant has none and given reports that the user has not set it. It
-// returns an error if a defect is unknown or another setting is not valid.
+// Complete clears the abstraction if the variant needs none and the user has not set it. The function given
+// reports whether the user has set the setting with a name. Complete returns an error if a defect is unknown
+// or another setting is not valid.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	if c.Variant != policy.Abstract && !given("abstraction") {
 		c.Abstraction = ""
@@ -165,7 +168,7 @@ func (c *Config) Check() error {
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// epsilon returns the probability of a random action in the episode with the given number, counted from 0.
+// epsilon returns the probability of a random action in an episode. Episodes are counted from 0.
 func (c *Config) epsilon(episode int) float64 {
 	return max(0, c.Epsilon-c.EpsilonDecay*float64(episode))
 }

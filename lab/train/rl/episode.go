@@ -7,38 +7,38 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Environment is a game that a Learner can play, one episode after another. It is used by one goroutine at a
-// time.
+// Environment is a game that a Learner plays in a series of episodes. Only one goroutine uses it at a time.
 type Environment interface {
 	// Players returns the number of seats, at most MaxSeats.
 	Players() int
-	// Deal starts the episode with the given number. Chance, such as the cards, comes from r.
+	// Deal starts the episode with the given number. All random choices, such as the order of the cards, come
+	// from r.
 	Deal(episode int, r *rules.Rand)
-	// Turn returns the seat to move, or rules.Over at the end.
+	// Turn returns the seat to move, or rules.Over at the end of the game.
 	Turn() int
-	// Observe describes in s what the seat to move may know of the position: it sets Key, which identifies
-	// the state, and the bit mask Legal, and for the variant ManyStates also FallbackKey.
+	// Observe stores in s what the seat to move knows of the position: Key, which identifies the state, and
+	// Legal, the bit mask of legal actions. For the variant ManyStates it also sets FallbackKey.
 	Observe(s *policy.View)
 	// TricksEnded returns the number of complete tricks. A player receives its rewards when a trick ends.
 	TricksEnded() int
-	// Play makes a legal action of the seat to move. Observe must have described the position in s.
+	// Play performs a legal action of the seat to move. Observe must have stored the present position in s.
 	Play(s *policy.View, action uint8)
-	// Score returns the points of the seat's side minus those of the others.
+	// Score returns the points of the seat's side minus the points of all other sides.
 	Score(seat int) int
 	// Side returns the side of a seat.
 	Side(seat int) int
 	// Standing returns 1 if the seat's side has more points than every other side, 0 if it shares the
 	// highest score, and -1 otherwise.
 	Standing(seat int) int
-	// HeuristicValue returns the heuristic value, such as that of the card, of a legal action in the
-	// position that Observe has described in s.
+	// HeuristicValue returns the heuristic value of a legal action, such as the value of the card. Observe
+	// must have stored the present position in s.
 	HeuristicValue(s *policy.View, action uint8) float64
 }
 
 // MaxSeats is the highest number of seats of an Environment.
 const MaxSeats = rules.MaxSeats
 
-// decision is one action of a seat and what the seat knew.
+// decision is one action of a seat, with what the seat knew before it.
 type decision struct {
 	key, fallbackKey policy.Key
 	legal            uint64
@@ -58,9 +58,9 @@ type Update struct {
 	Action      uint8
 }
 
-// emitReturns calls emit with the return of each decision, the sum of the discounted rewards that followed
-// it, seat by seat and from the last decision to the first. By seat, final has the score at the end of the
-// episode, or the standing if the reward is RewardWon.
+// emitReturns calls emit with the return of each decision, which is the sum of the discounted rewards after
+// it. It goes through one seat after another, and for each from the last decision to the first. By seat,
+// final has the score at the end of the episode. If the reward is RewardWon, it has the standing instead.
 func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *decision, value float32)) {
 	late, carry, last, won := c.hasDefect(DefectLate), c.hasDefect(DefectCarry), c.hasDefect(DefectLast), c.Reward == RewardWon
 	g := 0.0
@@ -93,15 +93,15 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 	}
 }
 
-// isRepeat reports whether the seat of d has chosen the same action in the same state in an earlier decision.
+// isRepeat reports whether earlier contains a decision with the seat, the state and the action of d.
 func isRepeat(earlier []decision, d *decision) bool {
 	return slices.ContainsFunc(earlier, func(e decision) bool {
 		return e.seat == d.seat && e.action == d.action && e.key == d.key
 	})
 }
 
-// Trace records the decisions of one seat in an episode and computes their returns. As in the study, it uses
-// every visit, rewards of points and no discount.
+// Trace records the decisions of one seat in an episode and computes their returns. As in the study, repeated
+// visits of a state count, rewards are in points, and there is no discount.
 type Trace struct {
 	decisions []decision
 	config    Config
@@ -114,13 +114,14 @@ func NewTrace() *Trace { return &Trace{config: Default("")} }
 // Reset deletes the decisions of the last episode.
 func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
-// Add records an action of the seat in state s, and its score from Environment.Score before the action.
+// Add records that the seat has chosen an action in state s. The score is that of Environment.Score before
+// the action.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }
 
-// AppendUpdates appends the return of each recorded decision to updates, the last decision first. The score
-// is what Environment.Score returns for the seat at the end of the episode.
+// AppendUpdates appends the return of each recorded decision to updates and returns the result. The last
+// decision comes first. The score is that of Environment.Score at the end of the episode.
 func (t *Trace) AppendUpdates(score int, updates []Update) []Update {
 	t.final[0] = score
 	t.config.emitReturns(t.decisions, t.final[:], func(d *decision, value float32) {

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Learner learns by every-visit or first-visit Monte Carlo control. It plays batches of episodes with
-// unchanged tables, then updates the tables by the returns of the batch. The result depends only on the
+// Learner learns by every-visit or first-visit Monte Carlo control. It plays a batch of episodes without
+// changing its tables, then updates the tables with the returns of the batch. The result depends only on the
 // configuration, not on the number of workers.
 type Learner struct {
 	config  Config
@@ -31,7 +31,7 @@ type Learner struct {
 	bytesAtGC int64 // size of the tables at the last garbage collection
 }
 
-// Counts are statistics of the decisions in some episodes. The JSON keys are those of checkpoints.
+// Counts are statistics of a number of episodes. The JSON keys are those of checkpoints.
 type Counts struct {
 	Episodes    int
 	GreedyMoves int `json:"Chosen"` // decisions that were not random for exploration
@@ -40,18 +40,18 @@ type Counts struct {
 
 const pieceEpisodes = 64
 
-// piece is the part of a batch that one worker plays at a time.
+// piece is a part of a batch of episodes. One worker plays it.
 type piece struct {
 	updates [][policy.Shards][]Update // by agent and shard of its table
 	counts  Counts
 }
 
-// votesDivisor determines, for the variant ManyStates, the part of an agent's memory that its table of votes
-// has: the memory divided by votesDivisor.
+// votesDivisor determines the size of an agent's table of votes, which only the variant ManyStates has. Its
+// memory is that of the agent divided by votesDivisor.
 const votesDivisor = 4
 
-// New returns a learner with empty tables, which uses the given number of goroutines. The function games
-// creates a game for one goroutine. The configuration must be valid.
+// New returns a learner with empty tables that uses the given number of goroutines. It calls games to create
+// a game for each goroutine. The configuration must be valid.
 func New(c Config, workers int, games func() Environment) *Learner {
 	l := &Learner{config: c, games: games, game: games(), workers: workers}
 	memory := int64(c.Memory) << 20 / int64(c.Agents)
@@ -77,7 +77,8 @@ func New(c Config, workers int, games func() Environment) *Learner {
 	return l
 }
 
-// Step plays the next batch and learns from it. If ctx ends first, it returns its error and changes nothing.
+// Step plays the next batch of episodes and learns from it. If ctx ends first, Step returns the error of ctx
+// and learns nothing.
 func (l *Learner) Step(ctx context.Context) error {
 	n := min(l.config.Batch, l.config.Episodes-l.Episodes)
 	pieces := l.pieces[:(n+pieceEpisodes-1)/pieceEpisodes]
@@ -104,8 +105,8 @@ func (l *Learner) Step(ctx context.Context) error {
 	return nil
 }
 
-// learnShard applies the updates of all pieces of a batch, in order, to one shard of the agent's table.
-// Different goroutines may change different shards.
+// learnShard updates one shard of an agent's table with the returns in all pieces of a batch, in order. Calls
+// for different shards may run in parallel.
 func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	least := float32(l.config.MinStep)
 	states := l.states[agent]
@@ -125,9 +126,9 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	}
 }
 
-// moveVote updates the votes after the agent has learned u. In the table of votes, each state votes for its
-// best action in the state of its fallback key, in which many states are alike. The vote moves from the
-// action before, if known is true, to the present best action.
+// moveVote updates the table of votes after the agent has learned u. In this table each state votes for its
+// best action, under its fallback key, which many similar states share. If known is true, the state has so
+// far voted for the action before, and this vote is withdrawn. Then it votes for its present best action.
 func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {
@@ -141,8 +142,8 @@ func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	}
 }
 
-// collectGarbage returns memory to the operating system when the tables have grown much since the last time,
-// so that the process stays near its limit.
+// collectGarbage returns unused memory to the operating system if the tables have grown much since the last
+// time. This keeps the process near its memory limit.
 func (l *Learner) collectGarbage() {
 	const worthwhile = 32 << 20
 	if size := l.Bytes(); size-l.bytesAtGC > worthwhile {
@@ -159,7 +160,7 @@ func (l *Learner) Bytes() (n int64) {
 	return n
 }
 
-// Rejections returns how often the tables, because they were full, rejected a new pair of state and action.
+// Rejections returns how often a full table rejected a new pair of state and action.
 func (l *Learner) Rejections() (n uint64) {
 	for _, t := range l.tables() {
 		n += t.Rejections()
@@ -186,7 +187,7 @@ func (l *Learner) newPlayer() *player {
 	return &player{learner: l, game: l.games(), final: make([]int, l.game.Players())}
 }
 
-// play plays n episodes, numbered from first on, and replaces the contents of out by their results.
+// play plays the episodes [first, first+n) and replaces the contents of out by their results.
 func (p *player) play(out *piece, first, n int) {
 	for agent := range out.updates {
 		for shard := range out.updates[agent] {
@@ -239,9 +240,8 @@ func (p *player) episode(episode int, r *rules.Rand, counts *Counts) {
 	counts.Episodes++
 }
 
-// EpsilonGreedy returns a random legal action with probability epsilon, and otherwise the action that the
-// agent chooses in v. The result greedy is false for a random action. The result known is true if the agent
-// chose and knew the state.
+// EpsilonGreedy returns a random legal action with probability epsilon, otherwise the action that the agent
+// chooses in v. The result greedy is true if the agent chose, and known is true if it also knew the state.
 func EpsilonGreedy(a *policy.Agent, v *policy.View, epsilon float64, r *rules.Rand) (action uint8, greedy, known bool) {
 	if r.Uint64()>>32 < uint64(epsilon*(1<<32)) {
 		return policy.RandomAction(v.Legal, r), false, false

@@ -17,7 +17,8 @@ const (
 	MaxVisits = maxCount
 )
 
-// Pair is an action in a state, which its key identifies, with the statistics of the returns that followed.
+// Pair is a pair of a state and an action, with statistics of the returns that followed. Key identifies the
+// state.
 type Pair struct {
 	Key    policy.Key
 	Action uint8
@@ -26,18 +27,18 @@ type Pair struct {
 }
 
 // ReturnTable stores the mean return of each action in each state. It is a hash table with linear probing
-// that needs 12 bytes for each pair of state and action and has the pairs of a state side by side. When it
-// reaches its memory limit, it rejects new pairs but still updates known ones.
+// that needs 12 bytes for each pair of state and action and stores the pairs of a state side by side. When it
+// has reached its memory limit, it rejects new pairs but still updates the pairs that it has.
 type ReturnTable struct {
-	// UntriedAsZero selects the rule that an untried action of a known state has the mean 0.
+	// UntriedAsZero is true if an untried action of a known state counts as an action with the mean 0.
 	UntriedAsZero bool
 
 	shards   [policy.Shards]shard
 	maxSlots int // of each shard
 }
 
-// shard is one part of a table. Each slot has a word and a mean. A word has, from the highest bit, the part
-// of the key that is not the number of the shard, the action and the count. The word of an empty slot is 0.
+// shard is one part of a table. Each slot has a word and a mean. A word consists, from the highest bit, of
+// the key without the number of the shard, the action and the count. The word of an empty slot is 0.
 type shard struct {
 	words      []uint64
 	means      []float32
@@ -49,16 +50,19 @@ const (
 	pairBytes = 8 + 4
 	// MinMemory is the lowest memory limit of a table, in bytes.
 	MinMemory = 32 << 10
-	// maxLoad is the load factor at which a shard grows. At the memory limit maxLoadAtLimit applies.
+	// A shard grows when its load factor reaches maxLoad. At the memory limit it is filled up to
+	// maxLoadAtLimit.
 	maxLoad, maxLoadAtLimit = 0.8, 0.9
 	minInitialSlots         = 16
 )
 
-// initialSlots returns the number of slots with which shard n, a part of a table, begins. The numbers
-// differ, because shards fill evenly: with equal sizes all would grow, and be copied, at the same time.
+// initialSlots returns the initial number of slots of shard n, a part of a table. It differs from shard to
+// shard, because shards fill evenly: if all had the same size, all would grow, and be copied, at the same
+// time.
 func initialSlots(n int) int { return int(minInitialSlots * math.Exp2(float64(n)/policy.Shards)) }
 
-// NewTable returns an empty table with a memory limit in bytes. A limit below MinMemory is raised to it.
+// NewTable returns an empty table with a memory limit in bytes. If the limit is below MinMemory, MinMemory
+// applies.
 func NewTable(memory int64) *ReturnTable {
 	return &ReturnTable{maxSlots: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
 }
@@ -87,10 +91,10 @@ func (t *ReturnTable) Rejections() (n uint64) {
 	return n
 }
 
-// Best returns the action with the highest mean among the tried actions of state k in the bit mask legal, or
-// known == false if there is none. For equal means the higher count decides, then the lower action, so that
-// the order of insertion does not matter. With UntriedAsZero, an untried legal action is better than a
-// negative mean; if there are several, k selects one.
+// Best returns the action with the highest mean in state k, among the tried actions in the bit mask legal. If
+// there is none, known is false. Between equal means the higher count decides, then the lower action. With
+// UntriedAsZero, an untried legal action is better than a negative mean; k determines which of several is
+// chosen.
 func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
 	if t.UntriedAsZero && b.known && b.mean < 0 && legal&^b.triedActions != 0 {
@@ -99,13 +103,15 @@ func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool
 	return b.action, b.known
 }
 
-// BestTried returns the action with the highest mean among all tried actions of a state, or known == false.
+// BestTried returns the action with the highest mean among all tried actions of state k. If there is none,
+// known is false.
 func (t *ReturnTable) BestTried(k policy.Key) (action uint8, known bool) {
 	b := t.best(k, policy.AllActions)
 	return b.action, b.known
 }
 
-// bestAction is the best of some legal actions in a state, with statistics of the state.
+// bestAction is the legal action with the highest mean in a state, with the number of visits of the state and
+// its tried actions.
 type bestAction struct {
 	action       uint8 // the legal, tried action with the highest mean
 	known        bool  // whether there is such an action
@@ -140,7 +146,7 @@ func (t *ReturnTable) best(k policy.Key, legal uint64) (b bestAction) {
 	}
 }
 
-// Find returns the pair of a state and an action, and whether the table has it.
+// Find returns the pair of state k and an action. The bool result reports whether the table has the pair.
 func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	s := &t.shards[k.Shard()]
 	if s.used == 0 {
@@ -153,8 +159,8 @@ func (t *ReturnTable) Find(k policy.Key, action uint8) (Pair, bool) {
 	return s.pair(k.Shard(), i), true
 }
 
-// Learn updates the mean of an action in state k with a new return, value. The nth return has the step size
-// 1/n, but at least minStep. If the table does not have the pair and is full, Learn returns false.
+// Learn updates the mean of an action in state k with a new return, value. The step size for the nth return
+// is 1/n, but at least minStep. If the table is full and the pair is not in it, Learn returns false.
 func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) bool {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
@@ -169,9 +175,9 @@ func (t *ReturnTable) Learn(k policy.Key, action uint8, value, minStep float32) 
 	return true
 }
 
-// AddVotes adds delta, which may be negative, to the count of an action in state k, between 0 and MaxVisits.
-// It sets the mean to the count, so that Best returns the most common action. If the table is full, it does
-// not add a new pair.
+// AddVotes adds delta, which may be negative, to the count of an action in state k. The count stays in [0,
+// MaxVisits]. The mean is set to the count, so that Best returns the most common action. If the table is
+// full, AddVotes ignores actions that it does not have.
 func (t *ReturnTable) AddVotes(k policy.Key, action uint8, delta int) {
 	s := &t.shards[k.Shard()]
 	i := t.findOrAdd(k, action)
@@ -183,7 +189,8 @@ func (t *ReturnTable) AddVotes(k policy.Key, action uint8, delta int) {
 	s.means[i] = float32(min(max(count, 0), maxCount)) // so that Best returns the most common action
 }
 
-// Set stores a pair and replaces an existing one. It returns false if the table is full.
+// Set stores a pair, which replaces an existing pair of the same state and action. It returns false if the
+// table is full.
 func (t *ReturnTable) Set(p Pair) bool {
 	s := &t.shards[p.Key.Shard()]
 	i := t.findOrAdd(p.Key, p.Action)
@@ -220,7 +227,8 @@ func (t *ReturnTable) All() iter.Seq[Pair] {
 	}
 }
 
-// Merge adds the pairs of other. For a pair in both tables it averages the means, weighted by their counts.
+// Merge adds the pairs of other to t. If both tables have a pair, its mean is the average weighted by the
+// counts.
 func (t *ReturnTable) Merge(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
@@ -235,7 +243,7 @@ func (t *ReturnTable) Merge(other *ReturnTable) {
 	}
 }
 
-// AddCounts adds the counts of all pairs of other to those in t, like AddVotes.
+// AddCounts adds the count of each pair of other to the count in t, as AddVotes does.
 func (t *ReturnTable) AddCounts(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {
@@ -249,7 +257,7 @@ func (t *ReturnTable) reserveFor(other *ReturnTable) {
 	}
 }
 
-// Clone returns a copy of the table that shares no memory with it. Its memory limit is the same.
+// Clone returns a copy of the table with the same memory limit. It shares no memory with the table.
 func (t *ReturnTable) Clone() *ReturnTable {
 	c := &ReturnTable{UntriedAsZero: t.UntriedAsZero, shards: t.shards, maxSlots: t.maxSlots}
 	for n := range c.shards {
@@ -270,15 +278,15 @@ func decodePair(n int, word uint64, mean float32) Pair {
 	}
 }
 
-// homeSlot returns the slot at which the search for a key starts, where rest is the key without the number
-// of the shard. A higher rest never has a lower slot.
+// homeSlot returns the slot at which the search for a key starts. The argument is the key without the number
+// of the shard. Slots have the same order as keys.
 func (s *shard) homeSlot(rest uint64) int {
 	high, _ := bits.Mul64(rest<<(64-policy.RestBits), uint64(len(s.words)))
 	return int(high)
 }
 
-// find returns the slot of a pair and true. If the shard does not have the pair, it returns the empty slot
-// for it and false. The state is given by rest, its key without the number of the shard.
+// find returns the slot of an action in a state and true. If the shard does not have this pair, it returns
+// the empty slot for it and false. The key of the state, without the number of the shard, is rest.
 func (s *shard) find(rest uint64, action uint8) (int, bool) {
 	want := rest<<policy.ActionBits | uint64(action)
 	for i := s.homeSlot(rest); ; {
@@ -296,8 +304,8 @@ func (s *shard) find(rest uint64, action uint8) (int, bool) {
 }
 
 // findOrAdd returns the slot, within its shard, of an action in state k. It adds a missing pair with the
-// count 0. If that is not possible because the table is full, it counts a rejection and returns -1. The word
-// of an added pair is not 0, because the rest of a key never is.
+// count 0. If the table is full, it instead counts a rejection and returns -1. The word of an added pair is
+// never 0, because the key without the number of its shard is not 0.
 func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	s, rest, limit := &t.shards[k.Shard()], k.Rest(), t.maxSlots
 	if len(s.words) == 0 {
@@ -325,8 +333,9 @@ func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	return i
 }
 
-// Reserve enlarges shard n, a part of the table, to hold a number of pairs, within the memory limit. It is
-// needed before pairs are added in the order of their keys: these would crowd the lower slots of a small shard.
+// Reserve enlarges shard n, a part of the table, to hold the given number of pairs within the memory limit.
+// It must be called before pairs are added in the order of their keys, which would crowd the lower slots of a
+// small shard.
 func (t *ReturnTable) Reserve(n, pairs int) {
 	s := &t.shards[n]
 	slots := max(len(s.words), min(initialSlots(n), t.maxSlots))

@@ -44,7 +44,7 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 
 func (l *Learner) Progress() (done, all int) { return l.Episodes, l.config.Episodes }
 
-// Report adds a line of metrics to f whenever another 1/metricsLines of all episodes has been played.
+// Report adds a line of metrics to f each time that another 1/metricsLines of all episodes has been played.
 func (l *Learner) Report(f *run.Folder) error {
 	c := &l.config
 	l.sinceMetrics.add(l.lastBatch)
@@ -100,7 +100,7 @@ func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, 
 	)
 }
 
-// WriteModel writes the body of the model of the first agent to w and returns the number of states in it.
+// WriteModel writes the body of the first agent's model to w and returns the number of its states.
 func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
 	if states, err = WritePolicy(w, l.states[0], l.config.MinVisits, nil); err != nil || l.votes == nil {
 		return states, err
@@ -109,8 +109,8 @@ func (l *Learner) WriteModel(w io.Writer) (states int, err error) {
 	return states, err
 }
 
-// mergeAgents adds the tables of all other agents to those of the first one, whose memory limit it raises to
-// the sum of all.
+// mergeAgents adds the tables of all other agents to the tables of the first one. Their memory limit becomes
+// the sum of all limits.
 func (l *Learner) mergeAgents() {
 	l.states[0].maxSlots *= len(l.states)
 	for _, t := range l.states[1:] {
@@ -132,14 +132,14 @@ func (l *Learner) Size() (memory, disk int64) {
 	return tables + overhead, 2 * tables
 }
 
-// ScoreTally counts the wins of an agent and sums its scores.
+// ScoreTally counts the games that an agent has won, lost and drawn, and sums its scores.
 type ScoreTally struct {
 	run.WinTally
 	Score int `json:"score"` // sum of Environment.Score
 }
 
-// Evaluate plays the given number of games of an agent against random players, taking each seat in turn, and
-// returns the results. In games of teams the agent plays both seats of its team.
+// Evaluate plays the given number of games of agent a against random players and returns the results. The
+// agent takes each seat in turn; in games of teams it plays both seats of its team.
 func Evaluate(g Environment, a *policy.Agent, games int, seed uint64) (t ScoreTally) {
 	r := rules.NewRand(seed)
 	var s policy.View
