@@ -28,7 +28,7 @@ type botBuild struct {
 	hold     *trees.Hold // of an existing build of the same files; nil if there is none
 }
 
-// release ends the use of an existing build, which can then be removed. m may be nil.
+// release says that an existing build is no longer used by m, so that it can be removed. m may be nil.
 func (m *botBuild) release() {
 	if m != nil && m.hold != nil {
 		m.hold.Release()
@@ -81,8 +81,8 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 	return summary, err
 }
 
-// label returns the name of the version in a manifest, which can be any text, as one short line without the
-// secrets of t.
+// label returns version, the text by which a manifest names the version, as one short line. It removes the secrets
+// of t.
 func label(version string, t *transcript) string {
 	const maxLabel = 40
 	line := firstLine(t.clean(version))
@@ -123,10 +123,11 @@ func (m *botBuild) readManifest() error {
 	return nil
 }
 
-// buildBot builds a bot in the directory work, or uses an existing build of the same files. After that m.dir
-// is the directory with the built bot; that of an existing build may be used until release. A new build is
-// moved to another directory before it is checked, so that a bot that has stored the path of its build fails
-// now and not when it is live.
+// buildBot builds a bot in the directory work, or uses an existing build of the same files. It sets m.dir to the
+// directory with the built bot; an existing build may be used until m.release.
+//
+// A new build is moved to another directory before it is checked. If the bot has stored the path of its build, it
+// therefore fails in the check, and not later when it is live.
 func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, work string) (summary phrase.Text, err error) {
 	h, err := p.builds.Get(m.hash)
 	if err == nil {

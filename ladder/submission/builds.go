@@ -35,7 +35,7 @@ func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, 
 }
 
 // SurplusBuilds returns the builds that SweepBuilds would remove at the time now, the least recently used ones
-// first. rules has the limit of their size. Builds in use are included.
+// first. It includes builds in use, which SweepBuilds keeps. rules has the size limit for all builds.
 func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, now time.Time) ([]trees.Entry, error) {
 	needed, err := neededBuilds(ctx, s)
 	if err != nil {
@@ -45,8 +45,8 @@ func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, no
 	return buildLimits(rules).Surplus(list, now, needed), buildsError(err)
 }
 
-// SweepBuilds removes builds that are too old or exceed the configured size, but none that a version or a
-// match needs or that are in use. Resolve makes a removed build again from its upload.
+// SweepBuilds removes builds that are too old or exceed the configured size. It keeps builds that are in use, or
+// that a version or a match needs. Resolve builds a removed one again from its upload.
 func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err error) {
 	needed, err := neededBuilds(ctx, p.Store)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// install moves the bot to the directory of built bots, unless a build of the same files is there.
+// install moves the bot to the store of built bots, unless a build of the same files is there already.
 func (s *submission) install(ctx context.Context) error {
 	h, err := s.builds.Add(ctx, s.hash, func(_ context.Context, path string) error { return s.move(path) })
 	if err != nil {
@@ -62,9 +62,9 @@ func makeReadOnly(path string, mode fs.FileMode) error {
 	return errors.Join(f.Chmod(mode), f.Sync(), f.Close())
 }
 
-// Resolve returns a version as a program in its sandbox, ready to be started. If its build is missing, Resolve
-// makes it again from the upload; nobody removes it until ctx ends. An error is a failure of the server, never
-// of the bot.
+// Resolve returns a version as a program in its sandbox, ready to be started. If the version's build is missing,
+// Resolve builds it again from the upload. The build is not removed before ctx ends. An error is a failure of the
+// server, never of the bot.
 func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	if v.IsHouse() {
 		house, err := program.Resolver{}.Resolve(ctx, v.Bot)
@@ -90,8 +90,8 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
 	return match.Contestant{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
-// Restore makes the build of a version again from its upload if it is missing; nobody removes it until ctx
-// ends. It fails if the unpacked files do not have the hash of the version. v must not be a house bot or a
+// Restore builds a version again from its upload if its build is missing. The build is not removed before ctx ends.
+// If the upload does not have the hash of the version, Restore returns an error. v must not be a house bot or a
 // remote bot.
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	h, err := p.builds.Add(ctx, v.Hash, func(ctx context.Context, path string) error { return p.restore(ctx, v, path) })
@@ -102,7 +102,7 @@ func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	return nil
 }
 
-// restore builds a version again from its upload, and moves the build to path.
+// restore builds a version again from its upload, and moves the result to path.
 func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) error {
 	work, err := p.Dir.MkdirTemp(fmt.Sprintf("restore-%d-", v.ID))
 	if err != nil {
@@ -132,7 +132,8 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 	return m.move(path)
 }
 
-// command returns the command that starts a bot in dir.
+// command returns the command that starts a bot whose built files are in dir. run is the command in the manifest.
+// The error may be a refusal.
 func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	if err := p.checkCommand(dir, run); err != nil {
 		return nil, err
@@ -144,8 +145,8 @@ func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	return command, nil
 }
 
-// checkCommand returns a refusal if the command starts a program that is neither in dir, the bot's directory,
-// nor one of the system.
+// checkCommand returns a refusal if the command starts a program that is neither in the bot's directory, dir, nor a
+// program of the system.
 func (p *Pipeline) checkCommand(dir string, command []string) error {
 	if err := program.CheckCommandWord(dir, string(p.Dir), command[0]); err != nil {
 		return newRefusal("%s", err)

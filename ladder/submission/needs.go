@@ -17,8 +17,8 @@ var elfArch = map[elf.Machine]string{
 }
 
 // needsOf returns what a machine must have to run the command of a bot whose built files are in dir: the
-// architecture of the program that it starts, and the interpreters that start it. It does not see what a
-// script starts later. The result is empty for a command that cannot be started.
+// architecture of the executed program, and the interpreters that execute it. Programs that a script starts later
+// are not considered. If the command cannot be started, the result is empty.
 func needsOf(dir string, command []string) (n ladder.Needs) {
 	words := command[:1]
 	for range interpreter.MaxDepth {
@@ -46,7 +46,8 @@ func needsOf(dir string, command []string) (n ladder.Needs) {
 	return n
 }
 
-// archOf returns the architecture of the ELF file path, or "" if it is no ELF file.
+// archOf returns the architecture of the ELF file at path, as a GOARCH name if there is one. It returns "" if the
+// file is not a readable ELF file.
 func archOf(path string) string {
 	f, err := elf.Open(path)
 	if err != nil {

@@ -56,8 +56,8 @@ type Pipeline struct {
 	checkClock referee.Clock // upper limit for the clock of the stage check
 }
 
-// New returns a pipeline for the store s, which must have been opened with an absolute path. The limits,
-// ladders and sandbox are those of c.
+// New returns a pipeline for the store s with the limits, ladders and sandbox of c. The store must have been opened
+// with an absolute path.
 func New(s *store.Store, c *config.Config) *Pipeline {
 	p := &Pipeline{
 		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
@@ -172,12 +172,12 @@ func (p *Pipeline) stages() []stage {
 	}
 }
 
-// Run takes a version through all stages, from the first one. After that the version is live, or it has failed
-// and its owner has a message. Bots run on core, which may be cores.Any. For a version that is neither queued
-// nor in a stage, Run does nothing.
+// Run takes a version through all stages, from the first one. After that the version is live, or it has failed and
+// its owner has a message. Bots run on the processor core, or on any if core is cores.Any. If the version is
+// neither queued nor in a stage, Run does nothing.
 //
-// If ctx ends or the server fails, Run returns an error. The version is still pending then, and Run must be
-// called again, which begins with the first stage.
+// If ctx ends or the server fails, Run returns an error and the version stays pending. Run must then be called
+// again, and begins again with the first stage.
 func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -213,8 +213,8 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
-// processStage runs a stage and stores its outcome. on is true if the next stage can follow. If it is false
-// and err is nil, the bot was refused and its version has failed.
+// processStage runs a stage and stores its outcome. on is true if the next stage can follow. If it is false and err
+// is nil, the bot was refused and its version has failed.
 func (s *submission) processStage(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
 		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {
@@ -256,7 +256,8 @@ func (s *submission) transcript() *transcript {
 	return newTranscript(s.work+slash, string(s.Dir)+slash)
 }
 
-// runStage runs a stage. If the stage takes longer than its time limit, the error is a refusal.
+// runStage runs a stage. If the stage exceeds its time limit, the error is a refusal: the fault of the bot, and not
+// of the server.
 func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
 	s.timeLimit = st.timeLimit
 	within := ctx

@@ -71,11 +71,9 @@ func (s *submission) check(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("passes all %d checks", len(report.Checks)), nil
 }
 
-// clock returns the clock for the check: among those of the ladders that the bot would play on, the one with
-// the shortest time for a move.
+// clock returns the clock for the stage check: of the ladders on which the bot would play, the clock with the
+// shortest time per move, but never a slower one than s.checkClock.
 func (s *submission) clock() referee.Clock {
-	// clock returns the clock for the stage check: of the ladders on which the bot would play, the clock with
-	// the shortest time per move, and never a slower one than s.checkClock.
 	clock := s.checkClock
 	for _, t := range s.trialLadders() {
 		if t.Clock.Move > 0 && t.Clock.Move < clock.Move {
@@ -105,8 +103,8 @@ func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder)
 	return list
 }
 
-// trial is the last stage: the bot plays a match against @random on each ladder that trialLadders returns. The
-// bot is refused at its first fault.
+// trial is the last stage: the bot plays a match against @random on each of its ladders. The bot is refused at its
+// first fault.
 func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
@@ -142,9 +140,8 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("%d games against %s in %d matches, no fault", played, ladder.Anchor, matches), nil
 }
 
-// playMatch plays the given number of deals between bots on ladder t, calls done with each game, and returns
-// the number of games. Matches of the same uploaded files always have the same deals. An error of done ends
-// the match.
+// playMatch plays the given number of deals between bots on ladder t and returns the number of games. It calls done
+// with each game; an error of done ends the match. The same uploaded files always get the same deals.
 func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []match.Contestant, deals int, log *transcript, done func(*referee.GameResult) error) (played int, err error) {
 	variant, err := t.Variant()
 	if err != nil {
@@ -193,8 +190,8 @@ var errHouse = errors.New("the house bot failed")
 // logTail is how many lines of a bot's stderr are shown with its fault.
 const logTail = 20
 
-// refuseFirstFault returns a refusal if the bot has a fault in the game g of the ladder called trial. It
-// writes the fault and advice to log. If a house bot has failed, the error wraps errHouse.
+// refuseFirstFault returns a refusal if the bot under test has a fault in the game g, and writes the fault and
+// advice to log. trial is the name of the ladder. If a house bot has failed, the error wraps errHouse.
 func (s *submission) refuseFirstFault(trial string, g *referee.GameResult, log *transcript) error {
 	isOpponent := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !isOpponent(f) || f.HouseFailed() })

@@ -49,8 +49,8 @@ type TryoutFault struct {
 	Advice      []phrase.Text
 }
 
-// TryoutMemory returns the memory, in bytes, that a try-out of the named game against a version can use. It
-// returns an error if that is more than all bots together have.
+// TryoutMemory returns the memory, in bytes, that a try-out of the named game against a version can use. It returns
+// an error if that exceeds the memory for all bots of the server together.
 func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, error) {
 	t := p.trialLaddersOf(ladder.Version{Games: []string{game}})
 	if len(t) == 0 {
