@@ -34,7 +34,7 @@ const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's director
 // headSize is the number of bytes at the beginning of an archive that formatOf needs.
 const headSize = 512
 
-// formatOf returns the format of an archive that begins with head. The error says which other format it has.
+// formatOf returns the format of an archive that begins with head. For another known format, the error names it.
 func formatOf(head []byte) (format, error) {
 	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
 	switch {
@@ -77,9 +77,9 @@ func Suffix(f io.ReaderAt) (string, error) {
 // archiveNames lists the suffixes of file names that stand for archives.
 var archiveNames = []string{".zip", ".tar", ".gz", ".tgz", ".zst"}
 
-// IsArchive reports whether an upload called name is meant to be an archive, by its first bytes or by its
-// name. The caller must then read content instead of r, because IsArchive has read the first bytes of r. It
-// returns an error if the upload ends with an error within these bytes.
+// IsArchive reports whether an upload is meant to be an archive, by its first bytes or by its file name. r has the
+// upload. IsArchive reads the beginning of r; the caller must continue with content, which has the whole upload. If
+// the upload fails within the first bytes, IsArchive returns an error.
 func IsArchive(r io.Reader, name string) (content io.Reader, archive bool, err error) {
 	in := bufio.NewReaderSize(r, headSize)
 	head, err := in.Peek(headSize)
@@ -202,7 +202,7 @@ func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 	}
 }
 
-// checkTarEntry checks the entry with the header h. skip is true if it is not part of the bot.
+// checkTarEntry checks the tar entry with the header h. skip is true if the entry is not part of the bot.
 func (r *reader) checkTarEntry(h *tar.Header) (e entry, skip bool, err error) {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		for key := range h.PAXRecords {
@@ -247,8 +247,8 @@ func notFileError(name, kind string) error {
 	return invalid("leave it out", "%s is a %s, not a file or directory", quote(name), kind)
 }
 
-// admit checks the name of the next entry and its unpacked size, and adds them to the totals. skip is true if
-// the entry is not part of the bot: junk, or the bot's directory itself.
+// admit checks the name and the unpacked size of the next entry, and adds the entry to the totals. dir says that it
+// is a directory. skip is true if the entry is not part of the bot: junk, or the bot's directory itself.
 func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, err error) {
 	if r.count++; r.count > r.limits.Files {
 		return e, false, tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
@@ -285,8 +285,8 @@ type stream struct {
 	n      int64
 }
 
-// perEntry is the number of bytes of a tar archive that each file may need beside its content: a header, one
-// for attributes, one for a long name, and padding.
+// perEntry is the largest number of bytes that a file may need in a tar archive in addition to its content: its
+// header, a header for attributes, one for a long name, and padding.
 const perEntry = 8 << 10
 
 func (s *stream) Read(p []byte) (int, error) {

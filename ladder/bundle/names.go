@@ -20,8 +20,9 @@ var reserved = []string{
 	"lpt0", "lpt1", "lpt2", "lpt3", "lpt4", "lpt5", "lpt6", "lpt7", "lpt8", "lpt9", "lpt¹", "lpt²", "lpt³",
 }
 
-// Junk is never part of a bot: directories of version control and Python, and files of desktops. It must include the
-// directories that the hash of a bot ignores; otherwise some files of a bot would not be in its hash.
+// Names of directories and files that are never part of a bot: those of version control, Python and desktops. They
+// must include the directories that the hash of a bot ignores; otherwise some files of a bot would not be in its
+// hash.
 var (
 	junkDirs  = []string{".git", ".hg", ".svn", ".bzr", "_darcs", "CVS", "__pycache__", "__MACOSX"}
 	junkFiles = []string{".DS_Store", "Thumbs.db", "desktop.ini"}
@@ -78,7 +79,8 @@ func (l Limits) cleanName(name string) (string, error) {
 	return path.Join(append([]string{"."}, names...)...), nil
 }
 
-// cleanPart checks part, one of the names in the path name.
+// cleanPart returns an error if part is not valid as a file or directory name in the path name; some names are
+// valid on Linux but not on Windows.
 func cleanPart(part, name string) error {
 	base, _, _ := strings.Cut(strings.ToLower(part), ".")
 	switch i := strings.IndexAny(part, `<>:"|?*`); {
@@ -97,13 +99,14 @@ func cleanPart(part, name string) error {
 // fold returns a form of the path p that is equal for all paths that are the same file on some system.
 func fold(p string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(p))) }
 
-// paths has the files and directories of a bot, including directories that only appear in the paths of others.
+// paths is a set of the files and directories of a bot. It includes directories that an archive does not list but
+// that have files in them.
 type paths struct {
 	entries map[string]entry // by fold of the path; only path and dir are set
 }
 
-// add adds the path p, a directory if dir is true, and the directories above it. It returns an error if the
-// path conflicts with an earlier one.
+// add adds the path p and the directories above it. dir says that p is a directory itself. It returns an error if
+// one of the paths conflicts with an earlier one.
 func (ps *paths) add(p string, dir bool) error {
 	if ps.entries == nil {
 		ps.entries = map[string]entry{}

@@ -199,8 +199,8 @@ func (p *packer) pack() ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// executable reports whether a file is executable in the archive. On Windows, whose files have no executable
-// bit, these are scripts and ELF files.
+// executable reports whether a file must be executable in the archive. On Windows, where files have no executable
+// bit, scripts and ELF files are executable.
 func executable(path string, info fs.FileInfo) (bool, error) {
 	if runtime.GOOS != "windows" {
 		return info.Mode()&0o111 != 0, nil

@@ -24,9 +24,9 @@ type ReceivedArchive struct {
 	dir    datadir.Dir
 }
 
-// Receive writes an upload to a temporary file in a data directory. If the upload is too large, cut off, or
-// not an archive by its first bytes, it returns an error and leaves no file. The caller must call Store or
-// Discard.
+// Receive writes an upload to a temporary file in the data directory dir. If the upload is too large, is cut off,
+// or does not begin like an archive, Receive returns an error and leaves no file. Otherwise the caller must call
+// Store or Discard.
 //
 // Errors that the sender causes have the codes Invalid and TooLarge; errors of the machine have the code
 // Unavailable.
@@ -71,7 +71,8 @@ func (u *ReceivedArchive) Store() error {
 // Discard removes the temporary file of the upload. After Store it does nothing.
 func (u *ReceivedArchive) Discard() { os.Remove(u.Path) }
 
-// receive copies the upload r into the file f, and sets the hash and the size of u.
+// receive copies the upload r into the file f, and sets u.SHA256 and u.Size. It returns an error for an upload that
+// l does not allow.
 func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	in := bufio.NewReaderSize(io.LimitReader(r, l.UploadSize+1), 64<<10)
 	head, err := in.Peek(headSize)
@@ -98,12 +99,12 @@ func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	return nil
 }
 
-// CutOff returns the error for an upload that ended with the error err before it was complete.
+// CutOff returns the error for an upload that err has interrupted.
 func CutOff(err error) error {
 	return invalid("send it again", "the upload was cut off: %w", err)
 }
 
-// unavailable returns an error with the code Unavailable for err, an error of the machine.
+// unavailable returns an error with the code Unavailable that wraps err, an error of the machine.
 func unavailable(err error) error {
 	text := phrase.New("the upload cannot be stored")
 	if errors.Is(err, syscall.ENOSPC) {

@@ -12,10 +12,10 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Unpack extracts the archive file into the new directory into. The archive is a .zip, .tar.gz, .tar.zst or
-// .tar, recognized by its content. The directory must not exist, and does not exist after an error. Files have
-// the mode 0644 or 0755 and belong to the caller. If everything in the archive is in one top directory, as in
-// archives of GitHub, that directory is left out.
+// Unpack extracts an archive into the directory into, which must not exist. file is the path of the archive, a
+// .zip, .tar.gz, .tar.zst or .tar, recognized by its content. Files get the mode 0644 or 0755 and belong to the
+// caller. If everything in the archive is in one top directory, as in archives of GitHub, that directory is left
+// out. After an error, the directory into does not exist.
 //
 // Unpack reads the archive twice. The first pass checks all of it, so that no file of an invalid archive is
 // written.
@@ -46,7 +46,7 @@ func wrap(err error) error {
 	return fmt.Errorf("bundle: %w", err)
 }
 
-// List checks an archive and returns its file tree. It fails with the same errors as Unpack.
+// List checks an archive and returns its file tree. It returns the same errors as Unpack for an invalid archive.
 func List(f *os.File, l Limits) (Tree, error) {
 	r := &reader{limits: l}
 	var t Tree
@@ -85,7 +85,7 @@ func (t *Tree) sort() {
 	slices.Sort(t.SkippedPaths)
 }
 
-// strip removes the top directory from all paths if it contains everything.
+// strip removes the top directory from all paths of t if everything is in that directory.
 func (t *Tree) strip() {
 	top, _, ok := strings.Cut(t.Files[0].Path, "/")
 	if !ok {

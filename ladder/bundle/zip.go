@@ -97,7 +97,8 @@ func (b *budget) ReadAt(p []byte, off int64) (int, error) {
 	return b.source.ReadAt(p, off)
 }
 
-// checkZipEntry checks one entry of the list of files. skip is true if it is not part of the bot.
+// checkZipEntry checks f, an entry of the archive's list of files. skip is true if the entry is not part of the
+// bot.
 func (r *reader) checkZipEntry(f *zip.File) (e entry, skip bool, err error) {
 	mode := f.Mode()
 	if f.UncompressedSize64 > uint64(r.limits.UnpackedSize) {
@@ -141,8 +142,8 @@ func zipTarget(f *zip.File) string {
 	return string(target)
 }
 
-// checkOverlap returns an error if files share bytes of the archive. Otherwise a small archive could unpack to
-// a very large size.
+// checkOverlap returns an error if two files share bytes of the archive. By such files a small archive could unpack
+// to a very large size.
 func (r *reader) checkOverlap(files []*zip.File) error {
 	const headerSize = 30 // bytes of a file's header before its data
 	type span struct {
@@ -169,8 +170,9 @@ func (r *reader) checkOverlap(files []*zip.File) error {
 	return nil
 }
 
-// visitZipContent calls v with the file f, whose content must have the size and the checksum in the list of
-// files. Package zip checks both, but accepts any content if the checksum is 0.
+// visitZipContent calls v with the entry e and the content of f. It returns an error unless the content has the
+// size and the checksum in the list of files. Package zip checks both, but accepts any content if the checksum is
+// 0.
 func visitZipContent(f *zip.File, e entry, v visitor) error {
 	if e.dir {
 		return v(e, nil)
