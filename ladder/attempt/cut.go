@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Limits for the output of bots that the store keeps of a match. The store never deletes anything.
+// Limits for the output of bots in a match. The store keeps this output forever.
 const (
 	MaxLog  = maxGameLog + cutlog.MaxNote // size in bytes of what a bot writes on stderr in one game
 	MaxInfo = 32 << 10                    // size in bytes of the info lines of a seat in one game; see InfoSize
@@ -42,12 +42,14 @@ func cutInfo(r *referee.Replay) {
 }
 
 // Cut sorts the games of a match by deal and rotation, and shortens their logs and info in place. bots is the
-// number of bots in the match. A bot has a limit for all its logs together, which does not apply to games in
-// which it had a fault. Info is removed from the last games first. Cutting twice has the same result as
-// cutting once.
+// number of bots in the match.
+//   - The logs of a bot in all games together have a limit. Games in which the bot had a fault are exempt.
+//   - If all info together is too long, that of the last games is removed.
+//
+// A second Cut changes nothing.
 func Cut(games []*referee.GameResult, bots int) { cut(games, bots, MaxMatchInfo) }
 
-// cut does what Cut does. maxInfo limits the info of the whole match, in bytes.
+// cut is Cut with a given limit: maxInfo bytes for the info of the whole match.
 func cut(games []*referee.GameResult, bots, maxInfo int) {
 	slices.SortFunc(games, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 	remaining := slices.Repeat([]int{maxMatchLog}, bots)

@@ -44,8 +44,8 @@ func (m WorkerInfo) MissingNeeds(n ladder.Needs) (lacks phrase.Text) {
 	return lacks
 }
 
-// hasInterpreter reports whether m has the interpreter called name. python3 of version 3.12 counts as
-// python3.12, too. For an interpreter that machines do not report, hasInterpreter returns true.
+// hasInterpreter reports whether m has the interpreter called name. A python3 of version 3.12 also counts as
+// python3.12. If name is an interpreter that machines do not report, hasInterpreter returns true.
 func (m WorkerInfo) hasInterpreter(name string) bool {
 	if _, ok := m.Interpreters[name]; ok {
 		return true
@@ -67,8 +67,8 @@ type ReportedAttempt struct {
 	Core    int   `json:"core"`
 }
 
-// ErrDetach is the cause with which a server that stops cancels the context of an attempt on another machine.
-// The attempt goes on, and the next server waits for its result.
+// ErrDetach is the cause for cancelling the context of an attempt on another machine when this server stops. The
+// attempt is not aborted, and the next server waits for its result.
 var ErrDetach = errors.New("the result is left to the next server")
 
 // ErrUnavailable is wrapped by errors of runner.Fleet.Play if no job can be sent, because NATS cannot be

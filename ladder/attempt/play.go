@@ -21,8 +21,8 @@ import (
 
 // Options configures Play.
 type Options struct {
-	// Program returns the bot of a slot in its sandbox, ready to be started. Its error becomes the Failure of
-	// the attempt; if it is not a *Failure, it becomes a PreparationFailure of the version.
+	// Program returns the bot of a slot in its sandbox, ready to be started. If it returns an error, the attempt
+	// fails with that error if it is a *Failure, otherwise with a PreparationFailure.
 	Program func(ctx context.Context, slot int) (match.Contestant, error)
 	Check   func(context.Context) error // returns an error if this machine cannot play; nil means that it always can
 	Watch   func(*referee.Game)         // called with each position of a game; may be nil
@@ -60,8 +60,8 @@ type run struct {
 	result  Result
 }
 
-// failure returns the Failure of an attempt that ended with err. It returns nil if the games so far are the
-// result of the match.
+// failure returns the Failure of an attempt that ended with err. If err is nil or errEarly, the games so far are a
+// valid result, and failure returns nil.
 func (p *run) failure(ctx context.Context, err error) *Failure {
 	var failed *Failure
 	switch {
@@ -111,7 +111,7 @@ func (p *run) play(ctx context.Context) (err error) {
 	return match.Play(ctx, p.addGame)
 }
 
-// programs returns the bots of all slots, ready to be started, with the names that they have in the match.
+// programs returns the bots of all slots, ready to be started. Their names are those in the job.
 func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 	bots := make([]match.Contestant, len(p.Bots))
 	for slot, b := range p.Bots {
@@ -149,8 +149,8 @@ func (p *run) addGame(g *referee.GameResult) error {
 	return nil
 }
 
-// recordTrouble counts and logs err if it says that a game is void. It logs err if it says that other programs
-// use the core.
+// recordTrouble logs err. If err says that a game is void, it also counts the game. Other errors say that other
+// programs use the core.
 func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
 	case *match.VoidError:
