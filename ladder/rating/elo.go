@@ -25,7 +25,7 @@ type Player struct {
 	Fixed       bool // true for the anchor, whose Elo never changes and is certain
 }
 
-// variance returns the uncertainty of the player's Elo, which is 0 if it is fixed.
+// variance returns the uncertainty of the player's Elo. It is 0 if the Elo is fixed.
 func (p Player) variance() float64 {
 	if p.Fixed {
 		return 0
@@ -63,7 +63,7 @@ func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal,
 	return moves
 }
 
-// result is a match as one side sees it.
+// result is a match from the viewpoint of one side.
 type result struct {
 	formula  *Formula
 	score    float64   // mean score against the other sides
@@ -72,13 +72,12 @@ type result struct {
 	variance float64   // of the lead, divided by the variance of the lead that this match shows
 
 	expectedScore float64
-	// steepness is the slope of the expected score between the leads before and after, and information is the
-	// slope at the leads after. Both are fractions of the slope at an even score.
+	// steepness is the mean slope of the expected score between the leads before and after the match, and
+	// information is its slope at the leads after the match. Both are divided by the slope at an even score.
 	steepness, information float64
 }
 
-// expectedAt returns the mean expected score against the other sides if all leads were increased by shift, in
-// Elo.
+// expectedAt returns the side's mean expected score against the other sides if each lead were shift Elo larger.
 func (r *result) expectedAt(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -87,7 +86,8 @@ func (r *result) expectedAt(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// slope returns the slope of expectedAt at shift, as a fraction of the slope at an even score.
+// slope returns the derivative of expectedAt at shift, divided by the derivative of the expected score at an even
+// score.
 func (r *result) slope(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -97,8 +97,9 @@ func (r *result) slope(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// solve finds the most likely leads after the match. They are shifted by y, where y = full * variance *
-// (score - expected score at y). The right side decreases with y, so y is between 0 and the right side at 0.
+// solve computes the most likely leads after the match. They differ from the leads before by a shift y, which
+// solves y = full * variance * (score - expected score at y). The right side decreases with y, so y is between 0
+// and the right side at 0.
 func (r *result) solve() {
 	r.expectedScore = r.expectedAt(0)
 	pull := r.formula.Full * r.variance
@@ -119,8 +120,8 @@ func (r *result) solve() {
 	}
 }
 
-// memberChange returns the change of p, one of the given number of members of the side: After = Before + K *
-// (Score - Expected).
+// memberChange returns the change of the rating of p, one of the given number of members of the side. The Elo
+// changes by K * (Score - Expected).
 func (r *result) memberChange(p Player, members int) ladder.Change {
 	m := ladder.Change{EloBefore: p.Elo, EloAfter: p.Elo, Score: r.score, ExpectedScore: r.expectedScore, Uncertainty: p.Uncertainty}
 	if p.Fixed {
@@ -166,8 +167,8 @@ func teamsOf(players []Player, sides []int) (teams []team) {
 	return teams
 }
 
-// meanScores returns the mean score of each side against each other side, over all deals and pairs of members.
-// The key is the two sides.
+// meanScores returns the mean score of each side against each other side over all deals, from 0 to 1. The key is
+// the pair of sides: the one whose score it is, then its opponent. sides has the side of each slot.
 func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
 	for _, deal := range deals {

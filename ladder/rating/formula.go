@@ -27,7 +27,7 @@ type Formula struct {
 	Forget float64 `json:"forget"`
 	// PerElo is the steepness of the curve of expected scores: the argument of the logistic function per Elo.
 	PerElo float64 `json:"per_elo"`
-	// Full is 4 / PerElo: the Elo per unit of score near an even score, from the slope of the curve there.
+	// Full is 4 / PerElo. Near an even score, a difference of one in the expected score is that many Elo.
 	Full float64 `json:"full"`
 
 	Person Glicko  `json:"person"` // rating of a person before the first game
@@ -50,8 +50,9 @@ func (f Formula) String() string {
 	return string(data)
 }
 
-// Fingerprint returns the constants and a hash of what this program computes from them for some example
-// matches. If the constants or the computation change, so does the fingerprint.
+// Fingerprint returns the constants of f, followed by a hash of the ratings that this program computes with them
+// for some example matches. It changes if a constant changes, or if the code changes in a way that affects the
+// examples.
 func (f Formula) Fingerprint() string {
 	h := sha256.New()
 	write := func(numbers ...float64) {
@@ -90,8 +91,8 @@ func (f Formula) Fingerprint() string {
 // exampleDeals is the number of deals in an example match.
 const exampleDeals = 3
 
-// exampleGames returns the games of the example match with the given number. They have different results,
-// faults and repeated deals. Every fifth match ends early.
+// exampleGames returns the games of the example match with the given number. Among these matches there are
+// different results, faults and repeated deals, and every fifth ends early.
 func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	for deal := range exampleDeals {
 		for rotation := range v.Players {

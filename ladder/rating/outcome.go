@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Entry is the state of a version on a ladder that matches change: its rating and its totals.
+// Entry is the state of a version on a ladder: its rating and its totals. Every match changes it.
 type Entry struct {
 	VersionID int64
 	Player
@@ -20,8 +20,9 @@ type Entry struct {
 	Faults int
 }
 
-// NewEntry returns the entry of a version that is new on a ladder. predecessor is the entry of the bot's
-// version before it, whose Elo it takes over, or nil. anchor is true for the bot with the fixed Elo.
+// NewEntry returns the entry of a version that is new on a ladder. If the bot has an earlier version on the ladder,
+// predecessor is the entry of that and the new version starts with the same Elo; otherwise it is nil. anchor says
+// that the bot is the one with the fixed Elo.
 func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entry {
 	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
@@ -33,7 +34,7 @@ func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entr
 	return e
 }
 
-// PairChange is what a match adds to the results of two opponents, where A < B.
+// PairChange is the effect of a match on the results between two versions, A and B. The ID A is the smaller one.
 type PairChange struct {
 	A, B                  int64        // IDs of the versions
 	Deals, Score, Squares float64      // as in stats.Pair: number of deals, and sums of A's scores and of their squares
@@ -48,12 +49,12 @@ type Outcome struct {
 	Distinct int // number of deals that count
 }
 
-// Outcome computes what the finished match m changes. v has the rules of its game, before has the entry of
-// each slot, and games are all games of the match in any order.
+// Outcome returns the changes by the finished match m on its ladder. v has the rules of its game, before has the
+// entry of each slot, and games has all games of the match in any order.
 //
-// A deal does not count if each of its games repeats an earlier game. If fewer deals count, the match changes
-// ratings accordingly less; if none counts, it changes no rating. If the match ended early, only complete
-// deals count, and the deal in which a connection was lost, by its finished games.
+// A deal does not count if all its games repeat earlier games. The smaller the part of the deals that count, the
+// smaller are the changes of the ratings; if none counts, the ratings stay. If the match ended early, the complete
+// deals count. So does the deal in which a connection was lost, by its finished games.
 func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.FinishedGame) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
@@ -80,7 +81,8 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 	return out, nil
 }
 
-// dealsOf returns, for each deal, the duels (comparisons of two slots) over all its rotations.
+// dealsOf returns the duels of each deal, over all its rotations. A duel compares two slots. deals and slots are
+// the numbers of deals and slots in the match.
 func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame) ([]stats.Deal, error) {
 	results := make([]stats.DealResult, deals)
 	for _, g := range games {
@@ -97,8 +99,9 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame
 	return out, nil
 }
 
-// completeDeals returns for each deal whether it is complete. If the match did not end early, all are. Otherwise
-// those with all rotations are, and the deal in which a connection was lost.
+// completeDeals returns for each deal whether it counts as complete. If the match did not end early, all deals do.
+// If it ended because a connection was lost, these are the deals with games in all rotations and the deal of the
+// lost connection.
 func completeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)
@@ -125,7 +128,8 @@ func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	return out
 }
 
-// distinctDeals returns for each deal whether it is marked and has a game that does not repeat an earlier one.
+// distinctDeals returns for each deal whether it is marked and not only a repetition of earlier games. A deal
+// without games counts as no repetition.
 func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
@@ -174,7 +178,8 @@ func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	return nil
 }
 
-// moveRatings sets the rating changes and the entries after the match, in which the given deals count.
+// moveRatings sets o.Changes and o.Entries, the ratings after the match, from the entries before it. deals are the
+// deals that count, and sides has the side of each slot.
 func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
 	players := make([]Player, len(before))
 	for slot, e := range before {

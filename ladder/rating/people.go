@@ -16,8 +16,9 @@ type Glicko struct {
 	Volatility float64 `json:"volatility"` // how much the true rating is expected to change with time
 }
 
-// People returns the ratings of people after a game of variant v, by seat. before has their ratings before it
-// and ranks their ranks. The game counts as one result against each player of another side.
+// People returns the new ratings of the people who played a game of variant v. before has their ratings before the
+// game and ranks their ranks in it, both by seat, as in the result. For each player, the game counts as one result
+// against every player of another side.
 func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko {
 	after := make([]Glicko, len(before))
 	for seat, p := range before {
@@ -33,14 +34,14 @@ func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko
 	return after
 }
 
-// duel is a result against one opponent.
+// duel is the result of a player against one opponent in a game.
 type duel struct {
 	opponent Glicko  // rating before the game
 	score    float64 // from 0 to 1
 }
 
-// afterPeriod returns the rating of p after a period with the results duels, of which there must be at least
-// one. Each product is rounded separately, as in exp.
+// afterPeriod returns the rating of p after a rating period with the given results, at least one. Each product is
+// rounded separately, so that all machines compute the same.
 func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	mu, phi := (p.Rating-f.Person.Rating)/f.Scale, p.Deviation/f.Scale // step 2
 	information, sum := 0.0, 0.0                                       // 1/v and Δ/v, steps 3 and 4
@@ -57,9 +58,9 @@ func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	return Glicko{p.Rating + float64(f.Scale*square*sum), f.Scale * math.Sqrt(square), sigma}
 }
 
-// volatility returns the volatility of p after a period (step 5 of the paper). square is the square of phi,
-// variance is v, and delta is the paper's delta. The paper's A and x are the logarithms of the squares of the
-// old and the new volatility; here t is their difference.
+// volatility returns the volatility of p after a rating period, by step 5 of the Glicko-2 paper. square is the
+// square of phi; variance and delta are v and delta of the paper. Where the paper has A and x, the logarithms of
+// the squares of the old and the new volatility, the code has their difference t.
 func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 	old := float64(p.Volatility * p.Volatility)
 	rest := func(t float64) float64 {
