@@ -54,12 +54,12 @@ type Candidate struct {
 	House bool
 }
 
-// newness is one part of the urgency of a player. It is 1 before the first match and decreases with each
-// match. The other part is the number of matches on the ladder since the player's last one, divided by the
-// number of players.
+// newness is the part of a player's urgency that is due to few matches. It is 1 before the first match and
+// decreases with each match. The other part of the urgency is the number of matches on the ladder since the
+// player's last one, divided by the number of players.
 //
-// Because newness is at most 1, a player that has waited for as many matches as there are players comes before
-// all that have just played or joined. Nobody waits for more than twice that many matches.
+// Because newness is at most 1, a player that has waited for as many matches as there are players comes before all
+// that have just played or joined. Nobody waits for more than twice that many matches.
 func newness(p *Candidate) float64 {
 	return halfUrgencyMatches / float64(halfUrgencyMatches+p.Matches+p.OpenMatches)
 }
@@ -69,16 +69,16 @@ func uncertaintyDistance(p *Candidate) float64 {
 	return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0))
 }
 
-// averageMeetings returns how often p has met another player on average. slots is the number of players in a
-// match, players that on the ladder.
+// averageMeetings returns how often p has met another player on average. slots is the number of slots in a match,
+// and players is the number of players on the ladder.
 func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
 
 // Constraints says which players Pool.Next may choose. The zero value allows all.
 type Constraints struct {
-	// CanPlay reports whether a player can play now. If it is nil, all can. It must not call the pool. It may be
-	// slow, because it is called for as few players as possible.
+	// CanPlay reports whether a player can play now. It must not call the pool. It may be slow, because it is
+	// called for as few players as possible. If CanPlay is nil, all players can play.
 	CanPlay func(*Candidate) bool
 	// IsIdle reports whether a player needs no more matches. Next chooses no match in which all players are idle.
 	// If IsIdle is nil, no player is idle.
@@ -89,9 +89,11 @@ func (c Constraints) canPlay(p *Candidate) bool { return c.CanPlay == nil || c.C
 
 func (c Constraints) isIdle(p *Candidate) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
-// Next chooses the versions of the next match and returns their IDs, by slot. If too few players can play, or
-// if all of them are idle, slots is nil. If unknown is not 0, the pool must know how often that version has
-// met others: the caller must call SetMeetings for it and then Next again.
+// Next chooses the versions of the next match and returns their IDs, by slot. If too few players can play, or if
+// all of those are idle, slots is nil.
+//
+// If unknown is not 0, the pool does not know the earlier opponents of the version with that ID. The caller must
+// then call SetMeetings for this version and call Next again.
 func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -116,9 +118,9 @@ func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) 
 	return nil, 0
 }
 
-// mostUrgent returns the most urgent player that can play, or nil if none can. Among equally urgent ones it
-// chooses at random. It does so before it calls CanPlay, because on a large ladder thousands of newcomers may
-// be equally urgent.
+// mostUrgent returns the most urgent player that can play, or nil if none can. Among equally urgent ones it chooses
+// at random, and calls CanPlay only for those chosen, because on a large ladder thousands of newcomers may be
+// equally urgent.
 func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	houses := !slices.ContainsFunc(p.players, func(p Candidate) bool { return !p.House })
 	urgency := func(player *Candidate) (u float64) {
@@ -164,9 +166,10 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	return best
 }
 
-// nextOpponent returns the nearest opponent for the players that are already chosen, or nil if there is none.
-// The distance is that in Elo to the first of them, with additions for uncertainty, chance, earlier meetings
-// and a common owner. If all chosen players are idle, the last opponent must not be.
+// nextOpponent returns the player that fits best as the next opponent of the seated players, or nil if there is
+// none. It is the one with the least distance: the difference in Elo to the first seated player, with additions for
+// uncertainty, chance, earlier meetings and a common owner. If this completes the match and all seated players are
+// idle, the opponent must not be idle.
 func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, nearest := seated[0], math.Inf(1)
 	active := func(p *Candidate) bool { return !c.isIdle(p) }
@@ -190,8 +193,8 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (b
 	return best
 }
 
-// reluctance returns the distance in Elo that is added because player has met the seated ones, or has the same
-// owner. average is how often the first of them has met another player on average.
+// reluctance returns the distance in Elo that is added because player has met the seated players before, or has the
+// same owner as one of them. average is how often the first seated player has met another player on average.
 func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {
 	for _, s := range seated {
 		elo += meetingsElo * float64(p.meetings[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))

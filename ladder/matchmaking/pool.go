@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxMeetings limits how many counts of meetings a pool has in memory, at some 50 bytes each. If there are
-// more, it removes all.
+// maxMeetings is the largest number of counts of meetings that a pool holds in memory, at some 50 bytes each. A
+// pool that exceeds it drops all counts.
 const maxMeetings = 2_000_000
 
 // Pool has the players of one ladder in memory and chooses matches between them. The caller reports every
@@ -26,9 +26,9 @@ type Pool struct {
 	equalBuffer []*Candidate // reused by mostUrgent
 }
 
-// NewPool returns a pool for a ladder. finished is the number of its finished matches, and sides has the side
-// of each slot; slots of one side are partners and do not count as meetings. The caller must call Open for
-// each unfinished match. The pool takes over players and sets their OpenMatches.
+// NewPool returns a pool for a ladder. finished is the number of the ladder's finished matches, and sides has the
+// side of each slot; partners on one side do not count as opponents. The pool takes ownership of players and sets
+// their OpenMatches. The caller must then call Open for each unfinished match.
 func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	p := &Pool{sides: sides, finishedMatches: finished, openMatches: map[int64][]int64{}, meetings: map[int64]map[int64]int{}}
 	p.setPlayers(players)
@@ -105,8 +105,8 @@ type PlayerResult struct {
 	Matches          int
 }
 
-// Finish replaces an open match by its result. order is the number of the match among the finished ones of the
-// ladder, from 1, and moved has the rating of each slot after the match.
+// Finish replaces an open match by its result. order is the number of the match among the finished matches of the
+// ladder, counted from 1. moved has the new rating of each slot.
 func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,8 +122,8 @@ func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.countMeetings(versions, 1)
 }
 
-// countMeetings adds matches, 1 or -1, to how often the versions of a match have met. versions has the version
-// ID of each slot; versions whose meetings are not known are skipped.
+// countMeetings adds matches, 1 or -1, to the number of meetings of the versions in a match. versions has the
+// version ID of each slot. A version whose meetings are not in memory is skipped.
 func (p *Pool) countMeetings(versions []int64, matches int) {
 	for slot, v := range versions {
 		met := p.meetings[v]
@@ -136,7 +136,8 @@ func (p *Pool) countMeetings(versions []int64, matches int) {
 	}
 }
 
-// countOpponents adds matches to met, the counts by opponent, for each opponent of a slot.
+// countOpponents adds matches to the count of each opponent of a slot in met. The keys of met are version IDs.
+// versions has the version ID of each slot.
 func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches int) {
 	for other, v := range versions {
 		if p.sides[slot] == p.sides[other] {
