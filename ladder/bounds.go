@@ -10,8 +10,9 @@ import (
 )
 
 // MaxMatchTime returns the longest time that the moves of a match of the given number of bots and deals can
-// take. It assumes that every deal is played in every rotation, with all plies that the rules allow and all
-// the time of the clock. It includes neither the start-up of bots nor the margin of the clock.
+// take. It assumes that every deal is played in every rotation, that each game has all plies that the rules
+// allow, and that each bot uses all its time. It includes neither the start-up of bots nor the margin of the
+// clock.
 func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
@@ -39,9 +40,9 @@ func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit ti
 		longest.Round(time.Second), limit, deals, bots, plies, c)
 }
 
-// maxLimitOption returns the largest value of the game's option "limit", the number of plies, with which one
-// deal takes no longer than the given limit. It returns 0 if the game has no such option or the clock has no
-// time per move.
+// maxLimitOption returns the largest number of plies with which one deal takes at most the time limit. The
+// number is a value for the game's option "limit". If the game has no such option or the clock has no time per
+// move, it returns 0.
 func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
@@ -52,7 +53,7 @@ func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Dura
 }
 
 // HouseMemory is the memory, in bytes, that is reserved for a house bot. House bots are part of this program
-// and have no limit; one that searches uses about this much.
+// and have no memory limit; a house bot that searches uses about this much.
 const HouseMemory = 96 << 20
 
 // MemoryBudget is the memory that the bots of a competition may use.
@@ -75,9 +76,9 @@ func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (su
 	return sum
 }
 
-// ParallelRotations returns how many rotations of a match are played at the same time, and the bytes of memory
-// that they need. An equal part of r.Total for each of the workers must suffice for them, but it is at least
-// one rotation. For houseOrRemote see RotationMemory.
+// ParallelRotations returns how many rotations of a match are played at the same time, and the memory in bytes
+// that they need. The number is the largest whose memory is at most r.Total divided by workers, but at least 1
+// and at most the number of rotations. houseOrRemote is explained at RotationMemory.
 func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, workers int) (rotations int, memory int64) {
 	one := r.RotationMemory(v, houseOrRemote)
 	rotations = len(houseOrRemote)
@@ -87,8 +88,8 @@ func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, 
 	return rotations, int64(rotations) * one
 }
 
-// Check returns an error if one game of variant v needs more memory than r.Total. The error message begins
-// with what, such as "match". For houseOrRemote see RotationMemory.
+// Check returns an error if one game of variant v needs more memory than r.Total. The error message begins with
+// what, such as "match". houseOrRemote is explained at RotationMemory.
 func (r MemoryBudget) Check(what string, v *rules.Variant, houseOrRemote []bool) error {
 	need := r.RotationMemory(v, houseOrRemote)
 	if r.Total == 0 || need <= r.Total {

@@ -33,8 +33,8 @@ const (
 	ScopeAll    Scope = "all"    // to manage tokens and, for an admin, to administer the competition
 )
 
-// Token is an access token of a person. Its text is shown only once, when it is made; the store has only its
-// SHA-256.
+// Token is an access token of a person. Its text is shown only once, when the token is created; the store has
+// only the SHA-256 of the text.
 type Token struct {
 	ID        int64
 	Label     string
@@ -103,7 +103,8 @@ type Version struct {
 	Remote   bool     // runs on its owner's machine and plays only while connected
 	State    VersionState
 	Reason   phrase.Text // why it failed or was suspended, or why no machine plays it although it is live
-	// Unplayable says what a live version needs that no machine has. It is empty if some machine can play it.
+	// Unplayable says what a live version needs and no machine has. It is empty if some machine can play the
+	// version.
 	Unplayable phrase.Text
 	CreatedAt  time.Time
 	LiveAt     time.Time // when it last became live; zero if it never was
@@ -187,8 +188,8 @@ type Match struct {
 	CreatedAt     time.Time
 	StartedAt     time.Time
 	FinishedAt    time.Time
-	// Order is the position of a finished match among those of its ladder, counted from 1 in the order in which
-	// they changed ratings. It is 0 for other matches.
+	// Order is the position of a finished rated match among those of its ladder, in the order in which they
+	// changed ratings. The first has 1. It is 0 for other matches.
 	Order int64
 	// Attempts lists all attempts to play the match. Only the last one counts.
 	Attempts []Attempt
@@ -200,8 +201,8 @@ func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// HouseOrRemote reports for each slot whether a house bot or a remote version plays there, for which no memory
-// of an uploaded bot is reserved.
+// HouseOrRemote reports for each slot whether a house bot or a remote version plays there. For these, the
+// memory limit of uploaded bots does not apply.
 func (m Match) HouseOrRemote() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
@@ -220,9 +221,9 @@ func (m Match) PlayTime() (sum time.Duration) {
 	return sum
 }
 
-// Attempt is one try to play a match. After an interrupted attempt the match is started again with a new one.
-// The commitment, a hash of the seed, is public before the first deal; the seed is public when the attempt is
-// over.
+// Attempt is one try to play a match. After an interrupted attempt, a new attempt plays the match from its
+// beginning. The commitment, a hash of the seed, is public before the first deal; the seed is public when the
+// attempt is over.
 type Attempt struct {
 	Number     int    // 1 for the first attempt of a match
 	Machine    string // name of the machine that plays it
@@ -320,8 +321,8 @@ func (s Standing) Place() int {
 func (s Standing) IsAnchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
 
 // IsProvisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The
-// anchor, whose rating is fixed, is provisional during its first 40 matches, about as long as others. Tables
-// list provisional versions below the others.
+// rating of the anchor is fixed, so the anchor is provisional during its first 40 matches instead. Tables list
+// provisional versions below the others.
 func (s Standing) IsProvisional() bool {
 	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.IsAnchor() && s.Matches < 40
 }

@@ -12,7 +12,8 @@ const Anchor = "@random"
 // EnoughMatches is the number of matches after which the rating of a version hardly changes any more.
 const EnoughMatches = 100
 
-// UnratedShare is the percentage of the machines' time that unrated matches get while rated matches wait, too.
+// UnratedShare is the percentage of the machines' time that unrated matches get while rated matches are also
+// waiting.
 const UnratedShare = 15
 
 // Limits are the limits for what a bot, an upload or a person may use.

@@ -33,7 +33,8 @@ type Machine struct {
 	Reason      phrase.Text // why it gets no matches; empty if it gets some; visible to everybody
 	PausedUntil time.Time   // when a paused machine gets matches again
 
-	// The machine reports the fields from Version to Memory. They are empty while it is away.
+	// The fields from Version to Memory are what the machine reports about itself. They are empty while it is
+	// disconnected.
 	Version      string // of timba
 	Protocol     int    // version of the protocol between server and worker
 	OS, Arch     string

@@ -34,7 +34,7 @@ const (
 	BrokenByFailure BreakReason = "failure" // the server failed
 )
 
-// Cause returns the constant of which b consists and, for BrokenByBot, the name of the bot.
+// Cause splits b into one of the constants and, for BrokenByBot, the name of the bot.
 func (b BreakReason) Cause() (cause BreakReason, bot string) {
 	head, bot, _ := strings.Cut(string(b), ":")
 	return BreakReason(head), bot
@@ -86,9 +86,9 @@ func (p Play) Bots() []PlaySeat {
 	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID == 0 })
 }
 
-// Records returns the results of a finished game of variant v as records of one game, by seat: one for each
-// person, and one for each bot whose team has no person. A bot with several seats has one record. ranks are
-// the ranks by seat.
+// Records returns the results of a finished game of variant v, given the ranks by seat. The result has a record
+// of one game for each person, and for each bot whose team has no person. The key is the seat; for a bot with
+// several seats it is one of them.
 func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	records := map[int]rules.Record{}
 	bots := make([]int, v.Players) // ID of the bot by seat; 0 for a person and for bots on a person's team
@@ -111,8 +111,8 @@ func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	return records
 }
 
-// IsRated reports whether the game, of variant v, changes ratings when it finishes, which it does if every
-// seat has a person with an account.
+// IsRated reports whether the game, of variant v, changes ratings when it finishes. That is so if every seat
+// has a person with an account.
 func (p Play) IsRated(v *rules.Variant) bool {
 	return len(p.Seats) == v.Players && !slices.ContainsFunc(p.Seats, func(s PlaySeat) bool { return s.PersonID == 0 })
 }
