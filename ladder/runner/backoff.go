@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A thing that failed is not tried again for minBackoff, and for twice as long after each further failure, up
-// to maxBackoff. A thing is a version, a match, a ladder, a machine or the server.
+// After a failure, a thing is not tried again for minBackoff. Each further failure doubles that time, up to
+// maxBackoff. A thing is a version, a match, a ladder, a machine or the server.
 const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
@@ -35,7 +35,7 @@ func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) 
 // backoffs has a backoff for each thing that failed. The keys come from versionName and similar functions.
 type backoffs map[string]*backoff
 
-// recordFailure counts a failure of the thing with the key name. It removes the things whose backoff ended
+// recordFailure counts a failure of the thing whose key is name. It also removes all things whose backoff ended
 // more than backoffMemory ago.
 func (b backoffs) recordFailure(name string, now time.Time) {
 	maps.DeleteFunc(b, func(_ string, e *backoff) bool { return now.Sub(e.until) > backoffMemory })
@@ -47,7 +47,7 @@ func (b backoffs) recordFailure(name string, now time.Time) {
 
 func (b backoffs) reset(name string) { delete(b, name) }
 
-// isBackingOff reports whether the thing with the key name must not be tried yet.
+// isBackingOff reports whether the thing whose key is name must not be tried yet.
 func (b backoffs) isBackingOff(name string, now time.Time) bool {
 	return b[name] != nil && b[name].isBackingOff(now)
 }

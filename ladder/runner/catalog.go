@@ -15,7 +15,7 @@ import (
 // maxKnownVersions limits the size of the cache of versions, at some 500 bytes each. A full cache is cleared.
 const maxKnownVersions = 100_000
 
-// catalog knows what versions need from a machine, and decides which machine can play a version now.
+// catalog finds out what versions need from a machine, and decides which machine can play a version now.
 type catalog struct {
 	store          Store
 	programs       Programs
@@ -28,9 +28,9 @@ type catalog struct {
 	pendingReports map[int64]phrase.Text  // by version, needs that no machine met then and that the owner does not know of yet
 }
 
-// knownVersion is a version and whether its built files exist. If they do not, the machine of this process has
-// to build the version again before another machine can play it; until then Needs is what the last build found
-// out.
+// knownVersion is a version and whether its built files exist. If they do not exist, the machine of this
+// process must build the version again before another machine can play it. Until then, Needs has the result of
+// the last build.
 type knownVersion struct {
 	ladder.Version
 	hasBuild bool
@@ -42,8 +42,8 @@ func classOf(m attempt.WorkerInfo) string {
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
-// version returns a version, from the cache unless its built files have been made or removed since. The state
-// of a cached version may be old.
+// version returns a version, from the cache unless its built files have been created or removed since it was
+// cached. The State of a cached version may be out of date.
 func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {
@@ -61,7 +61,7 @@ func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	return v, nil
 }
 
-// missingNeeds describes what v needs and m does not have. It is empty if m can play v.
+// missingNeeds describes what v needs and m does not have. The text is empty if m can play v.
 func (c *catalog) missingNeeds(m *machine, v knownVersion) phrase.Text {
 	n := v.Needs
 	if m.Local { // it may start 32-bit programs
@@ -73,8 +73,8 @@ func (c *catalog) missingNeeds(m *machine, v knownVersion) phrase.Text {
 	return m.MissingNeeds(n)
 }
 
-// needsMissingEverywhere describes what v needs and none of the machines has. It is empty if one of them can
-// play v.
+// needsMissingEverywhere describes what v needs and none of the machines has. The text is empty if a machine
+// can play v.
 func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v knownVersion) phrase.Text {
 	var lacks []phrase.Text
 	for _, m := range machines {
@@ -88,8 +88,8 @@ func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v knownVe
 	return phrase.Join("; ", slices.CompactFunc(lacks, phrase.Text.Equal)...)
 }
 
-// canPlay reports whether the machine of core can play the version with the given ID now. remote says whether
-// it is a remote version.
+// canPlay reports whether the machine of core can play the version with the given ID now. remote is true for a
+// remote version.
 func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool) bool {
 	if len(c.backoffs) > 0 && (c.backoffs.isBackingOff(versionName(id), core.now) || c.backoffs.isBackingOff(versionOnMachine(id, core.Name), core.now)) {
 		return false
@@ -104,12 +104,12 @@ func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool)
 	return c.missingNeeds(core.machine, v).IsZero()
 }
 
-// roomOf returns the memory of the machine of core, for all its matches together.
+// roomOf returns the memory of the machine of core that its matches share.
 func (c *catalog) roomOf(core Core) ladder.MemoryBudget {
 	return ladder.MemoryBudget{Total: core.Memory, Bot: c.limits.Room.Bot}
 }
 
-// job returns a job that plays m on the machine of core, with the memory that it needs.
+// job returns a job that plays m on the machine of core. The job has the amount of memory that m needs there.
 func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJob, error) {
 	j := &matchJob{match: m}
 	v, err := m.Variant()
@@ -136,12 +136,12 @@ func (c *catalog) job(ctx context.Context, m *ladder.Match, core Core) (*matchJo
 	return j, nil
 }
 
-// reportDelay is how long no machine must have been able to play a version before its owner gets a message. It
-// is longer than the restart of a worker.
+// reportDelay is how long a version must have been unplayable on every machine before its owner gets a message.
+// It is longer than the restart of a worker.
 const reportDelay = time.Minute
 
 // reportUnplayable stores and logs which versions no machine has been able to play for reportDelay, and which
-// of them can be played again. Their owners get a message.
+// reported versions can be played again. The owners get a message.
 func (r *Runner) reportUnplayable(ctx context.Context) {
 	c, now := r.catalog, r.Now()
 	if now.Sub(c.reportedAt) < reportDelay {

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// charges records the time on cores that matches take. It limits requested matches to a part of the time, and
-// shows which ladder has had the least.
+// charges records the core time that matches take. It limits requested matches to a share of that time, and
+// sorts ladders by the time that they have used.
 type charges struct {
 	placement *placement
 	share     float64       // the part of the time that requested matches get; 1 means no limit
@@ -18,7 +18,8 @@ type charges struct {
 	costs     costs
 }
 
-// maxBalance limits the balance of charges, which grows while nobody requests a match.
+// maxBalance limits the balance of charges, which is the time that requested matches may still use. The balance
+// grows while nobody requests a match.
 const maxBalance = 5 * time.Second
 
 // charge says how the time of an assignment is counted.
@@ -34,15 +35,15 @@ func newCharges(p *placement) *charges {
 	}
 }
 
-// add counts an assignment that starts. spare is true for a requested match that plays only because there was
-// nothing else to do.
+// add counts an assignment that starts. spare is true for a requested match that plays only because a core had
+// no other job.
 func (c *charges) add(a *assignment, spare bool) {
 	c.costs.fade(a.start)
 	a.charge = charge{spare, c.costs.add(ladderOf(a.job))}
 }
 
-// settle counts the real time of an assignment that has ended. took is the duration of its job, which is 0 if
-// it did not start.
+// settle counts the real time of an assignment that has ended. took is the duration of its job, or 0 if the job
+// did not start.
 func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	switch held := now.Sub(a.start); {
 	case requesterOf(a.job) == 0 && c.share < 1:
@@ -54,13 +55,13 @@ func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	c.costs.correct(ladderOf(a.job), a.seconds, took)
 }
 
-// isShareUsed reports whether requested matches have had their part of the time.
+// isShareUsed reports whether requested matches have used up the share of core time that is reserved for them.
 func (c *charges) isShareUsed(now time.Time) bool {
 	return c.share < 1 && c.balance < c.openTime(now)
 }
 
-// openTime returns how long the requested matches that are still running have played in total. The balance
-// does not include this time yet.
+// openTime returns the total time that the running requested matches have played so far. The balance does not
+// include this time yet.
 func (c *charges) openTime(now time.Time) (sum time.Duration) {
 	for _, a := range c.placement.local().assignments {
 		if requesterOf(a.job) != 0 && !a.spare {
@@ -70,7 +71,7 @@ func (c *charges) openTime(now time.Time) (sum time.Duration) {
 	return sum
 }
 
-// costHalf is the half-life of costs: after this time, the core time of a match counts half.
+// costHalf is the half-life of costs: core time that was used this long ago counts half.
 const costHalf = 10 * time.Minute
 
 // costs has the core time that each ladder has used recently. A match that starts counts with the duration of
@@ -89,7 +90,7 @@ func (c *costs) order(ladders []ladder.Ladder) []ladder.Ladder {
 	})
 }
 
-// fade reduces all costs by the effect of the time that has passed since its last call.
+// fade reduces all costs according to the time that has passed since the last call of fade.
 func (c *costs) fade(now time.Time) {
 	if passed := now.Sub(c.fadedAt); !c.fadedAt.IsZero() && passed > 0 {
 		f := math.Exp2(-float64(passed) / float64(costHalf))
@@ -114,8 +115,8 @@ func (c *costs) add(name string) (seconds float64) {
 	return seconds
 }
 
-// correct replaces the seconds that add has returned for a match by took, its real duration, which is 0 if it
-// did not start.
+// correct replaces the expected duration of a match in the costs by its real duration took. seconds is what add
+// returned for the match. took is 0 if the match did not start.
 func (c *costs) correct(name string, seconds float64, took time.Duration) {
 	if name == "" {
 		return

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// storeMatch stores the games of a match. While that is impossible, for example because the disk is full, it
+// storeMatch stores the games of a match. If they cannot be stored, for example because the disk is full, it
 // pauses the server and tries again, so that no finished match is lost.
 func (r *Runner) storeMatch(ctx context.Context, p *play) error {
 	for {
@@ -62,8 +62,8 @@ func (r *Runner) countFinished(p *play) {
 // serverStopped is the public reason of an attempt that ended because its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
-// interruptMatch records an attempt without a result, after which the match waits again or, after too many
-// failures, is dropped. why is the error of the attempt. Depending on it, interruptMatch also suspends the
+// interruptMatch records that an attempt ended without a result, because of the error why. The match then waits
+// for another attempt or, after too many failures, is dropped. For some errors interruptMatch also suspends the
 // machine or pauses the server.
 func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)
@@ -108,8 +108,8 @@ type verdict struct {
 	backoffs   []string    // keys of the things that get a backoff; see backoffs
 }
 
-// verdict decides whether the server, the machine, a version or the match itself made the attempt fail. cause
-// is the cause of the end of the attempt's context, or nil; why is the error of the attempt.
+// verdict decides what made an attempt without a result fail: the server, the machine, a version or the match
+// itself. cause is the cause with which the attempt's context ended, or nil. why is the error of the attempt.
 func (p *play) verdict(cause, why error) verdict {
 	match, machine := p.match.ID, p.attempt.Machine
 	onMachine := func(label, format string) verdict {
@@ -157,8 +157,8 @@ func (p *play) verdict(cause, why error) verdict {
 	return verdict{label: "referee", reason: phrase.New("the referee failed"), counts: true, backoffs: []string{matchName(match), ladderName(p.match.Ladder)}}
 }
 
-// failedBefore reports whether the machine failed at an earlier attempt at the same match. Only its first
-// failure counts as a failure of the match.
+// failedBefore reports whether the machine failed at an earlier attempt at this match. Only the first failure
+// of a machine counts as a failure of the match.
 func (p *play) failedBefore() bool {
 	return slices.ContainsFunc(p.match.Attempts, func(a ladder.Attempt) bool {
 		return a.Number < p.attempt.Number && a.Machine == p.attempt.Machine && !a.Reason.IsZero()

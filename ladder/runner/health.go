@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// health says whether the server itself can play. While it cannot, no match starts, so that no bot is blamed
-// for a failure of the server.
+// health is the state of the server itself: whether it can play. While it cannot, no match starts, so that no
+// bot is blamed for a failure of the server.
 type health struct {
 	mu           sync.Mutex
 	failingSince time.Time // first failure of the current series; zero while the server plays
@@ -19,8 +19,8 @@ type health struct {
 	stopped      bool      // the server is stopping
 }
 
-// Health returns an error while no matches are played, and nil otherwise. Its text is public: it does not
-// include the cause, which is only in the server's log.
+// Health returns an error while the server starts no matches, because it cannot play or is stopping, and nil
+// otherwise. The text of the error is public. The cause is only in the server's log.
 func (r *Runner) Health() error {
 	h := &r.health
 	h.mu.Lock()
@@ -34,8 +34,7 @@ func (r *Runner) Health() error {
 	return nil
 }
 
-// pausedUntil returns when the server tries to play again, if it pauses. It is zero if the server plays or is
-// stopping.
+// pausedUntil returns the end of the server's pause. It is zero if the server plays or is stopping.
 func (h *health) pausedUntil() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -45,8 +44,9 @@ func (h *health) pausedUntil() time.Time {
 	return h.pauseEnd
 }
 
-// recordFailure starts a pause of the server, which is longer after each failure without a success between
-// them. It returns the end of the pause, and whether this is the first failure since the server last played.
+// recordFailure starts a pause of the server. The pause is longer after each further failure, until
+// recordSuccess is called. The results are the end of the pause, and whether this is the first failure since
+// the server last played.
 func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -59,7 +59,7 @@ func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 	return h.pauseEnd, first
 }
 
-// clearPause ends the pause. If another failure comes before a success, the next pause is longer.
+// clearPause ends the pause. If a failure comes before the next call of recordSuccess, its pause is longer.
 func (h *health) clearPause() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,8 +80,8 @@ func (h *health) stop() {
 	h.stopped = true
 }
 
-// pause pauses the server after the failure err, which it logs and publishes as an event. It returns the end
-// of the pause.
+// pause pauses the server after the failure err and returns the end of the pause. It logs the failure and
+// publishes it as an event.
 func (r *Runner) pause(err error) time.Time {
 	now := r.Now()
 	until, first := r.health.recordFailure(now)

@@ -60,7 +60,8 @@ type matchJob struct {
 	fresh     *freshMatch // nil if the match was already stored when it was chosen
 }
 
-// freshMatch has additional data of a matchJob whose match was chosen for a ladder but is not stored yet.
+// freshMatch has the data that a matchJob needs in addition if its match is not stored yet. Such a match was
+// chosen for a ladder.
 type freshMatch struct {
 	entry      store.NewMatch
 	versions   []ladder.Version // by slot

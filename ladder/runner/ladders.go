@@ -84,8 +84,8 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 	return nil, nil
 }
 
-// nextMatch returns a job that plays a new match of ladder x. It returns nil if too few versions can play, as
-// canPlay says, or if the ladder pauses.
+// nextMatch returns a job that plays a new match of ladder x. It returns nil if the ladder is paused or canPlay
+// accepts too few versions.
 func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Candidate) bool) (Job, error) {
 	choice := matchmaking.Constraints{CanPlay: canPlay}
 	if c.now.Before(l.lastHouseStart[x.Name].Add(l.catalog.limits.Idle)) {

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// playLocal plays an attempt on the machine of this process. Only there can people watch a match, remote bots
-// play, and requested matches have a time limit.
+// playLocal plays an attempt on the machine of this process. Three things are possible only on this machine:
+// people watch a match, remote bots play, and requested matches have a time limit.
 func (r *Runner) playLocal(ctx context.Context, p *play, j attempt.Job) attempt.Result {
 	var watchers []func(*referee.Game)
 	// The owner of a remote bot could see the same deal in another rotation and help the bot.

@@ -32,7 +32,7 @@ func (r *Runner) countMachines() {
 	r.metrics.workers.Set(float64(cores))
 }
 
-// suspendMachine makes m get no jobs until the server restarts. why is public.
+// suspendMachine gives m no more jobs until the server restarts. why is the reason, which is public.
 func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.placement.updateMachine(m, func(m *machine) {
 		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)

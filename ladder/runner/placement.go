@@ -74,8 +74,9 @@ func (p *placement) updateMachine(m *machine, change func(*machine)) {
 	change(m)
 }
 
-// sync sets the connected machines, including this one. It returns the machines that have connected and those
-// that have disconnected since the last call. The jobs of a disconnected machine end by themselves.
+// sync sets the connected machines, including this one. come are the machines that have connected since the
+// last call, and left those that have disconnected since then. The jobs of a disconnected machine end by
+// themselves.
 func (p *placement) sync(now []attempt.WorkerInfo) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +120,8 @@ func compareMachines(a, b attempt.WorkerInfo) int {
 	return 1
 }
 
-// freeCores yields a core of each machine on which a job can start. After a core got a job, it yields another
-// core of the same machine; otherwise it goes on with the next machine.
+// freeCores yields a core of each machine on which a job can start. If the caller assigns a job to the yielded
+// core, the next core is one of the same machine, otherwise one of the next machine.
 func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	return func(yield func(Core) bool) {
 		for _, m := range p.machines {
@@ -141,7 +142,8 @@ func (p *placement) hasFreeCore(m *machine, now time.Time) bool {
 	return m.state(now) == ladder.MachineReady && len(m.assignments) < m.maxJobs() && m.hasMemory(m.awaitedMemory) && len(m.idleCores()) > 0
 }
 
-// firstMatches is how many jobs a machine other than this one has at first, however many cores it reports.
+// firstMatches is the largest number of jobs that a machine other than this one gets at first, even if it has
+// more cores.
 const firstMatches = 4
 
 func (m *machine) maxJobs() int {
@@ -164,7 +166,7 @@ func (m *machine) idleCores() []int {
 	return idle
 }
 
-// hasMemory reports whether m has the given memory, in bytes, beside the memory of its jobs.
+// hasMemory reports whether m has the given memory, in bytes, in addition to the memory of its jobs.
 func (m *machine) hasMemory(memory int64) bool {
 	for _, a := range m.assignments {
 		memory += a.job.memory()
@@ -172,8 +174,8 @@ func (m *machine) hasMemory(memory int64) bool {
 	return m.Memory == 0 || memory <= m.Memory
 }
 
-// assign gives j the core c and its memory. If the memory is not free yet, it returns nil, and the machine
-// gets no other job until it is.
+// assign assigns core c and the needed memory to job j. If not enough memory is free, it returns nil, and the
+// machine gets no other job until the memory is free.
 func (p *placement) assign(c Core, j Job) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -208,8 +210,8 @@ func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignme
 // isAdopted reports whether an earlier server started the attempt.
 func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
 
-// recordAttempt sets the attempt of an assignment after its start was stored as b. seed is the seed of the
-// attempt.
+// recordAttempt sets the attempt of assignment a, whose job is job, after the attempt's start was stored. b is
+// the result of storing it, and seed the seed of the attempt.
 func (p *placement) recordAttempt(a *assignment, job *matchJob, seed rules.Seed, b store.StartedMatch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -248,7 +250,8 @@ func (p *placement) busyOwners() (people []int64) {
 	return people
 }
 
-// clearAwaitedMemory makes machines that wait for memory choose their next job again.
+// clearAwaitedMemory makes machines that wait for free memory forget the job that needs it and choose a job
+// again.
 func (p *placement) clearAwaitedMemory() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -298,7 +301,7 @@ func (p *placement) countStates(now time.Time) (states map[ladder.MachineState]i
 	return states, cores
 }
 
-// classes returns one machine of each class (see classOf) among those that get jobs, by class.
+// classes returns one machine for each class of machines that get jobs. The key is the result of classOf.
 func (p *placement) classes() map[string]*machine {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -317,7 +320,8 @@ func (p *placement) isSuspended(m *machine) bool {
 	return !m.suspension.IsZero()
 }
 
-// getsJobs reports whether a machine gets jobs, now or after a pause.
+// getsJobs reports whether a machine gets jobs. A paused machine gets jobs after its pause, so the result is
+// true.
 func (m *machine) getsJobs() bool {
 	return m.connected && m.suspension.IsZero() && m.Refusal.IsZero() && !m.Draining
 }
@@ -341,7 +345,7 @@ func (m *machine) state(now time.Time) ladder.MachineState {
 // pauseReason is the public reason for the pause of a machine.
 var pauseReason = phrase.New("it could not play a match")
 
-// describe returns the public description of m. added is when it was given credentials.
+// describe returns the public description of m. added is the time at which credentials for m were created.
 func (m *machine) describe(now, added time.Time) ladder.Machine {
 	out := ladder.Machine{
 		Name: m.Name, Local: m.Local, State: m.state(now), Version: m.Version, Protocol: m.Protocol, OS: m.OS, Arch: m.Arch,

@@ -27,9 +27,9 @@ var (
 	errSuspended = errors.New("its machine is suspended")
 )
 
-// startJobs starts the jobs in list. It first stores the starts of matches in one transaction; a match whose
-// start cannot be stored is released. Matches on this machine run until the context playing ends, other jobs
-// on it until ctx ends.
+// startJobs starts the jobs in list. It first stores the starts of matches in one transaction; it releases a
+// match whose start cannot be stored. On this machine, matches run until the context playing ends, and other
+// jobs until ctx ends.
 func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	var starts []store.MatchStart
 	var matches []*assignment
@@ -93,8 +93,8 @@ func (r *Runner) adoptAttempts(ctx context.Context) error {
 	return nil
 }
 
-// playAttempt plays an attempt on its machine until it ends, and then stores its result or why it has none. An
-// attempt that is left to the next server stays as it is.
+// playAttempt plays an attempt on its machine until it ends. It then stores the result, or the reason why there
+// is none. If the next server is to wait for the attempt, it stores nothing.
 func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	if !p.adopted {
 		r.Log.Debug("match begins", "match", p.match.ID, "ladder", p.match.Ladder, "attempt", p.attempt.Number,
@@ -106,8 +106,8 @@ func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	}
 }
 
-// dispatch sends an attempt to its machine, waits for the result and stores it. It returns why the attempt has
-// no stored result.
+// dispatch sends an attempt to its machine, waits for the result and stores it. The error says why no result
+// was stored.
 func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	for _, id := range p.match.Versions[len(p.versions):] {
 		v, err := r.Store.Versions.Find(ctx, id)
@@ -150,9 +150,9 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	return err
 }
 
-// longestAttempt returns how much longer an attempt may take on its machine. That is three times the longest
-// that all of its games and program starts can take, and ten minutes. From it the age of an adopted attempt is
-// subtracted.
+// longestAttempt returns how long an attempt may still take on its machine. The limit for an attempt is ten
+// minutes plus three times the longest time that all its games and program starts can take. For an adopted
+// attempt, the time since its start is subtracted.
 func (r *Runner) longestAttempt(p *play) time.Duration {
 	const longest, shortest = 30 * 24 * time.Hour, 10 * time.Minute
 	m := p.match
@@ -169,8 +169,8 @@ func (r *Runner) longestAttempt(p *play) time.Duration {
 	return max(limit, shortest)
 }
 
-// acceptResult stores the games of a result and counts its void games. The error says why the attempt has no
-// games or why they cannot be stored.
+// acceptResult stores the games of a result and counts its void games. The error says why the result has no
+// games or why its games cannot be stored.
 func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Result) error {
 	if r.placement.isSuspended(p.machine) { // the result may have come after the server asked for the end
 		return errSuspended

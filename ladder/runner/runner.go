@@ -38,9 +38,10 @@ type Options struct {
 	Remotes Remotes
 	// Fleet plays matches on other machines. If Fleet is nil, this machine is the only one.
 	Fleet Fleet
-	// Watch is called when a match starts, except for a rated match with a remote version. It returns a
-	// function to call with each position and one to call at the end of the match, or nil if nobody may watch
-	// the match. Neither function may block. If Watch is nil, nobody can watch a match.
+	// Watch is called when a match starts, except for a rated match with a remote version. It returns the
+	// function position, which is called with each position, and the function end, which is called at the end
+	// of the match. If nobody may watch the match, position is nil. Neither function may block. If Watch is
+	// nil, nobody can watch a match.
 	Watch      func(*ladder.Match) (position func(*referee.Game), end func())
 	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged
@@ -50,19 +51,19 @@ type Options struct {
 // Limits are the limits of memory and time for matches. A zero duration means no limit or no pause, except
 // for Grace.
 type Limits struct {
-	// Room is the memory for all matches together. A match that needs more than is free waits, and so does
-	// every job after it.
+	// Room is the memory that all matches share. If the next match needs more memory than is free, that match
+	// and all jobs after it wait.
 	Room ladder.MemoryBudget
 	// BuildMemory is the memory, in bytes, that the stages of a submission or a build before a match can use.
 	BuildMemory int64
 	// Time is the longest time that a requested match may take, over all of its attempts.
 	Time time.Duration
-	// Allowance is added to the clock margin of a match with a remote version.
+	// Allowance is the time that is added to the clock margin of a match with a remote version.
 	Allowance time.Duration
-	// Pause is the time between the starts of two matches of a ladder if all its versions have had
+	// Pause is the shortest time between the starts of two matches of a ladder on which every version has had
 	// ladder.EnoughMatches.
 	Pause time.Duration
-	// Idle is the same for two matches of a ladder in which only house bots play.
+	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots play.
 	Idle time.Duration
 	// Grace is how long matches on this machine may continue after the runner is stopped.
 	Grace time.Duration
@@ -142,9 +143,9 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run plays until ctx ends. Then it starts no more jobs, leaves attempts on other machines to the next server,
-// and waits for the jobs on this machine, which it interrupts after Limits.Grace. Run must be called only
-// once.
+// Run plays matches until ctx ends. Then it starts no more jobs and leaves attempts on other machines to the
+// next server. It waits for the jobs on this machine and interrupts them after Limits.Grace. Run must be called
+// only once.
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
@@ -199,8 +200,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// detachAttempts makes the runner stop waiting for attempts on other machines. They go on, and the next server
-// waits for their results.
+// detachAttempts makes the runner stop waiting for those attempts in list that other machines play. These
+// attempts go on, and the next server waits for their results.
 func (r *Runner) detachAttempts(list []*assignment) {
 	for _, a := range list {
 		if a.play != nil && !a.machine.Local {
@@ -209,7 +210,8 @@ func (r *Runner) detachAttempts(list []*assignment) {
 	}
 }
 
-// maxBatch limits how many jobs are chosen before they are started, with one transaction for all.
+// maxBatch limits how many jobs are chosen at a time. Matches that are chosen together are started in one
+// transaction.
 const maxBatch = 100
 
 // fillCores gives jobs to free cores until there are no more jobs or no more cores. Matches on this machine
@@ -232,7 +234,7 @@ func (r *Runner) fillCores(ctx, playing context.Context) {
 	}
 }
 
-// chooseJobs assigns jobs to free cores, at most maxBatch, without starting them.
+// chooseJobs assigns jobs to at most maxBatch free cores, without starting them.
 func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	for core := range r.placement.freeCores(r.Now()) {
 		a, err := r.chooseJob(ctx, core)
@@ -276,8 +278,8 @@ func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) 
 	return a, nil
 }
 
-// releaseJob frees the core and the memory of a job and the remote versions that it has reserved. took is its
-// duration, or 0 if it did not start.
+// releaseJob frees the core and the memory of a job, and ends its reservations of remote versions. took is the
+// job's duration, or 0 if it did not start.
 func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.placement.release(a)
 	if m, ok := a.job.(*matchJob); ok && !a.isAdopted() {
@@ -298,7 +300,7 @@ func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	return true
 }
 
-// releaseRemotes ends the reservations of the remote versions in the given number of first slots of m.
+// releaseRemotes ends the reservations of the remote versions that play in the slots [0, slots) of m.
 func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	for slot, v := range m.Versions[:slots] {
 		if m.Remote[slot] {
@@ -341,8 +343,9 @@ func (r *Runner) finishJob(ctx context.Context, o outcome) {
 	}
 }
 
-// timer returns a channel that fires when the first pause or backoff ends, or nil if there is none. now is the
-// time before the runner last looked for jobs, so that a pause that has ended since then counts.
+// timer returns a channel that fires when the next pause or backoff ends, or nil if there is none. now is a
+// time before the runner last looked for jobs, so that the timer also fires for a pause that has ended since
+// then.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(earliest(r.backoffs.nextEnd(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
 	if report := r.catalog.nextReportTime(); report.After(now) {

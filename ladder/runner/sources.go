@@ -13,10 +13,10 @@ import (
 
 // Source chooses jobs of one kind for free cores. The runner calls only one source at a time.
 type Source interface {
-	// Next returns a job for a core, or nil if the source has none. Until RecordStart is called for the job, it
-	// may be returned again.
+	// Next returns a job for a core, or nil if the source has none. Next may return the same job again until
+	// RecordStart is called.
 	Next(context.Context, Core) (Job, error)
-	// RecordStart is called when the job that Next returned last was assigned to the core.
+	// RecordStart is called when the job that the last call of Next returned has been assigned to the core.
 	RecordStart(Job)
 }
 
@@ -48,15 +48,14 @@ type sources struct {
 // Register adds sources of submissions and try-outs, which take turns. It must be called before Run.
 func (r *Runner) Register(queues ...Source) { r.sources.queues = append(r.sources.queues, queues...) }
 
-// nextChoice returns the job for a free core, from the first source that has one. It returns nil if there is
-// no job.
+// nextChoice returns the job for a free core, from the first source that has one. It returns nil if there is no
+// job. The sources come in this order:
 //
-//   - Submissions and try-outs have at most half of the cores of this machine, rounded up, and each owner
-//     has one.
-//   - They come first on half of the cores. On a single core, and on the middle one of an odd number,
-//     they and matches take turns.
+//   - Submissions and try-outs together use at most half of the cores of this machine, rounded up, and at most one
+//     core per owner. On half of the cores, rounded down, they come before matches. If the number of cores is odd,
+//     they take turns with matches on one more core.
 //   - Interrupted matches come before new ones.
-//   - Requested matches come before those of the ladders until they have had their part of the time
+//   - Requested matches come before the matches of ladders, until they have used up their share of the time
 //     (ladder.UnratedShare). After that they come last.
 func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
 	order := []choice{{source: &s.interruptedMatches}, {source: &s.requestedMatches}, {source: &s.ladders}, {source: &s.requestedMatches, spare: true}}
@@ -85,7 +84,7 @@ func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
 	return nil, nil
 }
 
-// recordStart tells the source of a choice that its job was assigned to a core.
+// recordStart notifies the source of c that the job of c was assigned to a core.
 func (s *sources) recordStart(c *choice) {
 	c.source.RecordStart(c.job)
 	i := slices.Index(s.queues, c.source)
@@ -94,8 +93,9 @@ func (s *sources) recordStart(c *choice) {
 	}
 }
 
-// admitJob reports whether a job can be assigned to a core. If it is a match that needs more memory than the
-// machine has, or that has used up its time, admitJob drops the match and returns false.
+// admitJob reports whether a job can be assigned to a core. A match that needs more memory than the machine
+// has, or that has used up its time, is dropped, and the result is false. Another job that needs too much
+// memory is an error.
 func (r *Runner) admitJob(ctx context.Context, c Core, j Job) (bool, error) {
 	m, isMatch := j.(*matchJob)
 	tooLarge := c.Memory > 0 && j.memory() > c.Memory

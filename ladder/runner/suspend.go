@@ -97,8 +97,8 @@ const (
 	shownBytes = 800 // of all shown lines
 )
 
-// suspendText returns the explanation for the owner of a suspended version: the reason why, the last fault f
-// in game g, and advice.
+// suspendText returns the explanation for the owner of a suspended version. It consists of the reason why, the
+// last fault f, which happened in game g, and advice.
 func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *referee.Fault, g *referee.GameResult) phrase.Text {
 	bot := match.Contestant{Language: v.Language, Sandbox: r.Programs.Sandbox()}
 	if v.Remote {

@@ -24,8 +24,8 @@ type waitingMatches struct {
 // maxWaiting limits how many waiting matches are considered.
 const maxWaiting = 1000
 
-// refresh reads the waiting matches again if they can have changed. It also drops matches that wait for a
-// remote version that has left.
+// refresh reads the list of waiting matches again if it may have changed. It also drops matches that wait for a
+// remote version that has been disconnected for too long.
 func (w *waitingMatches) refresh(ctx context.Context) error {
 	now := w.store.Matches.Generation()
 	if !w.wasRead || w.generation != now {
@@ -43,8 +43,9 @@ func (w *waitingMatches) refresh(ctx context.Context) error {
 	return nil
 }
 
-// dropAbsent drops matches that wait for a remote version that has left. Otherwise its opponents in a rated
-// match would have to wait, too, and requested matches would pile up.
+// dropAbsent drops matches that wait for a remote version that has been disconnected for too long. If they were
+// not dropped, the opponents in a rated match would have to wait as well, and requested matches would
+// accumulate.
 func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	for _, m := range w.matches {
 		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
@@ -82,8 +83,8 @@ func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) 
 	return err != nil || w.catalog.roomOf(c).Check("", v, m.HouseOrRemote()) == nil // attempt.Play reports the error
 }
 
-// interruptedMatches is a Source of the matches that nobody requested and that wait, mostly because an attempt
-// was interrupted. The oldest comes first.
+// interruptedMatches is a Source of the waiting matches that nobody requested. Most of these wait because an
+// attempt was interrupted. The oldest comes first.
 type interruptedMatches struct{ *waitingMatches }
 
 func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
@@ -100,9 +101,9 @@ func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *interruptedMatches) RecordStart(Job) {}
 
-// requestedMatches is a Source of the matches that people requested, for this machine only. Each person plays
-// one at a time, and the person whose last turn is longest ago comes first. If there are several cores, one of
-// them never gets a requested match.
+// requestedMatches is a Source of the matches that people requested, for this machine only. At most one match
+// of each person runs at a time. The match of the person whose last turn is longest ago comes first. If there
+// are several cores, one of them never gets a requested match.
 type requestedMatches struct {
 	*waitingMatches
 	turn  int
@@ -129,9 +130,9 @@ func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	return s.catalog.job(ctx, best, c)
 }
 
-// leavesRoom reports whether m can run beside the requested matches that are running: its person has none of
-// them, one core remains for other jobs, and there is enough memory. A match without enough memory is not
-// chosen, because it would hold up other jobs.
+// leavesRoom reports whether m can run beside the requested matches that are running. No match of its person
+// may be running, one core must remain for other jobs, and there must be enough memory: a match that waited for
+// memory would hold up other jobs.
 func (s *requestedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
 	playing := 0
 	for _, a := range c.assignments {
