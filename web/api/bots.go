@@ -61,8 +61,8 @@ func (a *API) getBots(r *http.Request, q botsQuery) (page wire.Page[wire.Bot], e
 	return a.botPage(r, found, q.Limit)
 }
 
-// botPage returns the page of a list that contains found, but at most limit bots. The caller has searched for
-// limit+1 bots: if found has that many, the page has the cursor of a next page.
+// botPage returns a page of a list with the bots of found, but at most limit of them. The caller has searched
+// for limit+1 bots. If found has that many, another page follows and the returned page has its cursor.
 func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire.Page[wire.Bot], err error) {
 	if len(found) > limit {
 		found = found[:limit]

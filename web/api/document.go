@@ -21,10 +21,10 @@ import (
 // schema is a part of an OpenAPI document, as JSON.
 type schema = map[string]any
 
-// textContent returns a content of media type kind that is plain text.
+// textContent returns the content that is plain text of the media type kind.
 func textContent(kind string) content { return content{kind: kind, schema: schema{"type": "string"}} }
 
-// bytesContent returns a content of media type kind that is binary.
+// bytesContent returns the content that is binary data of the media type kind.
 func bytesContent(kind string) content {
 	return content{kind: kind, schema: schema{"type": "string", "contentMediaType": kind}}
 }
@@ -44,7 +44,8 @@ const intro = "Lists come in pages: `items`, and `next` if there are more; ask a
 // groups are the tags by which the document groups the operations, in display order.
 var groups = []string{"ladders", "bots", "matches", "replays", "machines", "submissions", "people", "admin", "operation"}
 
-// sharedSchemas returns the schemas that several members use. A field names one in its tag ref.
+// sharedSchemas returns the schemas that several members of documents use, by name. The tag ref of a struct
+// field names one of them.
 func sharedSchemas() schema {
 	milliseconds := schema{"type": "integer", "minimum": 0}
 	hash := schema{"type": "string", "pattern": "^[0-9a-f]{64}$"}

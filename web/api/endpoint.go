@@ -32,8 +32,8 @@ type content struct {
 	schema schema
 }
 
-// empty is the type of the parameters of an endpoint that has none, and of the document of an answer without
-// content.
+// empty is a type without content: for the parameters of an endpoint without parameters, and for an answer
+// without a document.
 type empty struct{}
 
 // jsonContent returns the content of a JSON document of type D.
@@ -42,8 +42,8 @@ func jsonContent[D any]() content {
 }
 
 // raw returns an endpoint with query parameters of type Q. serve gets the parameters and writes the answer
-// itself. kind is the prefix of cursors in the list that it serves, as in middleware.CursorOf, or "" if it is
-// no list. contents are the possible contents of the answer.
+// itself. If the endpoint serves a list, kind is the prefix of the list's cursors, as in middleware.CursorOf;
+// otherwise it is "". contents are the possible contents of the answer.
 func raw[Q any](kind string, serve func(http.ResponseWriter, *http.Request, Q) error, contents ...content) endpoint {
 	return endpoint{query: reflect.TypeFor[Q](), contents: contents, serve: func(w http.ResponseWriter, r *http.Request) error {
 		var q Q
@@ -67,8 +67,8 @@ func plain(serve handler, contents ...content) endpoint {
 }
 
 // query returns an endpoint that calls find with the query parameters of the request and answers with the
-// document that find returns. kind is the prefix of cursors in the list that it serves, or "" if it is no
-// list.
+// document that find returns. If the endpoint serves a list, kind is the prefix of the list's cursors;
+// otherwise it is "".
 func query[Q, D any](kind string, find func(*http.Request, Q) (D, error)) endpoint {
 	return raw(kind, func(w http.ResponseWriter, r *http.Request, q Q) error {
 		doc, err := find(r, q)
@@ -84,8 +84,8 @@ func answer[D any](find func(*http.Request) (D, error)) endpoint {
 	return query("", func(r *http.Request, _ empty) (D, error) { return find(r) })
 }
 
-// rawBody returns an endpoint whose handler serve reads a document of type A from the body and answers with a
-// document of type D itself. status is that of a success.
+// rawBody returns an endpoint with a body of type A and an answer of type D. Its handler serve reads the body
+// and writes the answer itself. status is the HTTP status of a success.
 func rawBody[A, D any](status int, serve handler) endpoint {
 	e := plain(serve)
 	e.body, e.status = reflect.TypeFor[A](), status
@@ -96,7 +96,7 @@ func rawBody[A, D any](status int, serve handler) endpoint {
 }
 
 // withBody returns an endpoint that decodes the body of the request as an A, calls do with it, and answers
-// with the document that do returns. status is that of a success.
+// with the document that do returns. status is the HTTP status of a success.
 func withBody[A, D any](status int, do func(w http.ResponseWriter, r *http.Request, asked A) (D, error)) endpoint {
 	return rawBody[A, D](status, func(w http.ResponseWriter, r *http.Request) error {
 		var asked A
@@ -127,8 +127,9 @@ func noContent(do func(*http.Request) error) endpoint {
 //	min, max the limits of a number; max also limits a duration
 //	default  the value of a number if the parameter is missing; without the tag it is 0
 //
-// kind is the kind of the cursor in the parameters. All other tags are only for the OpenAPI document, also
-// required: see memberSchema. If the struct has a method check, readQuery calls it at the end.
+// kind is the prefix of the cursor in the parameters. readQuery ignores all other tags, including required: they
+// are only for the OpenAPI document (see memberSchema). If the struct has a method check, readQuery calls it at
+// the end.
 func readQuery(r *http.Request, into any, kind string) error {
 	q := middleware.NewQuery(r)
 	readFields(q, reflect.ValueOf(into).Elem(), kind)
@@ -172,8 +173,8 @@ func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	}
 }
 
-// cursor says where a page of a list starts: the number in the cursor that the request has, such as the ID of
-// the last item of the previous page, or 0 for the first page.
+// cursor says where a page of a list starts. It is the number in the cursor of a request, such as the ID of
+// the last item of the previous page. The first page has 0.
 type cursor int64
 
 // versionNumber is the number of a version of a bot; 0 means that the request names none.

@@ -62,8 +62,8 @@ func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wi
 	return pageOfList(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 
-// pageOfList returns the page of the list all that p asks for. Its cursors are the number of items before the
-// page, after the prefix kind.
+// pageOfList returns the page of the list all for which the parameters p ask. A cursor of the list is the
+// prefix kind and the number of items before the page.
 func pageOfList[T any](all []T, p paging, kind string) wire.Page[T] {
 	start := min(int64(p.From), int64(len(all)))
 	rest := all[start:]

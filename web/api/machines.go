@@ -33,8 +33,8 @@ func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	return doc
 }
 
-// getMachines returns the endpoint that lists the connected machines. If full is set, it lists all machines
-// with the part that only admins see, and refuses everybody else.
+// getMachines returns an endpoint that lists the connected machines. If full is true, the endpoint is for
+// admins only, and lists all machines with the part that only admins may see.
 func (a *API) getMachines(full bool) endpoint {
 	return list("machine", func(_ context.Context, by service.Actor) ([]ladder.Machine, error) {
 		if full {

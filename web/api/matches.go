@@ -80,8 +80,8 @@ func (a *API) getMatches(r *http.Request, q matchesQuery) (wire.Page[wire.Match]
 	return a.matchesOf(r, q)
 }
 
-// matchesOf lists the matches that q selects: all matches, or those of the bot q.Bot or of one of its
-// versions.
+// matchesOf returns a page of the matches that q selects. If q.Bot is not "", these are only matches of that
+// bot or, if q.Version is not 0, of that version.
 func (a *API) matchesOf(r *http.Request, q matchesQuery) (page wire.Page[wire.Match], err error) {
 	f := store.MatchFilter{Ladder: q.Ladder, Bot: q.Bot}
 	if q.Version != 0 {

@@ -41,8 +41,8 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 	return out
 }
 
-// list returns an endpoint that lists things in pages. all returns all of them that the actor may see, and
-// doc makes the document of each. kind is the prefix of the list's cursors.
+// list returns an endpoint that lists things in pages. all returns the whole list for an actor, and doc makes
+// the document of each item. kind is the prefix of the list's cursors.
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) endpoint {
 	return query(kind, func(r *http.Request, p paging) (wire.Page[D], error) {
 		items, err := all(r.Context(), middleware.RequestOf(r).Actor)
@@ -50,8 +50,8 @@ func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, 
 	})
 }
 
-// revoke returns an endpoint that calls f for the actor with the ID in the path, and answers with the status
-// 204. parameter is the name of the path parameter.
+// revoke returns an endpoint that calls f with the actor and the ID in the path, and answers with the status
+// 204. parameter is the name of the path parameter that has the ID.
 func revoke(parameter string, f func(context.Context, service.Actor, int64) error) endpoint {
 	return noContent(func(r *http.Request) error {
 		id, err := middleware.PathID(r, parameter)
@@ -106,8 +106,8 @@ func etag(data []byte) string {
 	return `W/"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// isUnmodified reports whether the client already has the answer with this ETag: whether the header If-None-Match
-// is "*" or contains tag, with or without the prefix W/.
+// isUnmodified reports whether the client already has the answer with the ETag tag. This is so if the header
+// If-None-Match is "*" or contains tag, with or without the prefix W/.
 func isUnmodified(r *http.Request, tag string) bool {
 	for _, t := range strings.Split(strings.Join(r.Header.Values("If-None-Match"), ","), ",") {
 		t = strings.TrimSpace(t)

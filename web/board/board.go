@@ -42,8 +42,6 @@ package board
 
 import "embed"
 
-// Files contains the modules and style sheets, for servers and for bundles.
-//
 // Files has the JavaScript modules and style sheets that draw games, for servers and for pages with
 // everything in one file.
 //

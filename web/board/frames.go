@@ -71,9 +71,9 @@ type SeatRow struct {
 	Points  float64 `json:"points"`
 }
 
-// Frame is a position, given by the changes of the view since the previous frame. The first frame has every
-// key. PerSeat has, for each seat, the keys in Recording.PerSeatKeys, whose values differ between seats;
-// Common has all others.
+// Frame is a position, described by the view entries that changed since the previous frame. The first frame
+// has all entries. PerSeat has, for each seat, the entries whose keys are in Recording.PerSeatKeys: their
+// values differ between seats. Common has all other entries.
 type Frame struct {
 	Turn    int                 `json:"turn"` // seat to move; -1 when the game is over
 	Common  map[string]string   `json:"common,omitempty"`
@@ -81,8 +81,8 @@ type Frame struct {
 	Events  Events              `json:"events"` // the events of the deal, or of the move that led to this position
 }
 
-// Events are the events that led to a position, as lines of the protocol. All is for a viewer who sees all
-// cards. PerSeat has the lines that each seat saw; it is nil if every seat saw All.
+// Events are the events that led to a position, as lines of the protocol. All has the lines for a viewer who
+// sees all cards. PerSeat has the lines for each seat; it is nil if every seat got the lines in All.
 type Events struct {
 	All     []string   `json:"all"`
 	PerSeat [][]string `json:"seen,omitempty"`
@@ -104,9 +104,9 @@ type position struct {
 	events Events
 }
 
-// NewRecording returns the recording of the replay r, with the rules g of its game. It fails if the replay
-// contradicts the rules so much that the game cannot be shown. Smaller contradictions are listed in
-// Differences.
+// NewRecording returns the recording of the replay r. g has the rules of its game. NewRecording fails if r
+// contradicts the rules so much that the game cannot be shown. The field Differences lists smaller
+// contradictions.
 func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	v, err := checkReplay(r, g)
 	if err != nil {
@@ -187,7 +187,7 @@ func parse(view []byte) map[string]string {
 	return m
 }
 
-// events returns the events in log: as a viewer of all cards sees them, and as each of the seats sees them.
+// events returns the events in log in two forms: for a viewer who sees all cards, and for each seat.
 func events(log *rules.Log, seats int) Events {
 	e := Events{All: append([]string{}, log.OpenEvents()...)}
 	same := true
@@ -236,8 +236,8 @@ func perSeatKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes returns the keys of after, with their values, that are new or differ from before. If among is true,
-// it looks only at the keys in own, otherwise only at all other keys.
+// changes returns the entries of after that are new or have another value than in before. If among is true,
+// it returns only entries with keys in own, otherwise only those with other keys.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

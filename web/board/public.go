@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// PublicFrames makes the frames of a game in progress for people who watch it. They contain only what every
-// seat may see: the keys of a view whose values have been the same for all seats since the first frame, the
-// number of cards in hand, and the events that are the same for all seats.
+// PublicFrames makes the frames of a game in progress for people who watch it. The frames contain only what
+// every seat may see: the number of cards in hand, the events that are the same for all seats, and the view
+// entries whose values have never differed between seats.
 type PublicFrames struct {
 	seats       int
 	hand        string          // the key of the cards in hand; "" if the game has no cards

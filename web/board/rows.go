@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Row is one move for a training set: what its seat could see, its legal moves, and its result. Except for
-// the seed, rank and points, it contains only what the seat could know.
+// Row is one move in a table for training: what the seat could see, its legal moves, its move and its result.
+// Apart from the seed, the rank and the points, a row has only what the seat could know.
 type Row struct {
 	Game     string            `json:"game"`
 	Options  map[string]string `json:"options"`
@@ -89,9 +89,9 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 	return row
 }
 
-// WriteCSV writes rows as CSV (RFC 4180) with a header. Lists are joined by spaces, but info lines, which
-// contain spaces, by tabs. Names, versions and info lines with characters that no bot may send are quoted as
-// in Go.
+// WriteCSV writes rows as CSV (RFC 4180) with a header. The items of a list are joined by spaces, those of
+// the list of info lines by tabs. Names, versions and info lines with characters that no bot may send are
+// quoted like Go strings.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(Columns); err != nil {
@@ -127,7 +127,7 @@ func printable(text string) string {
 	return text
 }
 
-// quotedInfos returns the info lines of a move. A line that no bot can have sent is quoted as in Go.
+// quotedInfos returns the info lines of a move. A line that no bot may send is quoted like a Go string.
 func quotedInfos(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// feed holds the frames of one game, that is, its positions as pages draw them, for the people who watch it.
-// If the game is long, it holds only the latest frames.
+// feed holds the frames of one game for the people who watch it. A frame is a position as pages draw it. Of a
+// long game, it holds only the latest frames.
 type feed struct {
 	match  *match
 	number int // counts the games of the match from 1; 0 before the first game
@@ -34,8 +34,9 @@ func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 // lastPly returns the ply of the last frame. Without frames it is base - 1.
 func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
-// advance adds the frames from the last one up to snapshot s. If s is of another game, it starts a new list.
-// It returns an error if a move in s is invalid.
+// advance adds the frames of the positions after the last frame, up to the newest position of s. If s is a
+// snapshot of another game, advance first drops the frames of the old game. It returns an error if a move in
+// s is invalid.
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
 		f.startGame(s)
@@ -72,7 +73,8 @@ func (f *feed) advance(s snapshot) error {
 	return nil
 }
 
-// skipTo moves a feed that has no frames to the end of snapshot s, so that it can continue from there.
+// skipTo marks all positions of snapshot s as handled, without making frames. The feed continues with later
+// positions.
 func (f *feed) skipTo(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
 
 // startGame empties the feed and adds the first frame of the game of snapshot s, which is the position after
@@ -85,7 +87,7 @@ func (f *feed) startGame(s snapshot) {
 	f.frames = append(f.frames, f.publicFrames.Frame(f.state, &f.log))
 }
 
-// trim removes the older frames if there are more than limit, and leaves half of limit.
+// trim drops the oldest frames if there are more than limit. It then leaves limit/2 frames, but at least one.
 func (f *feed) trim(limit int) {
 	if len(f.frames) <= limit {
 		return
@@ -99,9 +101,9 @@ func (f *feed) trim(limit int) {
 	f.frames[0].Common = all
 }
 
-// gameDoc is a message that sends frames of a game to a page, beginning with the one at Ply. If Head is set,
-// the page needs nothing from before, and the first move leads from the first frame to the second. Otherwise
-// the first move leads to the first frame.
+// gameDoc is a message that sends frames of a game to a page. Ply is the ply of the first frame. If Head is
+// set, the page needs no earlier message, and the first move leads from the first frame to the second.
+// Otherwise the first move leads to the first frame.
 type gameDoc struct {
 	Topic    string           `json:"topic"`
 	GameID   string           `json:"at"` // identifies the game; the page sends it back in clientMessage.Game
@@ -130,15 +132,14 @@ type head struct {
 	Deals       int             `json:"deals"`
 }
 
-// place says which game of a match a game is.
+// place identifies a game within a match.
 type place struct {
 	ID       int64 `json:"id"` // of the match; 0 for a game of people
 	Deal     int   `json:"deal"`
 	Rotation int   `json:"rotation"`
 }
 
-// faultDoc is a fault as all seats may know it. The text of the fault is left out, because it may contain
-// hidden cards.
+// faultDoc is a fault of a seat without its text, which might contain cards that not everybody may see.
 type faultDoc struct {
 	Seat int           `json:"seat"`
 	Ply  int           `json:"ply"`
@@ -152,8 +153,8 @@ type result struct {
 	Over   bool      `json:"over"` // the game ended by the rules
 }
 
-// doc returns a message with the frames whose ply is at least first. If first is that of the oldest frame,
-// the message has the head of the game.
+// doc returns a message with all frames from ply first on. If first is the ply of the oldest frame, the
+// message also has the head, which describes the game.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
 	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.MoveStep{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}

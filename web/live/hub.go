@@ -36,7 +36,8 @@ type Options struct {
 	Log    *slog.Logger  // if nil, nothing is logged
 }
 
-// Limits bound what the people who watch may cost the server. DefaultLimits returns the usual values.
+// Limits bound the resources of the server that people who watch may use. DefaultLimits returns the usual
+// values.
 type Limits struct {
 	Sockets admission.Limits
 	Topics  int // pages and games that one socket may watch
@@ -137,10 +138,9 @@ func (h *Hub) Games() []ListedGame {
 	return list
 }
 
-// ShowMatch starts to show the match info to the people who watch it. The caller passes the game to position
-// after each change of its position, and calls end after the last one. Both functions are nil if the match
-// cannot be shown. It is made for runner.Options.Watch; the runner does not call it for matches that nobody
-// may watch before they end.
+// ShowMatch starts to show the match info to people who watch. The caller passes the game to position after
+// each change of its position, and calls end after the last game. Both functions are nil if the match cannot
+// be shown. ShowMatch is made for runner.Options.Watch.
 func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {
@@ -153,8 +153,8 @@ func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end f
 	return m.Position, m.markEnded
 }
 
-// addMatch adds m and returns it. If the hub already has a match with the topic of m, because an attempt has
-// failed and the match is tried again, addMatch returns that one instead.
+// addMatch adds m and returns it. If the hub already has a match with the same topic, from a failed attempt
+// that is repeated now, addMatch returns that match instead.
 func (h *Hub) addMatch(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -234,8 +234,8 @@ func (h *Hub) handleEvent(ctx context.Context, e events.Event) {
 	h.pages.markByEvent(ctx, e)
 }
 
-// closeEndedMatches removes the matches that have ended, as soon as the store has their results, and sends
-// the final state to the people who watch them.
+// closeEndedMatches handles the matches that have ended and whose results are in the store: it sends their
+// final state to the people who watch, and removes the matches.
 func (h *Hub) closeEndedMatches(ctx context.Context) {
 	h.mu.Lock()
 	var ended []*match

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// match is a match in progress, or a game of people. Whoever plays it stores each position in positions
-// without waiting. While somebody watches, a goroutine reads the newest position from there.
+// match is a match in progress, or a game of people. The goroutine that plays it stores each position in
+// positions, without waiting. While somebody watches, another goroutine reads the newest position from there.
 type match struct {
 	hub              *Hub
 	info             ListedGame
@@ -52,8 +52,8 @@ func newMatch(h *Hub, info ListedGame, v *rules.Variant) *match {
 // Position stores the current position of g as the newest one. It does not allocate memory.
 func (m *match) Position(g *referee.Game) { m.positions.add(g) }
 
-// positions passes the newest position of a match from the goroutine that plays it to the one that sends it
-// to watchers. The first calls add, and the second calls next.
+// positions passes the newest position of a match from the goroutine that plays the match, which calls add,
+// to the goroutine that sends it to the watchers, which calls next.
 type positions struct {
 	wake chan struct{} // gets a value when a position arrives and the feed is idle
 
@@ -90,9 +90,10 @@ func (p *positions) add(g *referee.Game) {
 	}
 }
 
-// next returns the snapshot that a feed has to show next. number is the number of the game that the feed
-// shows, moves is how many of its moves it has, and over says that it has shown the end. The snapshot is the
-// rest of that game, or otherwise the newest game. If nothing is new, news is false.
+// next returns the snapshot that the feed has to show next. The parameters describe the feed: the number of
+// its game, the number of moves that it has, and whether it has shown the end of the game. The snapshot is of
+// the same game if the feed has not yet shown its end, otherwise of the newest game. If nothing is new, news
+// is false.
 func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +120,8 @@ func (m *match) markEnded() {
 	m.hub.pages.markStale(topicGames)
 }
 
-// join adds w to the sockets that watch the match, and sends it the positions that it lacks according to its
-// message a. It returns false if the match is over.
+// join adds w to the sockets that watch the match, and sends the positions to w that the page does not have
+// yet according to its message a. It returns false if the match is over.
 func (m *match) join(w *subscriber, a clientMessage) bool {
 	m.sending.Lock()
 	defer m.sending.Unlock()
@@ -210,7 +211,7 @@ func (m *match) run(ctx context.Context) {
 	}
 }
 
-// advance brings the feed to the newest position. It returns false if there is nothing new.
+// advance updates the feed to the newest position. It returns false if there is nothing new.
 func (m *match) advance() bool {
 	f := m.feed
 	s, news := m.positions.next(f.number, f.lastPly(), f.over)
@@ -226,7 +227,7 @@ func (m *match) advance() bool {
 	return true
 }
 
-// broadcast sends the frames that the feed has got since the state before to all watchers.
+// broadcast sends new frames to all watchers: those that the feed got after the state before.
 func (m *match) broadcast(before mark) {
 	if m.feed.failed {
 		return
@@ -248,8 +249,8 @@ func (m *match) broadcast(before mark) {
 	}
 }
 
-// encode returns a message with the frames whose ply is at least first. If first is that of the oldest frame,
-// the message has the head of the game.
+// encode returns a message with all frames from ply first on. If first is the ply of the oldest frame, the
+// message also has the head, which describes the game.
 func (m *match) encode(first int) (*socket.Broadcast, error) {
 	doc := m.feed.doc(first)
 	doc.Topic, doc.GameID = m.info.Topic, m.gameID(m.feed.number)
@@ -258,15 +259,15 @@ func (m *match) encode(first int) (*socket.Broadcast, error) {
 
 func (m *match) gameID(number int) string { return fmt.Sprintf("%s-%d", m.hub.boot, number) }
 
-// overDoc is the message that a match or a game of people is over. State is its final state, or "" if it does
-// not exist.
+// overDoc is the message that a match or a game of people is over. State is its final state, or "" if there
+// is no such match or game.
 type overDoc struct {
 	Topic string `json:"topic"`
 	State string `json:"over"`
 }
 
-// announceEnd sends the remaining positions and the final state to all sockets that watch, and removes the
-// sockets.
+// announceEnd sends the remaining positions and the final state to all sockets that watch. Then it removes
+// these sockets from the match.
 func (m *match) announceEnd(state string) {
 	msg, err := socket.Encode(overDoc{m.info.Topic, state})
 	m.sending.Lock()

@@ -48,7 +48,7 @@ type page struct {
 	message  *socket.Broadcast // what was rendered last; nil before that
 }
 
-// pages renders those watched pages again that have changed, one after the other.
+// pages is the list of watched pages. It renders changed pages again, one after the other.
 type pages struct {
 	hub  *Hub
 	wake chan struct{}
@@ -58,7 +58,8 @@ type pages struct {
 
 const maxLang = 5
 
-// addressShare limits the pages that sockets of one address watch to Limits.Pages/addressShare.
+// addressShare limits the number of pages that sockets of one network address may watch to
+// Limits.Pages/addressShare.
 const addressShare = 4
 
 // refusal returns the reason why sockets of an address cannot watch another page, or "" if they can. The
@@ -82,9 +83,9 @@ func (p *pages) refusal(address netip.Addr) string {
 	return ""
 }
 
-// watch adds w to the sockets that watch the page topic in the language lang, and sends it what was rendered
-// last. The caller must call leave at the end. If too many pages are watched, watch sends a refusedDoc
-// instead, without an error. It returns an error if the request is invalid.
+// watch adds w to the sockets that watch the page topic in the language lang, and sends the page's latest
+// content to w. The caller must call leave at the end. If too many pages are watched, watch sends a
+// refusedDoc to w and returns no error. It returns an error if the request is invalid.
 func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err error) {
 	if len(lang) > maxLang || topic == topicGames && lang != "" {
 		return nil, errMessage
@@ -131,7 +132,7 @@ func (p *pages) wakeRenderer() {
 	}
 }
 
-// markByEvent marks the pages that event e may have changed, so that they are rendered again.
+// markByEvent marks the pages that event e may have changed. Marked pages are rendered again.
 func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	switch e.Kind {
 	case events.SubmissionChanged, events.QueueChanged, events.AccessEnded:
@@ -159,7 +160,7 @@ func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	}
 }
 
-// markStale marks the page topic, in all languages, so that it is rendered again.
+// markStale marks the page topic in all languages. Marked pages are rendered again.
 func (p *pages) markStale(topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -193,8 +194,8 @@ func (p *pages) run(ctx context.Context) {
 	}
 }
 
-// next returns a page that has to be rendered again, preferably the list of games. If there is none, ok is
-// false.
+// next returns a page that has to be rendered again. If the list of games is one of these pages, it comes
+// first. If there are none, ok is false.
 func (p *pages) next() (key pageKey, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -206,7 +207,7 @@ func (p *pages) next() (key pageKey, ok bool) {
 	return key, ok
 }
 
-// render renders a page, and sends it to its watchers if it differs from what they have.
+// render renders a page. If the content has changed, it sends the content to the page's watchers.
 func (p *pages) render(ctx context.Context, key pageKey) {
 	p.mu.Lock()
 	pg := p.all[key]

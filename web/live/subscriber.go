@@ -90,8 +90,8 @@ func (w *subscriber) read(c *socket.Conn) {
 	}
 }
 
-// clientMessage is a message from a page. Exactly one of Watch and Leave is set: the topic that the page
-// starts or stops to watch.
+// clientMessage is a message from a page that starts or stops to watch a topic. Exactly one of Watch and
+// Leave is set to the topic.
 type clientMessage struct {
 	Watch string `json:"watch"`
 	Leave string `json:"leave"`
@@ -142,8 +142,8 @@ func (w *subscriber) watch(a clientMessage) (leave func(), err error) {
 	return nil, errMessage
 }
 
-// watchMatch starts to watch the match or game of people that message a names. leave stops watching. If the
-// match is not in progress, the socket gets only its state.
+// watchMatch makes socket w watch the match or game of people in message a. leave stops that. If the match is
+// not in progress, watchMatch only sends its state to w.
 func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	h.mu.Lock()
 	m := h.matches[a.Watch]
@@ -159,7 +159,8 @@ func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	return func() {}
 }
 
-// state returns the stored state of the match or game of people with a topic, or "" if it does not exist.
+// state returns the stored state of a match or of a game of people, which topic names. It returns "" if there
+// is none.
 func (h *Hub) state(ctx context.Context, topic string) string {
 	if id, table := strings.CutPrefix(topic, topicTable); table {
 		p, _ := h.Store.Plays.Find(ctx, id)

@@ -19,8 +19,9 @@ type Choice struct {
 	Game    string
 	Options map[string]string // options of the game by name; missing ones have their defaults
 	Seat    int               // the seat of the person who opens the table
-	// OtherPlayers sit at the seats after Seat, in turn. Each is the name of a bot, whose live version plays,
-	// or Invited. At least one is needed. If there are fewer than other seats, the list is repeated.
+	// OtherPlayers has the players of the seats after Seat, in order; after the last seat comes the first.
+	// Each is Invited or the name of a bot, which plays with its live version. At least one is needed. If
+	// there are fewer than other seats, the list is repeated.
 	OtherPlayers []string
 	Bank         time.Duration // the time of each person for the whole game, one of Banks; 0 means that people have no clock
 	// After and ReservedFor describe a rematch.
@@ -32,12 +33,12 @@ type Choice struct {
 // name.
 const Invited = "+"
 
-// Banks are the times of which a person may have one for a whole game.
+// Banks are the clocks that a person may choose: the total time of the person for all moves of a game.
 var Banks = []time.Duration{5 * time.Minute, 15 * time.Minute}
 
-// resolveChoice sets Variant, Seats and memory of x from its Choice: the game with its options, the bots'
-// live versions, and the bytes that these need. actor gets the seat of the person who opens the table. It
-// fails if the choice is invalid.
+// resolveChoice sets x.Variant, x.Seats and x.memory from x.Choice. Seats have the live versions of the bots,
+// and memory is the number of bytes that the bots need. actor is the person who opens the table and gets the
+// chosen seat. resolveChoice fails if the choice is invalid.
 func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 	c := &x.Choice
 	if _, err := games.Find(c.Game); err != nil {
@@ -93,8 +94,9 @@ func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Ver
 	return v, err
 }
 
-// WithOpening returns given, the options of a game, and adds random openings if every game would otherwise
-// begin in the same position. If given has the option for openings, or is invalid, it is returned unchanged.
+// WithOpening returns options of a game with random openings: if every game would otherwise begin in the same
+// position, it adds the option for openings to given. If given already has that option, or is invalid,
+// WithOpening returns it unchanged.
 func WithOpening(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {

@@ -193,8 +193,8 @@ func (t *Tables) Rematch(id string) *Table {
 	return nil
 }
 
-// CheckPlayer returns an error if actor may not play on this server at all, because it has no games for
-// people or none for guests.
+// CheckPlayer returns an error if actor may not play on this server at all: the server has no games for
+// people, or actor is a guest and the server has none for guests.
 func (t *Tables) CheckPlayer(actor service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
@@ -205,9 +205,9 @@ func (t *Tables) CheckPlayer(actor service.Actor) error {
 	return nil
 }
 
-// ClaimGuestGames assigns the games in progress of a guest to a person. actor is the guest who has just
-// signed in: it has the session of the guest and the person. A game that cannot be assigned stays that of the
-// guest and is logged.
+// ClaimGuestGames moves the games in progress of a guest to the person as whom the guest has just signed in.
+// actor has both: the session of the guest, and the person. If a game cannot be moved, it stays with the
+// guest, and the error is logged.
 func (t *Tables) ClaimGuestGames(ctx context.Context, actor service.Actor) {
 	for _, x := range t.TablesOf(actor) {
 		if err := x.assignSeat(ctx, actor); err != nil {
@@ -264,8 +264,8 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 	return x, key, nil
 }
 
-// joinRematch gives actor a seat at other, a table for the same rematch that another person is opening. If that
-// opening fails, it opens a table with choice c for actor.
+// joinRematch waits until another person has opened the table other for the same rematch, and gives actor a
+// seat there. If that person's opening fails, joinRematch opens a table with choice c for actor.
 func (t *Tables) joinRematch(ctx context.Context, other *Table, actor service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.moments.openFinished:
@@ -317,9 +317,9 @@ func (t *Tables) SocketLimits() socket.Limits {
 	return l
 }
 
-// admit adds table x, and reserves memory for its bots. It returns an error if a limit is reached or the
-// server stops. If x is a rematch for which another table already waits, it returns that table and adds
-// nothing.
+// admit adds table x to t, and reserves memory for its bots. It returns an error if a limit is reached or the
+// server stops. If another table already waits for people for the same rematch, admit returns that table as
+// other and does not add x.
 func (t *Tables) admit(x *Table) (other *Table, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -343,8 +343,8 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// isOpened reports whether Tables.Open has finished with the table, successfully or not. After a failure, the
-// table is no longer in Tables.
+// isOpened reports whether Tables.Open has finished with the table, successfully or not. After a failure,
+// x.tables no longer contains the table.
 func (x *Table) isOpened() bool {
 	select {
 	case <-x.moments.openFinished:
@@ -354,8 +354,8 @@ func (x *Table) isOpened() bool {
 	}
 }
 
-// checkLimits returns an error if a seat at table would exceed the limit of games of actor, of actor's
-// address or of the server. The caller holds t.mu.
+// checkLimits returns an error if a further seat for actor at table would exceed a limit of games: that of
+// the person, of the network address or of the server. The caller holds t.mu.
 func (t *Tables) checkLimits(actor service.Actor, table *Table) error {
 	own, near, all := 0, 0, 0
 	for _, x := range t.tables {

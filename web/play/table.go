@@ -52,7 +52,7 @@ func newMoments() moments {
 	return moments{make(chan struct{}), make(chan struct{}), make(chan struct{}), make(chan struct{})}
 }
 
-// turn is the seat that has to move and the time since when.
+// turn is the turn of a game: the seat that has to move, and when its turn began.
 type turn struct {
 	seat      int // -1 if no seat is to move
 	startedAt time.Time
@@ -153,8 +153,9 @@ func (x *Table) reserveSeat(actor service.Actor) (seat int, err error) {
 	return seat, nil
 }
 
-// finishClaim completes reserveSeat after the attempt to store who sits at seat. If stored is false, it frees
-// the seat. session is the ID of the guest's session, or 0.
+// finishClaim completes a claim of seat that began with reserveSeat. stored reports whether the store now has
+// the player of the seat. If stored is false, finishClaim frees the seat. session is the ID of the guest's
+// session, or 0.
 func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.mu.Lock()
 	s := x.Seats[seat]
@@ -230,9 +231,9 @@ func (x *Table) store(ctx context.Context) (key string, err error) {
 	return key, err
 }
 
-// assignSeat assigns the seat of a guest to a person. actor is the guest who has signed in, with the guest's
-// session and the person. It does nothing if actor has no seat of a guest here, or if the person has another
-// seat.
+// assignSeat moves the seat of a guest to the person as whom the guest has signed in. actor has both: the
+// session of the guest, and the person. assignSeat does nothing if the guest has no seat here, or if the
+// person already has another one.
 func (x *Table) assignSeat(ctx context.Context, actor service.Actor) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()
@@ -305,9 +306,9 @@ type Connection interface {
 	Done() <-chan struct{} // closes when the connection closes
 }
 
-// Attach exchanges the lines of a person's seat over c until c closes; see socket.LineStream. The game starts
-// when all people have connected. At the end of the game, Attach closes c only after the game has been
-// stored.
+// Attach exchanges the lines of the protocol between the person's seat and the page behind c, until c closes;
+// see socket.LineStream. The game starts when all people have connected. After the game, Attach closes c only
+// when the game has been stored.
 func (x *Table) Attach(seat int, c Connection) error {
 	s := x.Seats[seat]
 	x.mu.Lock()
@@ -340,8 +341,8 @@ func (w heldConnection) Close(why string) {
 	w.Connection.Close(why)
 }
 
-// recordArrival records that the person at s has connected or, after resigning, never will. When nobody is
-// missing, the game starts. The caller holds x.mu.
+// recordArrival records that the person at seat s has connected for the first time, or has resigned before
+// that. When all people have arrived, the game starts. The caller holds x.mu.
 func (x *Table) recordArrival(s *Seat) {
 	if s.arrived {
 		return
@@ -352,7 +353,7 @@ func (x *Table) recordArrival(s *Seat) {
 	}
 }
 
-// Resign resigns the game for the person at seat. The referee ends the game of the seat when it is its turn.
+// Resign resigns the game for the person at seat. The seat forfeits when it is its turn to move.
 func (x *Table) Resign(seat int) {
 	x.mu.Lock()
 	x.Seats[seat].resigned = true
@@ -403,8 +404,8 @@ var (
 	moveVerb = []byte("move ")
 )
 
-// recordPosition updates the turn, the forfeits and the banks after each change of the position, and passes
-// the game to the watcher.
+// recordPosition is called after each change of the game's position. It updates whose turn it is, which seats
+// have forfeited and how much time each person has left, and passes the game to the watcher.
 func (x *Table) recordPosition(g *referee.Game) {
 	x.mu.Lock()
 	x.turn = turn{g.Turn(), time.Now()}
@@ -426,8 +427,9 @@ func (x *Table) recordPosition(g *referee.Game) {
 	}
 }
 
-// runMoveClock starts the clock of a person who has no bank when the referee asks for a move, and stops it at
-// the move. It is called with all lines between referee and seats.
+// runMoveClock limits the time for each move of a person who has no bank. It is called with all lines between
+// the referee and the seats. It starts the clock when the referee asks for a move, and stops it when the move
+// arrives.
 func (x *Table) runMoveClock(t referee.Traffic) {
 	s := x.Seats[t.Seat]
 	switch {
@@ -493,8 +495,8 @@ func (x *Table) run(ctx context.Context, bots []match.Contestant) {
 	}
 }
 
-// await waits until done closes. If that takes longer than limit, it returns the error late; if ctx ends
-// first, it returns the cause.
+// await waits until the channel done closes. If this takes longer than limit, await returns the error late.
+// If ctx ends first, it returns the cause of ctx.
 func await(ctx context.Context, done <-chan struct{}, limit time.Duration, late error) error {
 	select {
 	case <-done:
@@ -542,7 +544,7 @@ func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (game *re
 	return game, nil
 }
 
-// reportVoid ends the table if err says that its game is void because the machine failed to play it.
+// reportVoid ends the table if err says that the game is void, that is, the machine was at fault.
 func (x *Table) reportVoid(err error) {
 	if v, ok := errors.AsType[*match.VoidError](err); ok {
 		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)

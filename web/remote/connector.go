@@ -40,7 +40,7 @@ type ClientOptions struct {
 	Games      []string // games that a new version plays; if nil, those of the previous version or, without one, all games
 	NewVersion bool     // submit a new version even if one is live
 	Command    []string // the program and its arguments, started for each session
-	// Serve, unless nil, plays instead of processes of Command; see match.Contestant.Serve.
+	// Serve, unless nil, plays in place of the processes of Command; see match.Contestant.Serve.
 	Serve       func(lines io.Reader, answers io.Writer) error
 	Stderr      io.Writer // the standard error of the processes; if nil, os.Stderr
 	SingleMatch bool      // leave after one match; see Connector.Leave
@@ -75,8 +75,8 @@ type ClientEvent struct {
 	Leaving bool // the client plays no more matches; those in progress continue
 }
 
-// report calls OnEvent with an event, after the calls for earlier events. It does not wait for the call,
-// because OnEvent may take long and may call Leave. The caller holds c.mu.
+// report calls OnEvent with an event, after the calls for earlier events have returned. report itself returns
+// at once, because OnEvent may take long and may call Leave. The caller holds c.mu.
 func (c *Connector) report(s ClientEvent) {
 	if c.OnEvent == nil {
 		return
@@ -164,8 +164,8 @@ func (c *Connector) Run(ctx context.Context) error {
 	}
 }
 
-// Leave asks the server for no more matches and makes Run return nil when the matches in progress are over.
-// If Run has not been called yet, it will return at once.
+// Leave tells the server that the bot plays no further matches. Run returns nil when the matches in progress
+// are over. If Leave is called before Run, Run returns at once.
 func (c *Connector) Leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -193,8 +193,8 @@ func (c *Connector) startLeaving() {
 // connect again to get that result.
 const resultTime, offlineTime = 10 * time.Second, time.Minute
 
-// stopIfIdle ends Run if the client is leaving, has no process left, and expects no match. It ends Run later
-// if only a result is missing. The caller holds c.mu.
+// stopIfIdle ends Run if the client is leaving, no process runs, and no match remains. If only the result of
+// a match is missing, it ends Run after resultTime or offlineTime. The caller holds c.mu.
 func (c *Connector) stopIfIdle() {
 	switch {
 	case !c.leaving || len(c.programs) > 0:
@@ -207,8 +207,8 @@ func (c *Connector) stopIfIdle() {
 	}
 }
 
-// stopAfter ends Run after the time d, unless a process runs by then or the connection has changed. The
-// caller holds c.mu.
+// stopAfter ends Run after the time d, unless a process then runs or the connection has changed meanwhile.
+// The caller holds c.mu.
 func (c *Connector) stopAfter(d time.Duration) {
 	released, link := c.released, c.link
 	time.AfterFunc(d, func() {
@@ -315,8 +315,8 @@ func (c *Connector) dial(ctx context.Context) (*websocket.Conn, error) {
 	return nil, finalError{p}
 }
 
-// newHello returns the first frame of a connection: the sessions that have a process, and the IDs of the
-// latest matches that have no result yet, at most maxSessions.
+// newHello returns the first frame that the client sends on a connection. It has the IDs of the sessions that
+// have a process, and of up to maxSessions matches without a result, the latest ones.
 func (c *Connector) newHello() *hello {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -348,8 +348,8 @@ func (c *Connector) resume(l *link, w *Welcome) {
 	}
 }
 
-// startProgram starts the process of the session o, which uses connection l. It ignores a session that exists
-// already or exceeds maxSessions.
+// startProgram starts the process for the session that o describes. The session uses connection l.
+// startProgram does nothing if the session exists already or there are maxSessions sessions.
 func (c *Connector) startProgram(l *link, o *Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -392,7 +392,7 @@ func (c *Connector) recordResult(r *Result) {
 	c.stopIfIdle()
 }
 
-// recordRelease records that the server has confirmed that the bot, which is leaving, has no match left.
+// recordRelease records the server's confirmation that it has no more matches for the bot, which is leaving.
 func (c *Connector) recordRelease() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -50,7 +50,8 @@ type frame struct {
 	Shut    bool          `json:"shut,omitempty"` // this end of the session sends no more frames
 }
 
-// hello is what a client sends first on a connection: which sessions and matches it still has from before.
+// hello is the first frame that a client sends on a connection. It lists the sessions and matches from
+// earlier connections of this client.
 type hello struct {
 	Sessions []int64 `json:"sessions"`          // sessions with a process
 	Matches  []int64 `json:"matches,omitempty"` // matches that have started and have no result yet
@@ -125,8 +126,8 @@ func (l *link) send(f frame) error {
 	return l.Write(f)
 }
 
-// newConn returns the connection of the session with this ID within the link, which passes it the session's
-// frames from now on.
+// newConn returns the connection of the session with this ID within the link. From now on, the link passes
+// the frames of the session to this connection.
 func (l *link) newConn(id int64) *conn {
 	c := &conn{link: l, id: id, frames: make(chan socket.Frame), closed: make(chan struct{})}
 	l.mu.Lock()

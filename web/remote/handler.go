@@ -55,8 +55,8 @@ func checkRequest(r *http.Request) error {
 
 var plainInstance = regexp.MustCompile(`^[A-Za-z0-9]{16,64}$`)
 
-// connectRequest is what a client asks for in the query parameters: the bot, and the version that it wants.
-// instance identifies the client's process.
+// connectRequest is the content of a client's query parameters: the bot, and the version that the client
+// wants. instance identifies the client's process.
 type connectRequest struct {
 	store.RemoteVersion
 	instance string
@@ -127,8 +127,8 @@ func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *htt
 // endWait is how long a new client waits until the connection of an earlier client of the same bot has ended.
 const endWait = time.Second
 
-// awaitOldLink waits, for at most endWait, until the connection of the same bot from another process of its
-// owner has ended. It does not end that connection. person is the owner's ID.
+// awaitOldLink waits up to endWait for the end of another connection of the bot in ask: one from another
+// process of the same owner. It does not end that connection. person is the owner's ID.
 func (h *Registry) awaitOldLink(ask connectRequest, person int64) {
 	var old *link
 	h.mu.Lock()
@@ -160,16 +160,16 @@ func (b *bot) isConnected() bool {
 	}
 }
 
-// checkPlace returns an error if the bot in ask cannot connect now for the person with this ID; see
-// checkPlaceLocked.
+// checkPlace is checkPlaceLocked for callers that do not hold h.mu.
 func (h *Registry) checkPlace(ask connectRequest, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.checkPlaceLocked(ask, person)
 }
 
-// checkPlaceLocked returns an error if the bot is connected from another process, a limit of connected bots
-// is reached, or the server stops. person is the ID of the owner. The caller holds h.mu.
+// checkPlaceLocked returns an error if the bot in ask cannot connect now: another process has connected it, a
+// limit of connected bots is reached, or the server stops. person is the ID of the owner. The caller holds
+// h.mu.
 func (h *Registry) checkPlaceLocked(ask connectRequest, person int64) error {
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")
@@ -197,8 +197,8 @@ func (h *Registry) checkPlaceLocked(ask connectRequest, person int64) error {
 	return l.Check(ofPerson, 0, all)
 }
 
-// reservePlace returns the bot of version v, and counts a connection of it that is about to open in its
-// pendingLinks. It returns an error if the bot cannot connect now.
+// reservePlace returns the bot of version v, and increments its pendingLinks for a connection that is about
+// to open. It returns an error if the bot cannot connect now.
 func (h *Registry) reservePlace(v ladder.Version, ask connectRequest) (*bot, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -248,9 +248,9 @@ func (h *Registry) serveLink(b *bot, l *link, ask connectRequest) error {
 	}
 }
 
-// admitLink makes l the current connection of bot b, and closes the one before. sessions are those for which
-// the client still has a process. They continue, and so do sessions of which the client does not know yet. In
-// all others, the bot forfeits by a lost connection.
+// admitLink makes l the current connection of bot b, and closes the previous one. sessions are the IDs of the
+// sessions for which the client still has a process; these sessions continue. Sessions of which the client
+// does not know yet also continue. In all other sessions, the bot forfeits because the connection was lost.
 func (h *Registry) admitLink(b *bot, l *link, ask connectRequest, sessions []int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

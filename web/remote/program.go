@@ -22,8 +22,8 @@ type program struct {
 // endTime is how long a process may run after its input has ended. Then it is killed.
 const endTime = 2 * time.Second
 
-// run starts command, passes lines between it and the server, and returns when the process has ended. If the
-// command cannot be started, it tells the server.
+// run starts command, passes lines between the process and the server, and returns when the process has
+// ended. If the command cannot be started, it sends the reason to the server.
 func (p *program) run(command []string, stderr io.Writer) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Stderr = stderr
@@ -53,8 +53,8 @@ func (p *program) run(command []string, stderr io.Writer) {
 	killAll(cmd) // also ends what the process has started
 }
 
-// serve calls play instead of starting a process, and passes lines between it and the server until the
-// session ends.
+// serve calls play in place of a process, and passes lines between play and the server until the session
+// ends.
 func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers, write := io.Pipe()
 	lines, feed := io.Pipe()
@@ -68,8 +68,8 @@ func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers.Close()
 }
 
-// untilExit reads the output of a process. When the process has ended, Read returns an error that says how
-// instead of io.EOF.
+// untilExit reads the output of a process. At the end of the output it waits for the process, and Read
+// returns an error that says how the process ended, instead of io.EOF.
 type untilExit struct {
 	io.Reader
 	cmd  *exec.Cmd

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// setProcessGroup makes cmd start in a process group of its own, so that Ctrl-C ends only the client, and
+// setProcessGroup makes cmd start in a process group of its own. Ctrl-C then ends only the client, and
 // killAll also ends the processes that cmd has started.
 func setProcessGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 

@@ -74,8 +74,8 @@ func (h *Registry) IsReady(version int64) bool {
 func (b *bot) isReady() bool { return b != nil && b.link != nil && !b.leaving && !b.reserved }
 
 // IsGone reports whether the bot of the remote version with this ID has been disconnected or leaving for
-// longer than Limits.Comeback, the time for which matches wait. If it has never connected, the time begins
-// with the start of the server.
+// longer than Limits.Comeback, the time for which matches wait for a bot. For a bot that has never connected,
+// this time is counted from the start of the server.
 func (h *Registry) IsGone(version int64) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,8 +102,8 @@ func (h *Registry) Reserve(version int64) bool {
 	return true
 }
 
-// Release ends the reservation of the remote version with this ID. If the bot is leaving, it learns now that
-// no match is left.
+// Release ends the reservation of the remote version with this ID. If the bot is leaving, Release confirms to
+// its client that no match is left.
 func (h *Registry) Release(version int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -132,7 +132,7 @@ func (h *Registry) Online(version int64) bool {
 	return b != nil && b.link != nil
 }
 
-// Bot returns the player of version v in match m, which plays over the network on its owner's machine. The
+// Bot returns the player of version v in match m. It plays over the network, on its owner's machine. The
 // version should be connected.
 func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
 	return match.Contestant{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
@@ -165,13 +165,13 @@ func (h *Registry) openSession(v ladder.Version, m *ladder.Match) (*session, err
 }
 
 // slowTime returns how long a line to the bot may wait for its acknowledgement before the bot's clock stops.
-// allowance is what is added to the clock's margin. The result is well below it, so that no move is late
-// because of the network.
+// allowance is the time that remote bots get in addition to the clock's margin. The result is well below
+// allowance, so that no move is late because of the network.
 func slowTime(allowance time.Duration) time.Duration {
 	return max(min(allowance/2, 200*time.Millisecond), 5*time.Millisecond)
 }
 
-// announceSession tells bot b that session s starts, and connects the session to the bot's current link. The
+// announceSession sends bot b the frame that starts session s, and connects s to the bot's current link. The
 // caller holds h.mu.
 func (h *Registry) announceSession(b *bot, s *session) {
 	l := b.link
@@ -222,7 +222,7 @@ func (h *Registry) Run(ctx context.Context) error {
 // missed.
 const checkTime = 3 * time.Second
 
-// reportResult sends the result of the match in event e to those of its bots that are connected.
+// reportResult sends the result of the match in event e to each of the match's bots that is connected.
 func (h *Registry) reportResult(e events.Event) {
 	if len(e.Changes) > 0 && !slices.ContainsFunc(e.Changes, func(c ladder.Change) bool { return h.Online(c.VersionID) }) {
 		return // most matches have no connected bot
@@ -259,8 +259,9 @@ func resultOf(m ladder.Match, slot int, text string) *Result {
 	return r
 }
 
-// reportEnded sends a bot that has connected again the results of those of the matches that have ended.
-// matches are their IDs, version is the ID of the bot's version, and l is its connection.
+// reportEnded sends results to a bot that has connected again. matches are the IDs of the matches for which
+// the bot has no result. reportEnded sends the results of those that have ended. version is the ID of the
+// bot's version, and l is its connection.
 func (h *Registry) reportEnded(version int64, l *link, matches []int64) {
 	for _, id := range matches {
 		m, err := h.Store.Matches.Find(context.Background(), id)
@@ -273,8 +274,8 @@ func (h *Registry) reportEnded(version int64, l *link, matches []int64) {
 	}
 }
 
-// checkVersions disconnects versions that are no longer live, unless they play. It removes bots that have
-// been disconnected for longer than matches wait.
+// checkVersions disconnects versions that are no longer live, unless they are playing. It also removes bots
+// that have been disconnected for longer than Limits.Comeback.
 func (h *Registry) checkVersions(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
@@ -296,8 +297,8 @@ func (h *Registry) checkVersions(ctx context.Context) {
 	}
 }
 
-// disconnect closes the connection of a bot, which must not connect again, for the reason why. It does
-// nothing while the bot plays.
+// disconnect closes the connection of a bot with the reason why, and a close code that forbids the client to
+// connect again. It does nothing while the bot plays.
 func (h *Registry) disconnect(b *bot, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -307,8 +308,8 @@ func (h *Registry) disconnect(b *bot, why string) {
 	}
 }
 
-// recordLeave excludes bot b from further matches, as its client has asked over l. If no match is reserved,
-// it confirms at once that no match is left; otherwise Release does so later.
+// recordLeave excludes bot b from further matches, because its client has asked for that over link l. If the
+// bot has no match left, recordLeave confirms this to the client at once; otherwise Release does so later.
 func (h *Registry) recordLeave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// pause is the state of a bot's clock, which stands still while the connection is bad. See
+// pause is the state of a bot's clock, which is stopped while the connection is bad. See
 // LineStreamOptions.SlowAfter.
 type pause struct {
 	clock     match.Holder  // of the bot; nil if it cannot be stopped
@@ -16,8 +16,9 @@ type pause struct {
 	lostTimer *time.Timer   // fires when the connection counts as lost
 }
 
-// updateClock stops the bot's clock while there is no connection or a line has waited too long for its
-// acknowledgement, and otherwise lets it run. It does nothing if SlowAfter is 0. The caller holds s.mu.
+// updateClock stops the bot's clock in two cases: there is no connection, or a line has waited too long for
+// its acknowledgement. Otherwise it lets the clock run. If SlowAfter is 0, it does nothing. The caller holds
+// s.mu.
 func (s *LineStream) updateClock() {
 	if s.SlowAfter == 0 || s.pause.clock == nil {
 		return

@@ -40,7 +40,8 @@ type QueueLimits struct {
 	All    int64 // bytes for all connections together
 }
 
-// Queues create the queues of connections that share one QueueLimits, and count what waits in all of them.
+// Queues creates queues, one for each connection. The queues share one QueueLimits, and Queues counts the
+// messages in all of them.
 type Queues struct {
 	QueueLimits
 	waiting, count atomic.Int64
@@ -87,8 +88,8 @@ func (q *Queue) End(code int, text string) {
 	})
 }
 
-// Put adds a message to the queue, without blocking. If too much waits already, it ends the connection
-// instead. After the end it does nothing.
+// Put adds a message to the queue, without blocking. If the limits do not allow the message, Put ends the
+// connection instead. After the end of the connection it does nothing.
 func (q *Queue) Put(m *Broadcast) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -107,9 +108,9 @@ func (q *Queue) Put(m *Broadcast) {
 	}
 }
 
-// exceedsLimits reports whether a message of size bytes would exceed the limits. If the limit for all connections
-// is reached, this holds only for queues that contain more than an equal share of it, so that fast receivers
-// do not suffer from slow ones.
+// exceedsLimits reports whether a message of size bytes would exceed the limits. The limit for all connections
+// together applies only to a queue that would exceed an equal share of it, so that slow receivers do not affect
+// fast ones.
 func (q *Queue) exceedsLimits(size int64) bool {
 	own, share := q.waiting.Load(), q.queues.All/max(1, q.queues.count.Load())
 	return own+size > q.queues.Each || own > 0 && own+size > share && q.queues.waiting.Load()+size > q.queues.All

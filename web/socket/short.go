@@ -9,10 +9,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// shortLimit wraps the writer of a request that becomes a WebSocket. Reading from the connection fails with
-// ErrTooFast when frames with at most maxShort bytes arrive faster than frames allows. The WebSocket library
-// reports whole messages only, so it would not count empty fragments and pongs, which cost their sender
-// nothing. Longer frames are limited by the size of a message.
+// shortLimit wraps the http.ResponseWriter of a request that becomes a WebSocket. Reading from the
+// WebSocket's connection fails with ErrTooFast if frames of at most maxShort bytes arrive faster than the
+// limiter frames allows. The WebSocket library reports only whole messages, so a limit on messages would not
+// count empty fragments and pongs.
 type shortLimit struct {
 	http.ResponseWriter
 	frames *rate.Limiter

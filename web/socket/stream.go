@@ -17,8 +17,8 @@ import (
 )
 
 // Frame is one message between the two ends of a LineStream. Each end numbers its lines from 0. The first
-// frame that an end sends on a connection has only Ack, from which the other end learns which line to send
-// next. Later frames have lines.
+// frame from each end on a new connection has only Ack: it says which line the other end has to send next.
+// Later frames have lines.
 type Frame struct {
 	Number int      `json:"n,omitempty"` // number of the first of Lines
 	Lines  []string `json:"lines,omitempty"`
@@ -26,8 +26,9 @@ type Frame struct {
 	End    string   `json:"end,omitempty"` // why no more lines follow; sent after the last line
 }
 
-// Wire is a connection that a LineStream uses. At most one goroutine calls Send and one calls Receive. Any
-// goroutine may call Close, which makes both fail; why is the reason for the other end.
+// Wire is a connection under a LineStream. Send and Receive may each be called by one goroutine at a time.
+// Close may be called by any goroutine: it makes pending calls of Send and Receive fail, and sends why to the
+// other end as the reason.
 type Wire interface {
 	Send(Frame) error // returns in bounded time
 	Receive() (Frame, error)
@@ -37,21 +38,22 @@ type Wire interface {
 // LineStreamOptions are the options of a stream.
 type LineStreamOptions struct {
 	ReturnTime time.Duration // how long the other end may take to connect, and to connect again; 0 means DefaultReturnTime
-	// RetainAll retains all lines, also acknowledged ones, for a page that is loaded again in the middle of a
-	// game and needs the lines from the beginning.
+	// RetainAll makes the stream retain acknowledged lines, too. A page that is loaded again in the middle of
+	// a game then gets all lines from the beginning.
 	RetainAll bool
-	// SlowAfter, if not 0, stops the bot's clock while there is no connection, and while a line has waited
-	// longer than SlowAfter for its acknowledgement. ReturnTime is then the total of these stops after which
-	// the connection counts as lost.
+	// SlowAfter, if not 0, makes the stream stop the bot's clock in two cases: there is no connection, or a
+	// line has waited longer than SlowAfter for its acknowledgement. The connection counts as lost when the
+	// total time of these stops reaches ReturnTime.
 	SlowAfter time.Duration
 }
 
 // DefaultReturnTime is the usual time to connect again. It is enough to load a page again.
 const DefaultReturnTime = 60 * time.Second
 
-// Limits of the lines that a stream holds, in bytes. If the lines to the other end exceed MaxUnacked, Serve
-// fails with fault.NotReading. Lines from the other end that exceed MaxUnread are dropped. The referee allows
-// less output between two turns, so the seat has then already forfeited.
+// MaxUnacked and MaxUnread limit the lines that a stream holds, in bytes. If the unacknowledged lines to the
+// other end exceed MaxUnacked, Serve fails with fault.NotReading. If the lines from the other end that Serve
+// has not yet written exceed MaxUnread, further lines are dropped. The referee allows less output between two
+// turns, so the seat has already forfeited by then.
 const (
 	MaxUnacked = 4 << 20
 	MaxUnread  = protocol.MaxOutput + 2*protocol.MaxLine
@@ -60,17 +62,17 @@ const (
 // lingerTime is how long a closed stream waits for the other end to acknowledge its last lines.
 const lingerTime = 5 * time.Second
 
-// The errors with which Attach returns.
+// ErrReplaced and ErrEnded are the reasons why Attach returns while its connection still works.
 var (
 	ErrReplaced = errors.New("socket: another connection has taken over")
 	ErrEnded    = errors.New("socket: the game has ended")
 )
 
-// LineStream is one of the two ends between which the lines of the protocol of one bot are exchanged. On the
-// server, its method Serve is that of a match.Contestant. At the other end, a LineStream stands between the
-// bot's process and the connection; a page has a script that does the same. Both ends number their lines and
-// retain them until the other end acknowledges them. So a new connection continues where the last one broke,
-// and no line is lost or delivered twice.
+// LineStream is one end of a stream that exchanges the protocol lines of one bot over connections that may
+// break. On the server, its method Serve is that of a match.Contestant. At the other end, a LineStream is
+// between the bot's process and the connection; in a browser, a script does the same. Both ends number their
+// lines and retain them until the other end acknowledges them. So a new connection continues where the last
+// one broke, and no line is lost or delivered twice.
 type LineStream struct {
 	LineStreamOptions
 	mu           sync.Mutex
@@ -95,8 +97,8 @@ type outbox struct {
 
 func (o *outbox) count() int { return o.base + len(o.lines) }
 
-// acknowledge records that the other end has the lines with numbers below n. If drop is true, it removes
-// them.
+// acknowledge records that the other end has all lines with numbers below n. If drop is true, it removes
+// these lines from the outbox.
 func (o *outbox) acknowledge(n int, drop bool) {
 	o.ackCount = n
 	if !drop {
@@ -139,9 +141,9 @@ func (s *LineStream) signalChange() {
 	s.changeSignal = make(chan struct{})
 }
 
-// Serve sends lines to the other end and writes the lines of the other end to answers, until lines or answers
-// end, the other end stays away for too long, or Close is called. It returns nil after the end of lines,
-// otherwise the reason. It may be called once.
+// Serve sends lines to the other end, and writes the lines that come from the other end to answers. It returns
+// nil when lines ends. Otherwise it returns the reason of the end: Close was called, the other end has ended or
+// was away longer than ReturnTime, or reading lines or writing answers failed. It may be called once.
 func (s *LineStream) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
 	s.pause.clock, _ = answers.(match.Holder)
@@ -257,8 +259,8 @@ func (s *LineStream) add(line string) error {
 	return nil
 }
 
-// write writes the lines that arrive from the other end to answers until the stream ends. It returns the
-// reason if the other end has ended.
+// write writes the lines that arrive from the other end to answers until the stream ends. If the other end
+// sends no more lines, write returns the reason.
 func (s *LineStream) write(answers io.Writer) error {
 	for {
 		s.mu.Lock()
@@ -284,9 +286,9 @@ func (s *LineStream) write(answers io.Writer) error {
 	}
 }
 
-// Attach exchanges the lines over connection c until c breaks, another call of Attach takes over
-// (ErrReplaced), or the stream has ended (ErrEnded). After the end of the stream it waits up to lingerTime
-// until the other end has all lines. It closes c before it returns.
+// Attach exchanges the lines over connection c until c breaks, another call of Attach replaces c
+// (ErrReplaced), or the stream has ended (ErrEnded). After the end of the stream, Attach waits up to
+// lingerTime for the other end to acknowledge all lines. It closes c before it returns.
 func (s *LineStream) Attach(c Wire) error {
 	a := &attachment{Wire: c, lastAck: -1}
 	s.mu.Lock()
@@ -327,12 +329,13 @@ func (s *LineStream) HasHeard() bool {
 	return s.inbox.count > 0 || s.outbox.ackCount > 0
 }
 
-// maxBatch is a size in bytes. A frame whose lines have reached it gets no further line.
+// maxBatch is a size in bytes. Once the lines of a frame have this size, further lines go into the next
+// frame.
 const maxBatch = 16 << 10
 
-// send sends frames over connection a until another connection takes over, a breaks, or the stream is closed
-// and the other end has all lines. It always returns an error. received gets the error with which reading
-// from a ends.
+// send sends frames over connection a. It returns an error when a breaks, when another connection replaces a
+// (ErrReplaced), or when the stream has ended (ErrEnded). received gets the error with which reading from a
+// fails.
 func (s *LineStream) send(a *attachment, received <-chan error) error {
 	var over <-chan time.Time
 	for {
@@ -406,11 +409,12 @@ func (s *LineStream) receive(a *attachment) error {
 	}
 }
 
-// maxEnd is the largest number of characters that are used of the other end's reason for ending.
+// maxEnd is the largest number of characters that the stream uses of the other end's reason for ending. The
+// rest is cut.
 const maxEnd = 80
 
-// receiveEnd records end, the reason why the other end sends no more lines, if it is not "". Serve returns
-// after it has written the lines that arrived before. The caller holds s.mu.
+// receiveEnd records end, the reason why the other end sends no more lines. If end is "", it does nothing.
+// Serve returns after it has written the lines that arrived earlier. The caller holds s.mu.
 func (s *LineStream) receiveEnd(end string) {
 	if end == "" || s.inbox.end != nil {
 		return
