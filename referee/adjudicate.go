@@ -182,8 +182,8 @@ func (a *adjudicator) recordMove(m *ReplayMove, f *forfeits, s rules.State) *Adj
 	return nil
 }
 
-// recordScore records whether the score of a move rules out a draw, and for which sides it rules out that they
-// are losing. A move without a score rules out both.
+// recordScore records what the score of a move rules out: a draw, or the resignation of some sides. A move without a
+// score rules out both.
 func (a *adjudicator) recordScore(m *ReplayMove) {
 	a.moves++
 	a.lastMoves[m.Seat] = a.moves
@@ -203,9 +203,10 @@ func (a *adjudicator) recordScore(m *ReplayMove) {
 	}
 }
 
-// allAgree reports whether rule r ends the game. All moves after move number behind have scores that meet the
-// rule. There must be at least r.Plies of them, at least one by each seat that has not forfeited, and ply must
-// not be less than r.From. It is false if r is nil or if at most one side has not forfeited.
+// allAgree reports whether the rule r ends the game. For this, at least r.Plies moves must follow the move with number
+// behind, the last one whose score does not meet the rule. At least one of them must be by each seat that has not
+// forfeited, at least two sides must not have forfeited, and ply must be at least r.From. If r is nil, it returns
+// false.
 func (a *adjudicator) allAgree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
 	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.lastAgainstLoss)-1 {
 		return false
@@ -244,9 +245,9 @@ func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	return f.rank(game)
 }
 
-// points returns the final points by seat. made has the points so far by seat, and points changes it. After a
-// draw by scores, and after a resignation in a game with a prize, the seats that neither forfeited nor resigned
-// share equally: the prize, or in a game without one the sum of the points that they made.
+// points returns the final points by seat. It may change made, which has the points so far by seat. After a draw by
+// scores, or a resignation in a game with a prize, the seats that neither forfeited nor resigned get equal shares of
+// the prize. If the game has no prize, they get equal shares of the sum of their points so far.
 func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {

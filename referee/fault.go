@@ -22,9 +22,10 @@ func LateReason(c Clock) fault.Reason {
 	return fault.Reason{Kind: fault.Late, Limit: c.Move.Milliseconds(), Margin: c.Margin.Milliseconds()}
 }
 
-// Circumstances returns what is known about the fault f of a game of r, such as the bot's earlier turns, so that
-// fault.Reason.Advice can give advice. log is what the bot wrote to its log in this game. If the replay cannot be
-// played again by the rules of g, Circumstances returns an error with the part that it knows without that.
+// Circumstances returns what is known about the fault f in the game of r, such as the bot's earlier turns, so
+// that fault.Reason.Advice can give advice. log is what the bot wrote to its log in this game. If the rules of g
+// do not accept the moves of the replay, Circumstances returns an error and the part that it knows without
+// playing them again.
 func (r *Replay) Circumstances(g *rules.Game, f Fault, log []byte) (fault.Circumstances, error) {
 	c := fault.Circumstances{Turn: fault.FailedTurn{Ply: f.Ply}, History: fault.History{Games: r.Match.Deal + 1}}
 	c.ReadLog(log)

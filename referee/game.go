@@ -47,8 +47,8 @@ type Game struct {
 	moveText      []byte // buffer for the text of a move
 }
 
-// usualMoves and usualLines are initial capacities: of the list of moves of a game, and in bytes of the lines
-// that a seat gets at the start.
+// usualMoves is the initial capacity of the list of moves of a game. usualLines is the initial capacity, in bytes, of
+// the lines that a seat gets at the start.
 const (
 	usualMoves = 64
 	usualLines = 1 << 10
@@ -206,8 +206,8 @@ func (g *Game) PlayStandIn() {
 	g.make(m)
 }
 
-// PlayOpeningMove makes a move of the opening for the seat that is to move. The caller must make all of them
-// before the first move of a bot. If the move is not legal, it returns an error and changes nothing.
+// PlayOpeningMove makes an opening move for the seat that is to move. All moves of the opening must be made before the
+// first move of a bot. If the move is not legal, PlayOpeningMove returns an error and changes nothing.
 func (g *Game) PlayOpeningMove(text string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
 	m, err := g.parse(text)

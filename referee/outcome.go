@@ -30,8 +30,8 @@ func (f *forfeits) endGame() bool {
 	return len(f.order) == n || n == 2 && len(f.order) > 0
 }
 
-// rank returns the final ranks by seat. game has the ranks by the rules. Sides that have forfeited become last,
-// and the first to forfeit ranks behind the later ones.
+// rank returns the final ranks by seat. game contains the ranks by the rules of the game. Sides that have
+// forfeited become last, and a side that forfeited earlier ranks behind one that forfeited later.
 func (f *forfeits) rank(game []int) []int {
 	if len(f.order) == 0 {
 		return game

@@ -181,8 +181,8 @@ func compact(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// DecodeReplay decodes a replay in JSON. It returns an error for unknown fields and for an unknown version of
-// the protocol.
+// DecodeReplay decodes a replay in JSON. It returns an error for unknown fields, and for a version of the
+// protocol other than that of this program.
 func DecodeReplay(data []byte) (*Replay, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()

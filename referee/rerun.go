@@ -113,7 +113,7 @@ func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 type rerun struct {
 	*Replay
 	game *Game
-	// pass is called with the lines to the seats that listen, and with the lines from their bots.
+	// pass is called with protocol lines: to the seats for which the game writes lines, and from their bots.
 	pass        func(fromBot bool, lines []byte)
 	clocksValid bool
 	differences []error // found so far
@@ -174,8 +174,8 @@ func (r *rerun) move(i int) (rules.Move, error) {
 	return m, nil
 }
 
-// playMove makes the move m with index i. It records a difference if the wrong one of bot, opening and stand-in
-// made it.
+// playMove makes the move m with index i. It records a difference if the replay names the wrong author of the move: the
+// bot, the opening, or the stand-in that plays for a seat that has forfeited.
 func (r *rerun) playMove(i int, m rules.Move) {
 	rec, g := &r.Moves[i], r.game
 	switch forfeited := g.HasForfeited(rec.Seat); {
@@ -211,8 +211,8 @@ func (r *rerun) checkGivenMove(i int) {
 	}
 }
 
-// checkBotMove checks the time and the info lines of the move with index i, which a bot made. If the seat
-// listens, it passes the lines of the turn and of the bot's answer to r.pass.
+// checkBotMove checks the time and the info lines of the move with index i, which a bot made. If the game writes
+// protocol lines for the seat, checkBotMove passes the lines of the turn and of the answer to r.pass.
 func (r *rerun) checkBotMove(i int) {
 	rec, g := &r.Moves[i], r.game
 	if err := rec.checkTime(); err != nil {
@@ -285,7 +285,7 @@ func printable(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) })
 }
 
-// checkClocks records a difference for each clock that is not valid.
+// checkClocks records a difference for each invalid clock of the replay.
 func (r *rerun) checkClocks() {
 	before := len(r.differences)
 	if err := r.Clock.checkReplay(); err != nil {

@@ -31,8 +31,8 @@ type Options struct {
 	OnServer         bool // a server checks an uploaded bot: its author cannot set flags, and must not learn which files the server has
 	// OnCheck, if not nil, is called with each check when it has finished.
 	OnCheck func(Check)
-	// OnProgress, if not nil, is called after each game of the check ManyGames, with the number of its games that
-	// are done and of all that are planned.
+	// OnProgress, if not nil, is called after each game of the check ManyGames, with the numbers of finished games and
+	// of planned games of that check.
 	OnProgress func(done, all int)
 	// Yield, if not nil, is called each time before lines are sent to the bot, so that the caller can pause the check.
 	// own is the time of the check so far, without time that other programs took. An error of Yield ends the check.
@@ -220,7 +220,8 @@ func (k *run) runCheck(name string, run func() (string, []string, error)) error 
 	return k.addCheck(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
-// addCheck adds c to the report, as failed if err is a *Failure. It returns any other error and then adds nothing.
+// addCheck adds c to the report. If err is a *Failure, the check has failed. If err is any other error, addCheck adds
+// nothing and returns err.
 func (k *run) addCheck(c Check, err error) error {
 	f, failed := errors.AsType[*Failure](err)
 	if err != nil && !failed {

@@ -29,8 +29,8 @@ func (s *session) failure(err error) error {
 	return s.fault(r, s.text(r), fault.LateAnswer{})
 }
 
-// fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record, text
-// says what happened and what the bot had to do, and late whether and when an answer that was late came.
+// fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record. text says
+// what happened and what the bot had to do. late says whether and when a late answer came.
 func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
 	f := s.newFailure(text, phrase.Text{})
 	var c fault.Circumstances
@@ -48,8 +48,8 @@ func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer)
 	return f
 }
 
-// markLeftOver adds to the text of a failure that a new process plays the same game without it, and changes the
-// advice: the cause is a state that earlier games left in the process.
+// markLeftOver adds to the text of a failure that the bot plays the same game without a fault in a new process, and
+// changes the advice: the cause is a state that earlier games left in the old process.
 func (f *Failure) markLeftOver() {
 	f.Text = phrase.New("%s; a fresh process plays the same game without a fault", f.Text)
 	f.circumstances.LeftOver = true

@@ -21,8 +21,8 @@ type extras struct {
 	badInfos              []string // info lines with a mistake, and the mistake; at most 3
 }
 
-// addLine counts a comment or an info line. addLine is the line as the bot wrote it, and msg its parsed form.
-// Other lines count only if they end in CR LF.
+// addLine counts a line of the bot: a comment, an info line, or a line of any kind that ends in CR LF. The
+// parameter addLine is the line as the bot wrote it, and msg is its parsed form.
 func (s *extras) addLine(msg protocol.BotLine, addLine []byte) {
 	if len(addLine) > 0 && addLine[len(addLine)-1] == '\r' {
 		s.crlf++

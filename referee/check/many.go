@@ -15,8 +15,8 @@ const (
 	someGames = 36
 )
 
-// planMany plans the games of the check ManyGames. The kinds of games take turns, so that a process changes
-// between them, and long games are spread evenly.
+// planMany plans the games of the check ManyGames. The kinds of games alternate, so that each process plays
+// several kinds and long games are spread evenly.
 func (k *run) planMany() {
 	var variants [][]*rules.Variant
 	longest := 0
@@ -88,8 +88,8 @@ func (k *run) playMany() error {
 }
 
 // attempt plays a game in the running process. If the bot fails and the process has played games before, attempt
-// plays the game again in a new process. It returns failure if the bot fails there too. It returns leftOver if it
-// does not, because then earlier games left the cause in the process.
+// plays the game again in a new process. If the bot fails there too, attempt returns failure. Otherwise it
+// returns leftOver, since earlier games left the cause of the first failure in the old process.
 func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	s, err := k.currentSession()
 	if err == nil {

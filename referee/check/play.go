@@ -35,7 +35,7 @@ type style struct {
 
 func (s style) plain() bool { return s.rewriteLine == nil && !s.step && !s.pieces && !s.faults }
 
-// rewrite returns the lines to send instead of the given ones.
+// rewrite returns the lines that are sent in this style in place of the given lines.
 func (s style) rewrite(lines []byte) (out []byte) {
 	if s.rewriteLine == nil {
 		return lines
@@ -72,8 +72,9 @@ const piecesTurns = 5
 // maxPlies is the ply at which the check ends a game between two sides, because some games have no limit of their own.
 const maxPlies = 300
 
-// errTime is the error of a game that was stopped because the time of the check is used up. Only games with more than
-// two sides have it, since the protocol has no line that ends them early; with two sides the opponent forfeits.
+// errTime is the error of a game that was stopped because the time of the check is used up. It occurs only in games
+// with more than two sides, since the protocol has no line that ends them early. With two sides the opponent forfeits
+// instead.
 var errTime = errors.New("the time of the check is used up")
 
 // play plays a game in this process of the bot, and returns the bot's answers. The error is a *Failure if the bot

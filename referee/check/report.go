@@ -22,7 +22,7 @@ const (
 	Skipped CheckStatus = "skipped" // not made, because an earlier check failed
 )
 
-// Check is the result of one check.
+// Check is one named check of a bot, with its result.
 type Check struct {
 	Name     string      `json:"name"`
 	Status   CheckStatus `json:"status"`

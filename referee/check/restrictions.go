@@ -27,8 +27,9 @@ func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	return note, warnings, nil
 }
 
-// compareUnsandboxed adds to a *Failure whether the bot also fails without a sandbox. To find out, it starts the bot
-// again. It does nothing, and returns its argument, unless Options.RetryUnsandboxed is set and the bot is sandboxed.
+// compareUnsandboxed plays the first game again without the sandbox, and adds to a *Failure whether the bot fails
+// there too. It then returns that failure. If Options.RetryUnsandboxed is not set, if the bot has no sandbox, or if
+// the argument is another error, it does nothing and returns its argument.
 func (k *run) compareUnsandboxed(failure error) error {
 	var f, other *Failure
 	if !k.RetryUnsandboxed || k.program.Sandbox == nil || !errors.As(failure, &f) {

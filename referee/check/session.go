@@ -127,8 +127,9 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	return line, s.watch.readAt, nil
 }
 
-// Loss implements match.BotConn. The time that the check itself waited in this turn counts as lost to the bot
-// too. That time comes first in a turn, so only the rest of it is passed on.
+// Loss implements match.BotConn. It also counts the pauses that the check itself made in this turn as lost to the
+// bot. The pauses come first in a turn, so only the time after them is passed to the Loss method of the wrapped
+// connection.
 func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return s.BotConn.Loss(since.Add(s.watch.pauses), now, answered).Plus(s.watch.pauses)
 }
@@ -154,8 +155,8 @@ func (s *session) Stderr() []byte {
 	return data
 }
 
-// Send implements match.BotConn. It sends the lines in the style of the game. What the bot does not read by the
-// deadline is sent first by the next call; n nevertheless is the length of lines.
+// Send implements match.BotConn. It sends the lines in the style of the game. Lines that the bot does not read by the
+// deadline are sent at the start of the next call. n is always the length of lines.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
 		return 0, err // the referee tests it only while it waits, and it never waits for a bot that has always answered
@@ -230,8 +231,9 @@ func (s *session) pause() error {
 	return nil
 }
 
-// silentAfter returns a fault if the bot writes an answer within Waits.Pause, the first two times in a game that
-// it is called for a kind of line.
+// silentAfter returns a fault if the bot writes an answer within Waits.Pause after a line that needs none. kind
+// identifies the kind of line. For each kind it waits only after the first two lines in a game, and otherwise returns
+// nil.
 func (s *session) silentAfter(kind string) error {
 	if s.game.silences[kind]++; s.game.silences[kind] > 2 {
 		return nil

@@ -110,8 +110,9 @@ func (k *run) timeIsUp() bool { return k.timer.ownTime() > k.Time }
 // up, but not before the bot has had time for five moves.
 func (k *run) gameTimeLimit() time.Duration { return max(k.Time, k.timer.ownTime()+5*k.Clock.Move) }
 
-// playVariation makes the check d with the first game or, if d changes the text of lines, with a game of every kind in
-// which the bot has not failed. When the time of the check is used up, it plays only a few moves of the first of them.
+// playVariation plays the games of the check d: one game of every kind in which the bot has not failed, or only the
+// first game if d does not rewrite lines. When the time of the check is used up, it plays only a few moves of the
+// first of these games, and no other.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	list := k.playableGames()
 	if d.style.rewriteLine == nil || len(list) == 0 {

@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// kernel implements counters by files in /proc. It is used on Linux.
+// kernel implements counters by reading files in /proc. It is used on Linux.
 type kernel struct {
 	cores  []int
 	stat   *os.File // /proc/stat
@@ -24,7 +24,7 @@ type kernel struct {
 	buf    []byte
 }
 
-// Check returns an error unless the kernel counts which processes use the cores, which Monitor needs.
+// Check returns an error if the kernel does not provide the CPU time counters that Monitor needs.
 func Check() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

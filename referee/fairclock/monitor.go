@@ -46,7 +46,7 @@ type counts struct {
 	WorkerWait    time.Duration // time for which the worker waited for a core
 }
 
-// Players are the bots that share some cores. Several goroutines may use it at the same time.
+// Players is the list of the bots that share some cores. Several goroutines may use it at the same time.
 type Players struct {
 	Low bool // the bots have the lowest priority
 
@@ -79,8 +79,8 @@ func (w *Monitor) add(b Counters) {
 	w.players.bots = append(w.players.bots, b)
 }
 
-// remove removes a bot from the players, but still counts the CPU time that it has used. It must be called before
-// the bot's processes are ended.
+// remove removes a bot from the list of bots that share the cores. The CPU time that the bot has used still counts. It
+// must be called before the bot's processes are ended.
 func (w *Monitor) remove(b Counters) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()
@@ -167,8 +167,8 @@ func (w *Monitor) recordCredit(from, to *reading) {
 	w.coreTime += to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)
 }
 
-// Busy returns how busy other programs kept the cores in the turns with credit since the last call: the CPU time
-// that they used, and the total time of the cores. Both are sums over the cores. Both are 0 if w is nil.
+// Busy returns how busy other programs kept the cores in all turns with credit since the last call. used is the CPU
+// time of the other programs, and total is the time of the cores, both summed over the cores. If w is nil, both are 0.
 func (w *Monitor) Busy() (used, total time.Duration) {
 	if w == nil {
 		return 0, 0
@@ -189,7 +189,8 @@ type openWaits struct {
 	threads map[string]openWait
 }
 
-// openWait describes a thread that was ready at every call of longest since a time, and did not run meanwhile.
+// openWait describes a thread that was ready, running or waiting for a core, at every call of longest since a time,
+// and did not run in between.
 type openWait struct {
 	since time.Time
 	had   time.Duration // its value in Threads at that time
@@ -198,7 +199,8 @@ type openWait struct {
 // begin forgets all threads, so that later estimates count waits from now on only.
 func (w *openWaits) begin(now time.Time) { w.last, w.threads = now, nil }
 
-// longest returns an upper bound for the longest current wait of the ready threads.
+// longest returns an upper bound for how long any of the ready threads, those that run or wait for a core, has been
+// waiting at the time now.
 func (w *openWaits) longest(ready Threads, now time.Time) (longest time.Duration) {
 	threads := make(map[string]openWait, len(ready))
 	for name, had := range ready {

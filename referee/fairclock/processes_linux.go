@@ -88,8 +88,8 @@ func (b *Processes) Ready() Threads {
 	return ready
 }
 
-// tree is a process with its descendants. It is up to date until a process or thread is created on the machine;
-// processes that have ended may still be in it.
+// tree is a process with its descendants. It does not contain processes that were created after the last update. It may
+// contain processes that have ended.
 type tree struct {
 	newest    string
 	processes []process // the first one is the root

@@ -36,14 +36,14 @@ type absence struct {
 	judging    time.Duration // time that it spent judging the turn instead of looking for an answer
 }
 
-// NewTurn returns the TurnMeter of a bot that is about to be started, and measures from now on. w may be nil.
-// Call Attach when the bot was started.
+// NewTurn returns the TurnMeter of a bot that is about to be started. The measurement begins at the time now. w may be
+// nil. Call Attach when the bot has been started.
 func NewTurn(w *Monitor, now time.Time) (t TurnMeter) {
 	t.monitor, t.first = w, w.read(nil, now)
 	return t
 }
 
-// Attach adds the processes of the bot, which was started by now, to the measurement.
+// Attach adds the processes of the bot, which has been started, to the measurement.
 func (t *TurnMeter) Attach(b Counters) {
 	t.bot = b
 	if t.monitor == nil {
@@ -136,7 +136,8 @@ func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	return 0
 }
 
-// StopLooking records that the referee has stopped looking for an answer, because it judges the turn.
+// usage returns the CPU time of all processes of the tree, and the time that they waited for a core. ok is false if
+// the root process has ended.
 func (t *TurnMeter) StopLooking(now time.Time) { t.referee.judgeStart = now }
 
 // ResumeLooking records that the referee looks for an answer again.
@@ -184,8 +185,9 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 }
 
 // lostBeforeReading returns how much time the bot lost before the first reading, for which no counters exist. If that
-// reading was late or was not made, it is all the time that the bot did not use. Otherwise it is at most measured, the
-// loss after the reading. If the bot did not read its input, it delayed the reading itself and lost nothing.
+// reading was in time, it returns at most measured, the loss after the reading. If the reading was late or was not
+// made, the bot lost all the time that it did not use. If the bot did not read its input, the bot itself delayed the
+// reading, and it returns 0.
 func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.monitor.delayed = true

@@ -66,7 +66,8 @@ func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 // is the time on the bot's clock. If a bot needs more credit, the game is void.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
-// VerdictReason says why an answer that came after Allowance.Due, or has not come by then, is or is not a fault.
+// VerdictReason says what is decided about an answer that did not come by Allowance.Due, and why: it is a fault, it is
+// in time after subtracting the credit, it is still awaited, or the game is void.
 type VerdictReason string
 
 const (
@@ -86,8 +87,9 @@ type Verdict struct {
 // Late reports whether the bot is at fault.
 func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
 
-// Judge decides at the time now about a turn whose time is over. answered says whether the answer has come. If it has,
-// only loss.Certain counts. If it has not, the bot may be waiting for a core at this moment, so loss.Possible counts.
+// Judge decides, at the time now, about a turn whose time is over. answered says whether the answer has come. If it has
+// come, only loss.Certain counts. Otherwise loss.Possible counts, because the bot may be waiting for a core at this
+// moment.
 func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 	lost := loss.Certain
 	if !answered {

@@ -160,8 +160,8 @@ func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 	return r.exitAdvice(c)
 }
 
-// lessMemory returns the advice for a bot that exceeded a memory limit, in MiB; 0 means unknown. Unless c.Fixed
-// is set, it names the flag that changes the limit.
+// lessMemory returns the advice for a bot that exceeded a memory limit. limit is in MiB; 0 means unknown. Unless
+// c.Fixed is set, the advice names the flag that changes the limit.
 func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	change := phrase.New("use less")
 	if !c.Fixed {

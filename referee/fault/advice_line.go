@@ -217,8 +217,8 @@ func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	return advice
 }
 
-// withoutRepeats returns the repeated part of a prompt that consists of repetitions, such as "> " for "> > > ", because
-// programs print their prompt once for each line that they read. It returns other prompts unchanged.
+// withoutRepeats reduces a prompt that was printed several times in a row to a single one, such as "> > > " to "> ".
+// Programs print their prompt once for each line that they read. Other prompts are returned unchanged.
 func withoutRepeats(prompt string) string {
 	for n := 1; n <= len(prompt)/2; n++ {
 		if len(prompt)%n == 0 && strings.Repeat(prompt[:n], len(prompt)/n) == prompt {

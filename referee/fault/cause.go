@@ -113,8 +113,8 @@ var tracePatterns = expressions(
 	`^(During handling of the above exception|The above exception was the direct cause)`, // Python
 )
 
-// lastWords returns the lines of a log that belong to the end of the program: from the stack trace of the last
-// error on. Without an error it returns the last three lines. What a program wrote earlier did not end it.
+// lastWords returns the lines of a log that belong to the end of the program: all lines from the stack trace of the
+// last error on or, if there is no error, the last three lines. Earlier lines do not explain why the program ended.
 func lastWords(log []string) []string {
 	i := causeIndex(log)
 	if i < 0 {
@@ -194,8 +194,8 @@ func Lines(log []byte) []string {
 	return strings.FieldsFunc(string(log), func(r rune) bool { return r == '\n' })
 }
 
-// LogEnd returns the last lines of a log, at most the given number most. If an earlier line is an error message,
-// LogEnd puts it before them, with "..." if lines between are left out.
+// LogEnd returns the last lines of a log, at most the number given by most. If an earlier line is an error message,
+// LogEnd also returns that line first, followed by "..." if lines between are left out.
 func LogEnd(lines []string, most int) []string {
 	from := max(0, len(lines)-most)
 	i := causeIndex(lines)

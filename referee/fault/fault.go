@@ -20,7 +20,7 @@ type Fault struct {
 	Credit float64 `json:"credit,omitempty"`
 }
 
-// New returns a fault with the reason r. ply is the number of moves that were made before it.
+// New returns the fault of a seat with the reason r. ply is the number of moves that were made before the fault.
 func New(seat, ply int, r Reason) Fault {
 	return Fault{Seat: seat, Ply: ply, Code: r.Code(), Reason: r, Text: r.Text()}
 }
@@ -42,9 +42,8 @@ func (f *Fault) HadNoProcess() bool {
 	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.IsDisqualified()
 }
 
-// HouseFailed reports whether the fault of a house bot, a bot that comes with timba, is a failure of timba. That
-// is true for all faults except being late: a late house bot loses its game like any other bot, because a machine
-// that is too slow for it would be too slow again.
+// checkRepeat plays the first game again in a new process, and notes whether the bot makes the same moves. A bot may
+// make other moves.
 func (f *Fault) HouseFailed() bool {
 	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // house bots are disqualified for being late
 }

@@ -19,8 +19,8 @@ func ArrivalNote(came bool, after time.Duration) string {
 
 var arrivalNote = regexp.MustCompile(`^\[(?:the answer came after ([0-9]+) ms|no answer within [0-9]+ ms either)\]$`)
 
-// ReadLog sets c.Log.Lines to the lines of a bot's log of one game. If the last line is one of ArrivalNote, it is
-// not a line of the bot: ReadLog leaves it out, and sets c.Answer if it says that the answer came.
+// ReadLog sets c.Log.Lines to the lines of log, what a bot wrote to its log in one game. It leaves out a last
+// line that comes from ArrivalNote. If that line says that a late answer came, ReadLog sets c.Answer.
 func (c *Circumstances) ReadLog(log []byte) {
 	c.Log.Lines = Lines(log)
 	if len(c.Log.Lines) == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// restriction describes a condition, usually of the sandbox, that makes bots fail that work elsewhere.
+// restriction describes a condition, usually of the sandbox, that makes a bot fail although it works elsewhere.
 type restriction struct {
 	words       []string         // parts of error messages on stderr that reveal it
 	did, change string           // what the bot tried, with %s for the path or name in the message; advice on what to change
@@ -75,8 +75,9 @@ var quotedModule = []*regexp.Regexp{
 // quotedFile matches, in an error message of an interpreter, the file that it could not read.
 var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile(`input file: (\S+)`)}, quotedPath)
 
-// restrictionHit searches the last words of a bot for a sign that a restriction made it fail. It returns what the
-// bot tried and what to change. Both are empty if it finds nothing, or if the process did not fail by itself.
+// restrictionHit searches the end of the bot's log for a sign that a restriction made the bot fail. It returns
+// what the bot tried and what to change. Both are empty if it finds nothing, or if the process was not killed by
+// a signal and did not exit with an error.
 func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
 		return did, change

@@ -74,8 +74,8 @@ func dropScratch(dir string) {
 	sandbox.CancelRemoveAtEnd(dir)
 }
 
-// Describe returns the circumstances c of a fault with the bot's language and the limits of its sandbox added. If
-// files is true, the advice for the fault may tell the author which files exist on this machine.
+// Describe returns c, the circumstances of a fault, with the bot's language and the limits of its sandbox added.
+// If files is true, the advice for the fault may mention which files exist on this machine.
 func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstances {
 	c.Language = b.Language
 	if b.Sandbox == nil {

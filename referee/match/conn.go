@@ -10,11 +10,11 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// BotConn carries the lines between the referee and one bot. Only one goroutine may use it. The errors of Send
-// and Line are a fault.Reason if the bot is to blame; any other error is a failure of the referee.
+// BotConn carries the lines between the referee and one bot. Only one goroutine may use it. If the bot is to blame
+// for an error of Send or Line, the error is a fault.Reason. Any other error is a failure of the referee.
 type BotConn interface {
-	// BeginTurn starts the time measurement of a turn for which the bot has the time left on its clock. It first
-	// resumes a bot that was stopped between its turns. Send would resume it too, but in the bot's time.
+	// BeginTurn starts the time measurement of a turn. left is the time on the bot's clock. Before that, BeginTurn
+	// resumes a bot that was stopped between its turns. Send would resume the bot too, but on the bot's clock.
 	BeginTurn(now time.Time, left time.Duration) error
 	// Send writes whole lines, and returns the number of bytes that it has written. If the bot does not read
 	// them by the deadline, the bot is to blame.
@@ -31,7 +31,7 @@ type BotConn interface {
 	// Memory returns the memory that all processes of the bot use, and its limit, in bytes. Both are 0 if
 	// they are unknown.
 	Memory() (used, limit int64)
-	// EndTurn ends a turn: from then on the bot's output counts against the limit of the next one.
+	// EndTurn ends a turn. Later output of the bot counts against the output limit of the next turn.
 	EndTurn()
 	// Stderr returns what the bot has written to stderr since the last call.
 	Stderr() []byte
@@ -72,7 +72,7 @@ func (b *lineBuffer) room() []byte {
 
 func (b *lineBuffer) advance(n int) { b.w += n }
 
-// endTurn ends a turn: the output that counts against the limit of a turn starts again at 0.
+// endTurn ends a turn: it resets the count of output bytes, which is limited for each turn, to 0.
 func (b *lineBuffer) endTurn() { b.count = 0 }
 
 // next returns the next line of the buffer, without its LF. ok is false if the buffer has no complete line. The
@@ -89,8 +89,9 @@ func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	return nil, false, b.checkLimits(b.rest(), b.count+b.w-b.r)
 }
 
-// checkLimits returns a fault.Reason if a line is too long, or if the bot has written too much in this turn.
-// count is the bytes of the turn up to the end of the line. The line may be unfinished.
+// checkLimits returns a fault.Reason if a line is too long, or if the bot has written too much in this turn. count
+// is the number of bytes that the bot has written in this turn up to the end of the line. The line may be
+// unfinished.
 func (b *lineBuffer) checkLimits(line []byte, count int) error {
 	const limit = protocol.MaxLine
 	n := len(line)

@@ -44,8 +44,8 @@ func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.
 	return a
 }
 
-// anyRemote reports whether a person or a remote bot plays in the match. Their games must never be void, because
-// they have seen the deal and cannot play it again.
+// anyRemote reports whether a person or a remote bot plays in the match. Such a game must never be void, because the
+// person or the author of the bot has seen the deal and cannot play it again.
 func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Contestant) bool { return b.Serve != nil })
 }
@@ -73,9 +73,9 @@ func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fa
 // LatePatience is the usual value of Match.Patience, the time for which a late answer is awaited.
 const LatePatience = time.Second
 
-// arrivalNote waits for the move of a late bot, and returns the line for the bot's log that says when it came. It
-// returns "" if late is no late move, or if the bot ends. The error is the fault of a bot that exceeds its memory
-// limit while it is awaited, or a failure of the referee.
+// arrivalNote waits for the move of a late bot, and returns the line for the bot's log that says when the move came.
+// It returns "" if the bot was late with something other than a move, or if the bot's process ends. The error is the
+// fault of a bot that exceeds its memory limit during the wait, or a failure of the referee.
 func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	if late.Kind != fault.Late && late.Kind != fault.LateBank {
 		return "", nil
@@ -93,15 +93,16 @@ func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	return fault.ArrivalNote(true, own) + "\n", nil
 }
 
-// memoryStep decides when awaitLate starts its wait again: if the bot's memory has grown by 1/memoryStep of its limit.
+// memoryStep decides whether awaitLate waits longer: if the bot's memory has grown by at least 1/memoryStep of its
+// limit, the wait starts again.
 const memoryStep = 16
 
-// awaitLate waits for a late answer, and returns when it came, or the zero time if it did not come. The error
-// says why no answer can come any more, such as a fault.Reason if the process has ended.
+// awaitLate waits for a late answer. It returns the time at which the answer came, or the zero time if none came. The
+// error says why no answer can come any more, such as a fault.Reason if the process has ended.
 //
-// patience is the bot's own time, without the time that other programs take, so that a slow bot on a busy machine
-// is not mistaken for one that never answers. If the memory of the bot grows, the wait starts again: a bot that
-// reaches its memory limit has that fault, and not that of being late.
+// patience is the bot's own time, which excludes time taken by other programs. Therefore a slow bot on a busy machine
+// is not mistaken for one that never answers. If the memory of the bot grows, the wait starts again, because a bot
+// that reaches its memory limit is charged with that instead of being late.
 func (s *seat) awaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	began, credit := time.Now(), late.Credit
 	now, until := began, began.Add(patience)

@@ -106,7 +106,7 @@ func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	return loss
 }
 
-// holdStep is the interval at which a turn checks whether the clock of its bot is still stopped.
+// holdStep is the interval at which the referee checks whether a stopped clock of a bot has been restarted.
 const holdStep = 50 * time.Millisecond
 
 // Memory returns 0, since the bot has no process of its own.
@@ -161,7 +161,8 @@ func (l *local) endError() error {
 	return l.serveReason()
 }
 
-// serveReason returns the fault of a bot whose Serve has returned.
+// serveReason returns the fault of a bot whose Serve function has returned too early: the fault.Reason that Serve
+// returned, fault.Failed for any other error, or fault.Returned if there was no error.
 func (l *local) serveReason() fault.Reason {
 	if r, ok := errors.AsType[fault.Reason](l.serveError); ok {
 		return r

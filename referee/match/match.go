@@ -39,8 +39,8 @@ type Match struct {
 	EarlierGames []referee.PlayedGame
 	// OnlyRotations are the numbers of the rotations that are played; nil means all.
 	OnlyRotations []int
-	// Patience is for how much of its own time a late bot is awaited. Its answer no longer counts: only the time
-	// at which it came is written to the bot's log. 0 means not to wait.
+	// Patience is how long the referee waits for the answer of a late bot, in the bot's own time. The answer does
+	// not count: only its arrival time is written to the bot's log. 0 means not to wait.
 	Patience time.Duration
 
 	Resources Resources
@@ -52,12 +52,12 @@ type Match struct {
 
 // Resources are the part of the machine that a match uses. The zero value is one worker thread on any core.
 type Resources struct {
-	// Workers has the number of the core of each worker: a thread that plays games, and its bots. cores.Any
-	// leaves the choice to the kernel. There are never more workers than rotations.
+	// Workers has an element for each worker, a thread that plays games: the number of the core to which the
+	// thread and its bots are bound, or cores.Any. There are never more workers than rotations.
 	Workers []int
 	// ParallelRotations is the number of rotations that are played, and have processes, at the same time; 0 means
-	// all. The next rotations start when these have played all deals. Faults that disqualify a bot are counted in
-	// the same order.
+	// all. The next rotations start when these have played all deals. For disqualification, all faults in earlier
+	// rotations count in later ones.
 	ParallelRotations int
 	// Low gives the workers and the bots the lowest priority, so that they do not slow down other matches.
 	Low bool

@@ -46,7 +46,8 @@ func (b *BusyError) Error() string {
 // busyInterval is the shortest time between two reports that the machine is busy.
 const busyInterval = time.Minute
 
-// reports calls the functions that receive finished games and troubles, never two at the same time.
+// reports calls the functions that receive the finished games and the problems of a match. It never makes two of these
+// calls at the same time.
 type reports struct {
 	onGame    func(*referee.GameResult) error
 	onTrouble func(error)
@@ -74,8 +75,8 @@ func (r *reports) reportVoid(v *VoidError) {
 	r.onTrouble(v)
 }
 
-// reportBusy adds the two results of fairclock.Monitor.Busy to their sums: CPU time of other programs, and time of the
-// cores. At most once in busyInterval it reports the sums as a *BusyError.
+// reportBusy adds the results of fairclock.Monitor.Busy to two sums: CPU time used by other programs, and total time
+// of the cores. At most once in busyInterval it reports the sums as a *BusyError.
 func (r *reports) reportBusy(othersCPU, coreTime time.Duration) {
 	if r.onTrouble == nil || coreTime == 0 {
 		return

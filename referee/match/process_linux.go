@@ -25,7 +25,7 @@ import (
 // turn costs two process switches, and the end of the bot is noticed at once.
 type process struct {
 	ctx context.Context
-	// Descriptors of this end of the pipes, non-blocking; -1 if closed.
+	// Non-blocking file descriptors of the referee's ends of the pipes to the bot; -1 if closed.
 	stdin, stdout, stderr int
 	pidfd                 int
 	epoll                 int // for stdout, stderr, pidfd and stdin; 0 until needed
@@ -43,7 +43,8 @@ func (p *process) isUnsandboxed() bool { return p.bot.Sandbox == nil }
 // isFrozenBetweenTurns reports whether the bot is stopped while it has no turn.
 func (p *process) isFrozenBetweenTurns() bool { return !p.isUnsandboxed() && p.bot.Sandbox.Freeze }
 
-// startProcess starts a bot as a child process, which ends with the calling thread. w measures the time that it uses.
+// startProcess starts a bot as a child process. The process ends when the calling thread ends. w measures the time
+// that the process uses.
 func startProcess(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
 	p := &process{log: cutlog.Buffer{Limit: MaxLog}, ctx: ctx, stdin: -1, stdout: -1, stderr: -1, pidfd: -1, bot: b, turn: fairclock.NewTurn(w, time.Now())}
 	if err := p.start(b); err != nil {
@@ -183,8 +184,8 @@ func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err
 	return woken, nil
 }
 
-// handleClosedInput is called when the bot has closed its stdin. If lines are unread in the pipe, it sets p.deaf,
-// which makes the bot at fault. Otherwise the bot may still answer, and the next write fails.
+// handleClosedInput is called when the bot has closed its stdin. If the pipe contains lines that the bot has not
+// read, it sets p.deaf, and the bot is at fault. Otherwise the bot may still answer, and the next write fails.
 func (p *process) handleClosedInput() {
 	unix.EpollCtl(p.epoll, unix.EPOLL_CTL_DEL, p.stdin, nil) // otherwise it is reported again and again
 	if n, err := unix.IoctlGetInt(p.stdin, unix.TIOCINQ); err == nil && n > 0 {

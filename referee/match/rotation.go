@@ -23,8 +23,8 @@ type rotation struct {
 	seats  []*seat
 }
 
-// newRotation returns the rotation with the given number. w measures the time of the bots that it starts. It
-// calls reportBusy when other programs may have taken time from a bot.
+// newRotation returns the rotation with the given number. w measures the time of its bots. The rotation calls
+// reportBusy when other programs may have taken time from a bot.
 func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor, reportBusy func()) *rotation {
 	t := &table{patience: m.Patience, anyRemote: m.anyRemote(), reportBusy: reportBusy}
 	start := m.start
@@ -40,8 +40,8 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	return r
 }
 
-// playDeal plays one deal. out says by the index of the bot in the match which bots are disqualified. The error is a
-// failure of the referee, or that of the context. After an error the bots' processes must be ended.
+// playDeal plays one deal. out reports for each bot of the match whether it is disqualified. The error is a failure
+// of the referee, or the error of the context. After an error the bots' processes must be ended.
 func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -82,7 +82,7 @@ func (m *Match) opening(deal int) (o referee.DealOpening) {
 	return o
 }
 
-// head returns what is known before the game of the replay of a deal: seeds, seats, clocks and options.
+// head returns the part of the replay of a deal that is known before the game: seeds, seats, clocks and options.
 func (r *rotation) head(deal int) referee.Replay {
 	m := r.match
 	head := referee.Replay{

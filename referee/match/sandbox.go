@@ -45,8 +45,8 @@ func (b Contestant) spec() (sandbox.Spec, error) {
 	return s, nil
 }
 
-// visibleFiles returns the command of a sandboxed bot and the user's files that its sandbox makes visible: its
-// directory and the files that its command names.
+// visibleFiles returns a Spec with the command of a sandboxed bot and the files of the user that are visible in
+// the sandbox: the bot's directory and the files that the command names.
 func (b Contestant) visibleFiles() (sandbox.Spec, error) {
 	s := sandbox.Spec{Args: b.Command, Dir: b.Dir, VisiblePaths: b.Show}
 	if s.Dir != "" {

@@ -13,8 +13,8 @@ import (
 )
 
 // schedule assigns the games of a match to workers so that results do not depend on the number of workers. A bot
-// is disqualified from a deal if it had referee.MaxFaults faults in earlier deals of all rotations. A rotation
-// that is ahead of others therefore waits while unfinished games can still disqualify a bot.
+// is disqualified from a deal if it had referee.MaxFaults faults in earlier deals of all rotations. Therefore a
+// rotation that is ahead of the others waits while their unfinished games can still disqualify a bot.
 type schedule struct {
 	match *Match
 
@@ -46,8 +46,8 @@ type scheduledGame struct {
 // maxTries is how often a game is tried in which the referee fails. Then the failure ends the match.
 const maxTries = 3
 
-// minPause is how long a game that was void because the machine was too busy waits to be played again. The pause
-// doubles each time, up to maxPause.
+// minPause is the first pause before a game is played again that was void because the machine was too busy. Each
+// further pause is twice as long, up to maxPause.
 const (
 	minPause = time.Second
 	maxPause = time.Minute
@@ -149,8 +149,8 @@ func (s *schedule) nextDeal(rotation int) int {
 	return min(deal, s.match.endDeal())
 }
 
-// disqualifiedBots returns, by the index of the bot, which bots are disqualified from a deal. ok is false while
-// unfinished games of earlier deals can still change that.
+// disqualifiedBots reports for each bot of the match whether it is disqualified from a deal. ok is false if
+// unfinished games of earlier deals can still change the answer.
 func (s *schedule) disqualifiedBots(deal int) (disqualified []bool, ok bool) {
 	unfinished := 0
 	for rotation := s.firstRotation; rotation < s.endRotation; rotation++ {
@@ -180,8 +180,8 @@ func (s *schedule) disqualifiedBots(deal int) (disqualified []bool, ok bool) {
 	return disqualified, true
 }
 
-// finishGame removes g from the games that are not finished, counts the faults of its result, and passes the
-// result to the function done of Match.Play, whose error it returns.
+// finishGame removes g from the games that are not finished, counts the faults in its result, and passes the
+// result to the function done of Match.Play. It returns the error of done.
 func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error {
 	s.mu.Lock()
 	s.openGames = slices.DeleteFunc(s.openGames, func(o *scheduledGame) bool { return o == g })
@@ -194,7 +194,8 @@ func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error 
 }
 
 // voidGame reports the void game g and schedules it to be played again. why is a *StarvedError or a failure of
-// the referee. The error is not nil if the referee has failed in the game maxTries times; it ends the match.
+// the referee. If the referee has failed in this game maxTries times, voidGame returns an error, which ends the
+// match.
 func (s *schedule) voidGame(g *scheduledGame, why error) error {
 	s.reports.reportVoid(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()

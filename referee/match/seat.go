@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// seat is a bot in one seat for all games of a rotation. Its process runs from its first game to its first fault,
-// after which the next game starts another.
+// seat is a bot in one seat for all games of a rotation. The bot's process runs until its first fault. The next game
+// then starts a new process.
 type seat struct {
 	Contestant
 	*table
@@ -48,9 +48,9 @@ type session struct {
 	pendingFault error  // a fault between turns, which the next turn reports; may be nil
 }
 
-// playGame starts the bots that have no process, makes the opening's moves, and plays g to its end. out says by
-// the index of the bot which bots are disqualified. If watch is not nil, it is called with each position. The
-// error is a failure of the referee, or that of the context. After an error the bots' processes must be ended.
+// playGame starts the bots that have no process, makes the moves of the opening, and plays g to its end. out reports
+// for each bot of the match whether it is disqualified. If watch is not nil, it is called with each position. The error
+// is a failure of the referee, or the error of ctx. After an error the bots' processes must be ended.
 func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
@@ -195,7 +195,7 @@ func lineFault(k fault.Kind, line []byte) fault.Reason {
 	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
 }
 
-// startFault marks the fault of a bot that is not ready yet with BeforeReady, unless its kind says so already. It
+// startFault marks the fault of a bot that is not ready yet with BeforeReady, unless its kind implies that already. It
 // returns other errors unchanged.
 func startFault(err error) error {
 	switch e := err.(type) {
@@ -240,9 +240,9 @@ func (s *seat) playTurn(g *referee.Game) error {
 	return g.Move(msg.Move, referee.MoveTime{Took: at.Sub(sent), Credit: credit}, s.info)
 }
 
-// awaitAnswer waits for the answer to the greeting or turn lines in sent. at is when the answer came. credit is
-// the time of other programs that had to be subtracted for it to be in time, or 0. If the bot is late, the error
-// is a LateError with the reason why.
+// awaitAnswer waits for the answer to the greeting or turn lines in sent. at is when the answer came. credit is the
+// time taken by other programs that was subtracted because the answer came late, or 0. If the bot is late even so, the
+// error is a LateError with the reason why.
 func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
 ) {
@@ -292,8 +292,8 @@ func isAnswer(line []byte) bool {
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
-// readBetweenTurns handles what the bot has written since its last turn, and what it writes up to the given time.
-// A move is a fault, since it is not the bot's turn.
+// readBetweenTurns handles the output that the bot writes between its last turn and the time until. A move is a fault,
+// since it is not the bot's turn.
 func (s *seat) readBetweenTurns(now, until time.Time) error {
 	if s.pendingFault != nil {
 		return s.pendingFault

@@ -87,7 +87,7 @@ func WriteFile(dir, name string, content []byte, games []string) error {
 }
 
 // isFile reports whether bot is the path of a single source file that must be compiled, and returns its manifest.
-// A file that need not be compiled is a command.
+// For a file that needs no compilation, ok is false, since it is started as a command.
 func isFile(bot string) (m Manifest, ok bool) {
 	if info, err := os.Stat(bot); err != nil || !info.Mode().IsRegular() {
 		return m, false

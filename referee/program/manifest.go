@@ -272,16 +272,16 @@ func (m *Manifest) checkCommands(source string) error {
 	return nil
 }
 
-// CheckCommandWord checks word, the first word of an uploaded bot's command. It returns an error if word leads
-// out of the bot's directory dir to anything but a program of the system. A sandbox makes that program visible,
-// with the directory around it, and nothing below the directory private may become visible except dir.
+// CheckCommandWord checks word, the first word of an uploaded bot's command. It returns an error if word leads out of
+// the bot's directory dir to anything but a program of the system. A sandbox makes that program and the directory
+// around it visible. Therefore it is also an error if this directory and the directory private overlap.
 func CheckCommandWord(dir, private, word string) error {
 	known := func(path string) bool { return interpreter.IsSystemPath(path) && !sharesInstallation(path, private) }
 	return interpreter.Bounds{Dir: dir, IsKnown: known}.CheckCommand(word)
 }
 
-// sharesInstallation reports whether the program at path was installed below the directory private, or in a
-// directory that contains it.
+// sharesInstallation reports whether the program at path was installed below the directory private, or in a directory
+// that contains private.
 func sharesInstallation(path, private string) bool {
 	installation := filepath.Dir(path)
 	if filepath.Base(installation) == "bin" {

@@ -18,10 +18,10 @@ type namer struct {
 	usedNames map[string]bool
 }
 
-// nameAll sets the names of the programs of a match: those that the user gave, otherwise their own. Bots with the
-// same name but different paths are named by the ends of their paths. House bots that play several times get
-// numbers: @random, @random#2. Other bots that are alike get numbers if number is true; otherwise nameAll returns
-// an error that asks for names.
+// nameAll sets the names of the programs of a match. A bot has the name that the user gave, otherwise its own.
+// Bots with the same name but different paths are named by the ends of their paths. House bots that play several
+// times get numbers: @random, @random#2. If another bot plays several times, its copies get numbers if number is
+// true; otherwise nameAll returns an error that asks for names.
 func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	n := namer{programs, specs, number, map[string]bool{}}
 	for i, s := range specs {
@@ -98,8 +98,9 @@ func (n *namer) tellApart(group []int) error {
 	return nil
 }
 
-// byPlace returns a name for the bots of each place, the path of a bot's directory or file. If there is only one
-// place it returns name, otherwise ends of the paths that are just long enough to differ.
+// byPlace returns a name for each group of bots in places. The bots of a group have the same place: the path of
+// their directory or file. If there is only one group and name is free, its name is name. Otherwise the names are
+// ends of the paths that are just long enough to differ.
 func (n *namer) byPlace(name string, places [][]int) []string {
 	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.usedNames[name]) {
 		return []string{name}

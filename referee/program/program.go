@@ -43,8 +43,8 @@ func (p Program) Plays(game string) bool {
 	return p.Games == nil || slices.Contains(p.Games, game)
 }
 
-// Check returns an error if the program's manifest does not name the game of v, or if the program is a house bot
-// that plays by a trained model and there is no model for v.
+// Check returns an error if the program does not play the game of v, or if it is a house bot that needs a trained
+// model and there is no model for v.
 func (p Program) Check(v *rules.Variant) error {
 	if !p.Plays(v.Game.Name) {
 		return fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
@@ -110,8 +110,9 @@ func LanguageOf(bot string) string {
 	return Language(match.Contestant{Command: words})
 }
 
-// ResolveAll returns the programs of a match, each with a unique name. If several bots are alike and are not house
-// bots, they get numbers if number is true; otherwise ResolveAll returns an error that asks the user to name them.
+// ResolveAll returns the programs of a match, each with a unique name. If the user gives the same bot several times
+// without names, and it is not a house bot, ResolveAll numbers the copies if number is true. Otherwise it returns an
+// error that asks the user to name them.
 func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
@@ -244,10 +245,10 @@ func resolveCommand(line string) (Program, error) {
 	return Program{Contestant: bot, place: place}, nil
 }
 
-// ownDir returns the directory in which a bot runs, and whose files it can read: that of the file that its
-// command names. place is the full path of that file. It returns "" if the bot is to run in the current
-// directory: because the file is below it or is a program of the system, or because its directory also contains
-// much else, as the user's home does.
+// ownDir returns the directory in which a bot runs and whose files it can read. This is the directory of the file
+// that the bot's command names; place is the full path of that file. ownDir returns "" if the bot is to run in the
+// current directory instead. This is so if the file is below the current directory or is a program of the system, or
+// if its directory contains much else, like the user's home.
 func ownDir(file, place string) string {
 	here, err := os.Getwd()
 	dir := filepath.Dir(place)

@@ -11,20 +11,20 @@ import (
 	"strings"
 )
 
-// Script is what a bot writes: one piece for each line that asks for an answer. When it is asked again after
-// the last piece, the bot exits.
+// Script is what a scripted bot writes: one piece for each line that must be answered. If another answer is
+// due after the last piece, the bot exits.
 type Script struct {
 	Pieces []Piece
 }
 
-// Piece is the answer to one line.
+// Piece is what a scripted bot writes in answer to one line.
 type Piece struct {
 	Text []byte
 	Drip bool // write it byte by byte, or in about 64 parts if it is long
 	Exit bool // exit after writing it
 }
 
-// Handled is what the process of a scripted bot writes to stderr after each piece.
+// Handled is what the process of a scripted bot writes to stderr after each answer.
 const Handled = "handled\n"
 
 // Asks reports whether a line of the referee must be answered.
@@ -32,7 +32,8 @@ func Asks(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("turn ")) || bytes.HasPrefix(line, []byte("timba "))
 }
 
-// Run plays the script. It calls handled after each piece.
+// Run plays the script: for each line from in that must be answered, it writes the next piece to out and
+// then calls handled. It returns at the end of in or of the script, or after "bye".
 func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	lines := bufio.NewReaderSize(in, 8<<10)
 	for i := 0; ; {
@@ -58,8 +59,9 @@ func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	}
 }
 
-// write writes the text. Even if p drips, everything after the first LF is written at once: otherwise it
-// could arrive before or after the next question.
+// write writes the text. If p.Drip is set, only the text before the first LF is written in parts. The rest
+// is written at once, because otherwise parts of it could arrive before or after the next line of the
+// referee.
 func (p Piece) write(out io.Writer) error {
 	rest := p.Text
 	if p.Drip {

@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// play plays the script in a file, and writes to stderr after each piece.
+// play plays the script in a file, and writes script.Handled to stderr after each answer.
 func play(path string) error {
 	data, err := os.ReadFile(path)
 	if err != nil {
