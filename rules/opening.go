@@ -42,11 +42,11 @@ func (o *Opening) Log(log *Log, play func(Move)) {
 	}
 }
 
-// DrawOpening makes plies random moves from start and returns the resulting first position of the game, for
-// two sides. Each move takes one number from src, and begin prepares the resulting position to be the first.
-// An opening is rejected if it ends the game, if the side to move can win at once, or if it cannot stop the
-// other side from winning at once. After openingTries rejections, start is the first position. The section
-// "Openings" of SPEC.md defines this.
+// DrawOpening makes plies random moves from start, each by one number from src, and returns the resulting
+// first position of the game, for two sides. It calls begin to turn the position after an opening into a
+// first position. An opening is rejected if it ends the game, if the side to move can win at once, or if it
+// cannot stop the other side from winning at once. After openingTries rejections, start is the first
+// position. The section "Openings" of SPEC.md defines this.
 func DrawOpening(start State, plies int, src *Stream, begin func(State, Opening)) State {
 	var space [MaxMoves]Move
 	for range openingTries {

@@ -130,8 +130,9 @@ type State interface {
 
 // Redealer is implemented by states in which some things are hidden from seats.
 type Redealer interface {
-	// Redeal deals everything at random that is hidden from a seat: the hidden cards, in agreement with what all
-	// seats know, and all later deals. It draws from r. The view and the legal moves of the seat do not change.
+	// Redeal replaces everything that is hidden from a seat by random values drawn from r: the hidden
+	// cards, in agreement with what all seats know, and all later deals. The view and the legal moves of
+	// the seat do not change.
 	Redeal(seat int, r *Rand)
 }
 

@@ -97,8 +97,8 @@ func (o Observation) Reader(game string, players int) ViewReader {
 // Err returns the first error.
 func (r *ViewReader) Err() error { return r.err }
 
-// Finish returns s, the position that was read from the view, after checking that an observation of it agrees
-// with the one that was read. Otherwise, or if reading has failed, it returns the first error.
+// Finish returns s, the position that was made from the view. It returns the first error if reading has
+// failed, or if the seat's observation of s differs from the one that was read.
 func (r *ViewReader) Finish(s State) (State, error) {
 	if r.err == nil {
 		r.err = r.Check(r.game, s)
@@ -161,9 +161,9 @@ func (r *ViewReader) Int(key string, low, high int) int {
 	return n[0]
 }
 
-// Ints reads the value of a key, as many numbers joined by commas as numbers has elements, into numbers. It
-// stores an error unless each is from low to high. If none is less than low, the text "-" is allowed and
-// stands for the number none.
+// Ints fills numbers with the value of a key, which consists of len(numbers) numbers joined by commas. It
+// stores an error if their count is wrong or one is not from low to high. If none is less than low, the
+// text "-" is allowed and stands for the number none.
 func (r *ViewReader) Ints(key string, numbers []int, low, high, none int) {
 	rest := r.Value(key)
 	for i := range numbers {

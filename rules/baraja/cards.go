@@ -64,7 +64,7 @@ func Parse(text string) (Card, error) {
 	return NoCard, fmt.Errorf("%q is not a card: write rank and suit, as in 12c", text)
 }
 
-// parse is Parse, but returns NoCard if text is not a card.
+// parse parses a card like Parse. It returns NoCard if text is not a card.
 func parse[T string | []byte](text T) Card {
 	last := len(text) - 1
 	if last < 1 || last > 2 || text[0] == '0' {
@@ -152,7 +152,8 @@ func Text(dst []byte, cards []Card) []byte {
 	return dst
 }
 
-// Pack48 and Pack40 are the unshuffled packs. They must not be modified.
+// Pack48 and Pack40 have the cards in increasing order: all 48, and the 40 without eights and nines. They
+// must not be modified.
 var (
 	Pack48 = pack(48)
 	Pack40 = pack(40)

@@ -55,8 +55,8 @@ func (t *Table) replayCards(cards []Card, perSeat int) {
 	}
 }
 
-// readKnown reads from v the publicly known cards of each hand, and gives seat, which has the view, its
-// complete hand. It stores an error in v if they contradict each other.
+// readKnown reads from v the cards of each hand that all seats know. It sets the hand of seat, which has
+// the view, to hand. It stores an error in v if the cards contradict each other.
 func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	text := v.Value("known")
 	all := SetOf(t.Pack[:t.PlayedCount])

@@ -17,8 +17,8 @@ type HiddenCards struct {
 	place [Cards]uint8 // seat or StockPlace to which the card at the same index goes
 }
 
-// Reset sets the hidden cards and, in hands, how many of them each seat gets. The rest is the stock. It
-// reports whether there are enough cards.
+// Reset makes cards the hidden cards. hands has the number of cards that each seat gets, and the stock gets
+// the rest. Reset reports whether there are enough cards.
 func (h *HiddenCards) Reset(cards Set, hands []int) bool {
 	h.n, h.dealt = 0, 0
 	for ; cards != 0; cards &= cards - 1 {
@@ -54,13 +54,13 @@ func (h *HiddenCards) ShuffleStock(r *rules.Rand) []Card {
 	return rest
 }
 
-// maxShuffles is the number of random deals that Deal tries before it constructs one. So many are enough if
-// few cards are left or few are forbidden, and cost little otherwise.
+// maxShuffles is the number of random deals that Deal tries before it constructs one. One of them nearly
+// always succeeds if few cards are left or few are forbidden. Otherwise the failures cost little.
 const maxShuffles = 24
 
-// Deal deals the cards so that no place gets a forbidden one, and reports whether that is possible. It first
-// tries random deals, of which all allowed ones are equally likely. If none is allowed, it constructs a deal
-// that is nearly uniformly distributed.
+// Deal deals the cards so that no seat, and not the stock, gets a card forbidden to it. It reports whether
+// that is possible. It first tries random deals, of which all allowed ones are equally likely. If none is
+// allowed, it constructs a deal that is nearly uniformly distributed.
 func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	for range maxShuffles {
 		if h.shuffle(r) {
@@ -70,7 +70,8 @@ func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	return h.Construct(r)
 }
 
-// shuffle deals at random and reports whether no place got a forbidden card. It stops at the first forbidden one.
+// shuffle deals at random. It returns false as soon as a seat or the stock gets a card forbidden to it, and
+// true otherwise.
 func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
@@ -82,8 +83,8 @@ func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	return true
 }
 
-// Construct finds a deal in which no place gets a forbidden card, and then exchanges cards at random. It
-// reports whether there is such a deal. Deal is faster in most cases.
+// Construct finds a deal in which no seat, and not the stock, gets a card forbidden to it. Then it
+// exchanges cards at random. It reports whether such a deal exists. Deal is faster in most cases.
 func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	if !h.match(r) {
 		return false
@@ -92,8 +93,9 @@ func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	return true
 }
 
-// match finds a deal in which no place gets a forbidden card, and reports whether there is one. It assigns
-// the cards in random order, and reassigns earlier ones where necessary.
+// match assigns the hidden cards to the seats and the stock so that none gets a card forbidden to it, and
+// reports whether that is possible. It assigns the cards in random order, and moves earlier ones where
+// necessary.
 func (h *HiddenCards) match(r *rules.Rand) bool {
 	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {
@@ -154,9 +156,10 @@ func (m *matching) assign(c Card, tried *uint16) bool {
 // mixRounds is how many times mix tries to exchange each card.
 const mixRounds = 4
 
-// mix makes a deal more random: it swaps pairs of cards and rotates triples where no place gets a forbidden card.
-// Swaps alone would not reach all deals. Each step is as likely as the one that reverts it, so in the long run all
-// deals are equally likely. That requires that a swap and a rotation do not use the same random number.
+// mix makes a deal more random: it swaps pairs of cards and rotates triples if no seat, and not the stock,
+// gets a card forbidden to it. Swaps alone would not reach all deals. Each step is as likely as the one
+// that reverts it, so in the long run all deals are equally likely. That requires that a swap and a
+// rotation do not use the same random number.
 func (h *HiddenCards) mix(r *rules.Rand) {
 	for range mixRounds {
 		for i := range h.n {
@@ -177,10 +180,11 @@ func (h *HiddenCards) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].
 // maxRedeals is the maximum number of random deals that Table.Redeal tries.
 const maxRedeals = 1000
 
-// Redeal deals the cards that seat cannot see at random to the stock and to the other hands, which keep their
-// sizes and the cards that all seats know. cannot has the cards that each seat must not get. Redeal calls
-// possible after each deal, when t has the new hands, and tries again if it returns false. All possible deals
-// are about equally likely. Redeal reports whether it found one; otherwise t is unchanged.
+// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. These keep
+// their sizes and the cards that all seats know. cannot has, by seat, the cards that it must not get. After
+// each deal Redeal calls possible, which looks at the new hands in t, and tries again if the result is
+// false. All possible deals are about equally likely. Redeal reports whether it found one; otherwise t is
+// unchanged.
 func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r *rules.Rand) bool {
 	before := *t
 	unseen := SetOf(t.stock())
@@ -225,8 +229,9 @@ func (t *Table) stock() []Card {
 	return t.Pack[t.NextDraw : TableCards-1]
 }
 
-// writeDeal writes the hands, before the first card is played, to the front of Pack, where LogDeal reads the
-// deal. It does not change the cards of seat except, nor those in kept, by seat.
+// writeDeal writes the hands, before the first card is played, to the front of Pack, where LogDeal reads
+// the deal. It does not change the cards of the seat except, nor those in kept, which has a set for each
+// seat.
 func (t *Table) writeDeal(except int, kept *[TableSeats]Set) {
 	rest := t.Hands
 	for n, c := range t.Pack[:t.NextDraw] {

@@ -227,8 +227,9 @@ func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
 	}
 }
 
-// LegalSwaps returns the set with the card that the seat to move may exchange for the trump card. It is empty
-// if the seat does not hold it or the trump card was drawn. It ignores whether the options allow exchanges.
+// LegalSwaps returns, as a set, the card that the seat to move may exchange for the trump card. The set is
+// empty if the seat does not hold that card, or if the trump card was drawn. LegalSwaps ignores whether the
+// options allow exchanges.
 func (t *Table) LegalSwaps() Set {
 	if !t.TrumpOnTable() {
 		return 0

@@ -15,8 +15,8 @@ type Knowledge uint8
 
 // The kinds of knowledge, from most to least.
 const (
-	// Failures means everything that the seat has seen: the cards played, and which cards the others do not
-	// have because they did not follow suit, beat a card or play a trump.
+	// Failures means the cards played, and also that other seats failed to follow suit, to beat a card or
+	// to play a trump: no hand gets a card that its seat cannot hold after such a failure.
 	Failures Knowledge = iota
 	// Played means the cards that were shown: no hand gets them, except for the trump card that the dealer
 	// still holds.
@@ -26,8 +26,8 @@ const (
 	OwnHand
 )
 
-// RedealKnowing deals the cards that a seat does not know at random, like Redeal. The deal has to agree only
-// with the part of the seat's knowledge that k names.
+// RedealKnowing deals the cards that a seat does not know at random, like Redeal, but respects only the
+// part of the seat's knowledge that k names.
 func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	s.stream = rules.FastStream(r)
 	if s.turn < 0 {
@@ -38,8 +38,8 @@ func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	h.AddToHands(s.hands[:])
 }
 
-// takeHidden removes from the other hands the cards that a seat with knowledge k does not know. It returns
-// these and all other unknown cards, ready to be dealt to the same numbers.
+// takeHidden removes from the other hands the cards that a seat with knowledge k does not know. The result
+// deals these and all other unknown cards, as many to each hand as it has lost.
 func (s *State) takeHidden(seat int, k Knowledge) baraja.HiddenCards {
 	var sizes [maxSeats]int
 	seen := s.hands[seat]

@@ -33,9 +33,9 @@ type table struct {
 // emptyTable returns the table before a trick. trumps has all cards of the suit of trumps.
 func emptyTable(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
-// duties returns which cards the next seat must play, in order of priority: a better card of the suit led,
-// any card of that suit, a trump that wins, any trump. If the trick was trumped and trumps were not led, beat
-// has only trumps, so that the first set is empty.
+// duties returns which cards the next seat must play, in order of priority: a winning card of the suit led,
+// any card of that suit, a winning trump, any trump. If a trump beats the suit led, no card of that suit
+// wins, so that the first set is empty.
 func (t *table) duties() baraja.Duties {
 	return baraja.Duties{First: t.led & t.beat, Second: t.led, Third: t.trumps & t.beat, Fourth: t.trumps}
 }
@@ -106,7 +106,7 @@ func (s *State) next(seat int8) int8 {
 	return seat
 }
 
-// nextRound deals the next round and begins its bids. log may be nil.
+// nextRound deals the next round and starts its bidding. log may be nil.
 func (s *State) nextRound(log *rules.Log) {
 	s.round++
 	s.dealer = s.next(s.dealer)
@@ -127,7 +127,8 @@ func (s *State) nextRound(log *rules.Log) {
 	}
 }
 
-// startRound begins the bids of the round whose number is set. The suit of the card turned is trumps.
+// startRound starts the bidding of round s.round. The suit of turned, the card that was turned up, is
+// trumps.
 func (s *State) startRound(turned baraja.Card) {
 	s.handSize = uint8(s.rules.HandSize(int(s.round)))
 	s.trumpCard = turned

@@ -75,7 +75,7 @@ func (s *State) leaders(dst []byte) []byte {
 	return dst
 }
 
-// noPoints is an argument for bySeat that no number of points equals.
+// noPoints is a value for the argument none of bySeat that no number of points equals.
 const noPoints = -1 << 15
 
 func number(dst []byte, key string, n int) []byte {

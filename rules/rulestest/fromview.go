@@ -132,9 +132,9 @@ const (
 	manyDraws = 40 * fewHands
 )
 
-// checkArrangements checks, if few deals of the hidden cards are possible, that FromView can return the
-// actual one and every one that Redeal can. For a seat that is not to move it may return more, because Redeal
-// may not change the choice of moves that the seat to move has.
+// checkArrangements compares the positions that Redeal and FromView can return, unless there are too many.
+// FromView must return the actual position and every one that Redeal can return. It may return others only
+// for a seat that is not to move, because Redeal may not change the choice of moves of the seat to move.
 func (w *walk) checkArrangements(o rules.Observation) error {
 	dealt, many := w.arrangements(func() (rules.State, error) { return redealCopy(w.s, o.Seat, w.r), nil })
 	if many {

@@ -71,8 +71,8 @@ func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	return v.Game.Resolve(given)
 }
 
-// makeOpening makes in s the moves that the events in told describe, and returns their number. It returns an
-// error unless making them logs the same events.
+// makeOpening makes in s the moves that told, a list of events, describes. It returns the number of moves,
+// and an error unless they log the same events.
 func makeOpening(s rules.State, told []string) (plies int, err error) {
 	var log rules.Log
 	for _, text := range told[1:] {

@@ -133,8 +133,8 @@ func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
 	return variants, nil
 }
 
-// combinations returns all combinations of the words and of a few values of each number, as values by name.
-// The first has every default.
+// combinations returns combinations of option values, each as a map from the option's name to its value. It
+// uses every word and a few values of each number. The first combination has every default.
 func combinations(options []rules.Option) []map[string]string {
 	all := []map[string]string{{}}
 	for _, o := range options {

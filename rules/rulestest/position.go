@@ -56,8 +56,8 @@ func checkLegal(s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// checkRefused returns an error unless s refuses the illegal move m with a good error and still has the value
-// before afterwards.
+// checkRefused returns an error unless s refuses the illegal move m with a good error. before is the value
+// of s, which the refusal must not change.
 func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) error {
 	var log rules.Log
 	err := rules.Play(s, m, &log)

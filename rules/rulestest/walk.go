@@ -109,7 +109,8 @@ func (w *walk) checkReached() error {
 	return nil
 }
 
-// checkPosition checks s, whose legal moves are legal, also by Options.CheckState.
+// checkPosition checks the position s by the function checkPosition and by Options.CheckState. legal has
+// the legal moves of s.
 func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	if err := checkPosition(w.v, s, legal); err != nil {
 		return err

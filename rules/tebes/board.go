@@ -16,8 +16,8 @@ const (
 	flipCell   = 7 << 3 // cell^flipCell is the cell in the flipped board
 )
 
-// geometry has the data that depend only on the size of the board. By contrast to its cell in a Board, the
-// number of a square counts the squares row by row.
+// geometry has the data that depend only on the size of the board. A square has two numbers: its cell is a
+// bit index in a Board, and its square number counts the squares row by row.
 type geometry struct {
 	all      Board
 	start    [2]Board          // by seat: the squares of its pieces at the start
@@ -68,8 +68,8 @@ func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 //	7 8 9    two down left, down, down right
 type sources [10]Board
 
-// ends has, for each side, the differences that its moves make to the cell of a piece, in increasing order.
-// White's longest moves forward therefore come first.
+// ends has, for each side, the differences between the cells where its moves end and start, in increasing
+// order. White's longest moves forward therefore come first.
 var ends = [2][16]int8{
 	black: {-2, -1, 1, 2, 7, 8, 9, 14, 16, 18},
 	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},
@@ -180,7 +180,7 @@ func atMost(bytes uint64, n int) uint64 {
 		(bytes>>24&0xff-above)>>63 + (bytes>>32&0xff-above)>>63
 }
 
-// spread has, for each set of six bits, a number whose byte i is bit i of the set.
+// spread[set] has, for a set of six bits, bit i of the set in byte i, as 0 or 1.
 var spread = func() (s [1 << maxSize]uint64) {
 	for row := range s {
 		for column := range maxSize {

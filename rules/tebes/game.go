@@ -1,9 +1,9 @@
 // Package tebes is Tebes, a race and a battle on a full board of 6x6 or 4x4 squares, for two seats. The
 // section "Tebes" of SPEC.md has its rules.
 //
-// White has no first move on one of 184 random boards of 4x4, and on one of 3,356 of 6x6: all squares of its
-// front row are white and all of the row behind black, so that neither can capture. Then black wins before
-// the first move.
+// On one of 184 random boards of 4x4, and one of 3,356 of 6x6, white has no first move, and black wins
+// before the game begins. On these boards the squares of white's front row are all white and those of the
+// row behind all black, so that no piece of the two rows can capture.
 package tebes
 
 import (

@@ -18,8 +18,8 @@ type Undo struct {
 	bonus        bool
 }
 
-// Make makes a legal move like Apply. The result lets Unmake take it back. Searches use the two because they
-// copy much less than Clone, which copies all past moves.
+// Make makes a legal move like Apply, and returns what Unmake needs to take the move back. Searches use
+// Make and Unmake because they copy much less than Clone, which copies all past moves.
 func (s *State) Make(m rules.Move) Undo {
 	u := Undo{s.pieces, s.past[s.ply%maxPast], s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus}
 	s.Apply(m, nil)
@@ -33,7 +33,7 @@ func (s *State) Unmake(u Undo) {
 	s.pieces, s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
-// limitHorizon is the number of plies before the end by the limit in which Key depends on the ply.
+// limitHorizon is the number of plies before the limit ends the game in which Key includes the ply.
 const limitHorizon = 64
 
 // Key returns a hash of the state for the tables of searches: the pieces, the side to move, the remaining
@@ -75,8 +75,8 @@ func (s *State) Playout(r *rules.Rand) {
 	*r = rand
 }
 
-// pick returns the legal move with index n. from has the legal moves, t their numbers by square, and rows is
-// sums(t.counts()).
+// pick returns the legal move with index n, which must be less than the number of legal moves. from has the
+// legal moves, t their numbers by square, and rows is sums(t.counts()).
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

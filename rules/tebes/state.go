@@ -28,9 +28,9 @@ type State struct {
 
 	opening rules.Opening
 
-	// past has the move of each ply at index ply%maxPast. A move forward, a capture, and the arrival at a
-	// corner that brings the extra move can never be reversed. Only positions since the last of these moves
-	// can come back, and all moves since then are sideways.
+	// past has the move of each ply at index ply%maxPast. A move is irreversible if it goes forward,
+	// captures, or reaches a corner and brings the extra move. Only positions since the last irreversible
+	// move can come back, and all moves since then are sideways.
 	past [maxPast]step
 }
 
@@ -85,7 +85,7 @@ func (s *State) Turn() int { return int(s.turn) }
 // Ply implements rules.State.
 func (s *State) Ply() int { return int(s.ply) }
 
-// sources sets from to the legal moves of the side to move.
+// sources stores the legal moves of the side to move in the argument from.
 func (s *State) sources(from *sources) {
 	all := s.geometry().all
 	mine, theirs, near := s.pieces[black], s.pieces[white], all&^s.black
@@ -98,10 +98,11 @@ func (s *State) sources(from *sources) {
 	}
 }
 
-// forbid removes from from the moves that would bring back an earlier position. It goes back move by move and
-// maintains the squares of each side that differ from now. If it is the opponent's turn in an earlier position, the
-// opponent's pieces stand as now, and only one piece of the side to move stands elsewhere, then the move of that
-// piece would bring the position back. Since the last irreversible move the sides have alternated.
+// forbid removes those legal moves in from that would bring back an earlier position. It goes back through
+// the moves since the last irreversible one, in which the sides have alternated, and maintains the squares
+// of each side that differ from now. A move brings an earlier position back if it was then the opponent's
+// turn, the opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where
+// the move ends.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
 	for back := uint16(1); back <= min(s.ply-s.irreversiblePly, maxPast); back++ {
@@ -121,8 +122,8 @@ func (s *State) forbid(from *sources) {
 	}
 }
 
-// remove removes the sideways move of side between two squares of the unflipped board. Each of from and to
-// has one square. Other moves are ignored.
+// remove removes the sideways move of side from the square in from to the square in to. Both are sets of
+// one square on a board that is not flipped. Moves that are not sideways are ignored.
 func (s *sources) remove(side int, from, to Board) {
 	if side == white {
 		from, to = from.flip(), to.flip()

@@ -46,7 +46,7 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// illegalReason returns a sentence for people that says why m, which is not legal, is not.
+// illegalReason returns a sentence that explains to people why m is illegal.
 func (s *State) illegalReason(m step) phrase.Text {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.start), s.pieceAt(m.end)

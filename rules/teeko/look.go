@@ -8,7 +8,7 @@ import (
 
 // The following functions and methods are for bots.
 
-// limitHorizon is the number of plies before the end by the limit in which Key depends on the ply.
+// limitHorizon is the number of plies before the limit ends the game in which Key includes the ply.
 const limitHorizon = 64
 
 // Key returns a hash of the state for the tables of searches: the pieces, the side to move, whether pieces
@@ -75,7 +75,8 @@ func (s *State) CanWin(seat int) bool {
 	return false
 }
 
-// completes reports whether three pieces become a winning shape by a fourth on any one of squares.
+// completes reports whether the pieces on three and a piece on any one square of squares form a winning
+// shape.
 func (s *State) completes(three, squares Board) bool {
 	for ; squares != 0; squares &= squares - 1 {
 		if s.rules.wins(three | squares&-squares) {

@@ -94,8 +94,9 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 // draws returns the number of cards that each seat draws in a game.
 func (s *State) draws() int { return (int(s.DrawEnd) - handCards*int(s.Players)) / int(s.Players) }
 
-// eachLack calls tell for each set of cards of which a seat had none when it played, because the rules would
-// have forced it to play one of them. n is the index of the card that it played among all cards of the game.
+// eachLack calls tell for each set of cards of which a seat had none when it played: otherwise the rules
+// would have forced it to play one of them. n is the index, among all cards of the game, of the card that
+// the seat played.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	n := 0
 	for p := range s.Plays {
@@ -111,17 +112,18 @@ func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	}
 }
 
-// Lack says that a seat holds at most MaxUnknown of Cards, apart from those that all seats know it holds. It
-// follows from a card that the seat has played although the rules prefer Cards.
+// Lack says that a seat holds at most MaxUnknown of Cards, not counting the cards that all seats know it
+// holds. This follows from a move of the seat: the rules require one of Cards if the seat has any, and it
+// played another card.
 type Lack struct {
 	Seat       int
 	Cards      baraja.Set
 	MaxUnknown int
 }
 
-// Lacks appends to dst what the cards played show about the hands of all seats except observer. Seats may
-// have drawn some of the cards since they lacked them; MaxUnknown allows for that. Redeal itself respects
-// only what was shown since the last draw.
+// Lacks appends to dst what the cards played show about the hands of all seats except observer. Since a
+// seat lacked some cards it may have drawn them; MaxUnknown is how many. Redeal itself respects only what
+// was shown since the last draw.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	players, tricks := int(s.Players), int(s.PlayedCount-s.TrickSize)/int(s.Players)
 	drawn := min(tricks, s.draws())

@@ -166,8 +166,9 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick ends a complete trick. It gives the points and those of a declared pair to the winner, ends the
-// game if the option hunt3 says so, makes the seats draw, and begins the next trick. log may be nil.
+// finishTrick ends a complete trick. The winner gets its points and those of a pair that it has declared.
+// The game ends if the option hunt3 says so. Otherwise the seats draw and the next trick begins. log may be
+// nil.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -190,8 +191,8 @@ func (s *State) beginTrick(log *rules.Log) {
 	}
 }
 
-// winAtOnce ends the game if a seat holds all four 12s or all four 11s or, with the option, 1, 3 and 12 of
-// trumps. It reports whether the game has ended.
+// winAtOnce ends the game if a seat holds all four 12s, all four 11s or, if the option blackhand is set, 1,
+// 3 and 12 of trumps. It reports whether the game has ended.
 func (s *State) winAtOnce(log *rules.Log) bool {
 	won := s.FindInstantWins(s.rules.BlackHand, true, log)
 	if won != 0 {

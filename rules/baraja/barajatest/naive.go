@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Naive is the table: hands, stock, trick and points. Cards are texts such as "12c".
+// Naive is the table of a game of Brisca or Tute: hands, stock, trick and points. Cards are texts such as
+// "12c".
 type Naive struct {
 	Option       map[string]string // the values of the game's options
 	Seats        int               // number of seats
@@ -47,7 +48,8 @@ func Suit(card string) string { return card[len(card)-1:] }
 // Strength returns the strength of a card within its suit.
 func Strength(card string) int { return slices.Index(byStrength, Rank(card)) }
 
-// NewNaive deals perSeat cards to each seat from a shuffled pack.
+// NewNaive deals perSeat cards to each seat from pack, the shuffled cards. option has the values of the
+// game's options by name.
 func NewNaive(option map[string]string, pack []string, perSeat int) *Naive {
 	n, _ := strconv.Atoi(option["players"])
 	g := &Naive{Option: option, Seats: n, TrumpOnTable: true, EventCounts: map[string]int{}}
@@ -125,7 +127,8 @@ func RemoveCard(cards []string, card string) []string {
 	return slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == card })
 }
 
-// Swap exchanges a card of the seat to move for the trump card.
+// Swaps returns the text of the legal exchange of a card of hand for the trump card, or nothing if there is
+// none.
 func (g *Naive) Swaps(hand []string) []string {
 	if g.Option["exchange"] == "no" || !g.TrumpOnTable {
 		return nil
@@ -176,8 +179,8 @@ func (g *Naive) Winner() int {
 	panic("nobody wins")
 }
 
-// FinishTrick gives the trick to its winner and calls song for the winner. Then all seats draw, unless the
-// game has ended. It reports whether the game continues.
+// FinishTrick gives the trick to its winner and calls song with the winner's seat, which may score a
+// declared pair. Then all seats draw, unless the game has ended. It reports whether the game continues.
 func (g *Naive) FinishTrick(song func(winner int)) bool {
 	last := !slices.ContainsFunc(g.Hands, func(hand []string) bool { return len(hand) > 0 })
 	points := 0
@@ -229,8 +232,9 @@ func (g *Naive) draw(seat int) {
 	}
 }
 
-// CheckInstantWins ends the game if any seat holds a hand that wins at once: the black hand if the option is
-// set, and four 12s or four 11s if tute. It sends the events in order from the leader.
+// CheckInstantWins ends the game if any seat holds a hand that wins at once: 1, 3 and 12 of trumps if the
+// option blackhand is set, and four 12s or four 11s if tute is set. It sends the events in order from the
+// leader.
 func (g *Naive) CheckInstantWins(tute bool) {
 	var winners []int
 	for i := range g.Seats {
@@ -291,8 +295,8 @@ func (g *Naive) View(seat int) string {
 		strings.Join(points, ","), List(g.PlayedCards), List(g.Leaders), strings.Join(known, "/"))
 }
 
-// Pick returns one of the legal moves. In mode 0 it is random. Mode 1 avoids the high trumps, and mode 2
-// leads the 3 of trumps and puts the 1 on it, so that rare events happen more often.
+// Pick returns one of the legal moves. In mode 0 it is random. So that rare events happen more often, mode
+// 1 avoids the high trumps, and mode 2 leads the 3 of trumps and captures it with the 1.
 func (g *Naive) Pick(legal []string, mode int, r *rules.Rand) string {
 	one, three, king := "1"+Suit(g.Trump), "3"+Suit(g.Trump), "12"+Suit(g.Trump)
 	move := legal[r.Below(len(legal))]
