@@ -8,8 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// podridaJudge values moves of La Podrida. It bids the number of tricks that it expects to win. It values a card by
-// how close the tricks expected from this trick and from the remaining cards come to what the bid still needs.
+// podridaJudge values moves of La Podrida. It bids the number of tricks that it expects to win. It values a
+// card by how many tricks it expects to win, from this one on, after playing the card: the closer to what
+// the bid still needs, the better.
 type podridaJudge struct {
 	trickView
 	state *podrida.State

@@ -45,9 +45,9 @@ func (t *podridaTree) Playout(r *rules.Rand) {
 // Prior returns one half: no move is preferred before the search.
 func (*podridaTree) Prior(int) float32 { return 0.5 }
 
-// voter chooses moves in La Podrida by Monte Carlo tree search on several deals of the hidden cards, each
-// with its own tree. It plays the move that most trees choose. If several moves have equally many trees, it
-// plays the one with the highest total value.
+// voter chooses moves in La Podrida. It deals the hidden cards several times, and searches each deal by
+// Monte Carlo tree search with a tree of its own. It plays the move that most trees choose or, of several
+// such moves, the one with the highest total value.
 type voter struct {
 	limits
 	it, det  int // iterations for each deal, and number of deals
@@ -65,7 +65,8 @@ type vote struct {
 	value         float64 // sum of the values in these trees
 }
 
-// isBetter reports whether v has more trees than the other vote or, if equally many, a higher total value.
+// isBetter reports whether more trees have chosen the move of v than that of the other vote. If equally
+// many have, the higher total value decides.
 func (v *vote) isBetter(than *vote) bool {
 	if v.trees != than.trees {
 		return v.trees > than.trees

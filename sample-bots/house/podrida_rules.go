@@ -11,7 +11,7 @@ import (
 // which they are tried.
 
 // podridaFacts has the facts on which the bid of the house bot podrida-rules depends, as the seat to move
-// sees them. T, g and t are the symbols of Arnaus's study of La Podrida.
+// sees them. T, g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
 type podridaFacts struct {
 	cards    int    // number of cards dealt to each seat, which is the number of the round in the study
 	legal    uint64 // bit n is set if n is a legal bid
@@ -49,19 +49,20 @@ func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.
 
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
 
-// hasFewBids reports whether the sum of the bids so far is at most one: "few" in the names of the rules.
+// hasFewBids reports whether the sum of the bids so far is at most one. The names of the rules call this
+// "few".
 func (f *podridaFacts) hasFewBids() bool { return f.bidSum <= 1 }
 
-// hasLowBids reports whether the sum of the bids so far is less than the number of cards in a hand minus 4:
-// "below" in the names of the rules.
+// hasLowBids reports whether the sum of the bids so far is less than the number of cards in a hand minus 4.
+// The names of the rules call this "below".
 func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
 
-// hasTwoBids reports whether at least two seats have bid: "two bids" in the names of the rules.
+// hasTwoBids reports whether at least two seats have bid. The names of the rules call this "two bids".
 func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
 
-// isLong reports whether the hand has trumps and also other aces or kings, in round 7 or later. From round 5
-// on, isPoor reports whether it has neither trumps nor aces or kings, and isSpare whether it has aces or
-// kings but no trumps.
+// isLong reports whether the hand has trumps and also other aces or kings, in round 7 or later. isPoor and
+// isSpare can be true from round 5 on, for a hand without trumps: isPoor if the hand has no aces or kings,
+// isSpare if it has some.
 func (f *podridaFacts) isLong() bool  { return f.trumps > 0 && !f.isRound(1, 6) && f.good > 0 }
 func (f *podridaFacts) isPoor() bool  { return f.trumps == 0 && f.good == 0 && !f.isRound(1, 4) }
 func (f *podridaFacts) isSpare() bool { return f.trumps == 0 && f.good > 0 && !f.isRound(1, 4) }
@@ -74,8 +75,8 @@ type bidRule struct {
 	bid       func(*podridaFacts) int
 }
 
-// gapRule is the rule number that podrida-rules reports when no rule applies. It then bids the number of aces
-// and kings in the hand.
+// gapRule is the rule number that podrida-rules reports if no rule applies. The bot then bids the number of
+// aces and kings in the hand.
 const gapRule = 0
 
 // bidRules are the 18 rules for bids, in the order in which they are tried. The first rule whose condition
@@ -227,8 +228,8 @@ func extremeCard(cards baraja.Set, trumps baraja.Suit, best bool) baraja.Card {
 	return chosen
 }
 
-// podridaRules plays La Podrida by bidRules and playRules. The info with its move has the number of the rule,
-// 0 if no rule applied.
+// podridaRules plays La Podrida by bidRules and playRules, two fixed lists of rules. The info with its move
+// has the number of the rule that applied, or 0 if none did.
 type podridaRules struct{}
 
 func newPodridaRules(*params) Player {

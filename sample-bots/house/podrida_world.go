@@ -55,8 +55,8 @@ func (p *podridaRound) prepare(s *podrida.State, seat int) {
 	p.setForces()
 }
 
-// setForces sets the tables of forces, the estimated probabilities of cards to win a trick. Unlike those of
-// podridaJudge they hold for the hand of any seat.
+// setForces sets the tables of forces. The force of a card is its estimated probability to win a trick.
+// Unlike the forces of podridaJudge, these are valid for the hand of any seat.
 func (p *podridaRound) setForces() {
 	others, cards := p.players-1, float64(p.cards)
 	hidden := math.Max(1, float64(p.deck.Len())-cards)

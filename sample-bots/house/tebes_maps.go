@@ -87,9 +87,13 @@ func readMap(drawn []string, levels []tebes.Board) {
 	}
 }
 
-// derive sets the maps of a board of size rows from the colors of its squares, drawn as for black. Bonus level 1
-// has the opponent's corners, level 2 the squares from which a piece can capture on one of them, level 3 those from
-// which it can capture on level 2, and level 5 the own corners. The penalty levels are the same for the opponent.
+// derive sets the maps of a board of size rows from the colors of its squares, drawn as for black. Each
+// bonus level has the squares named here, and each penalty level the same squares for the opponent:
+//
+//   - level 1: the opponent's corners
+//   - level 2: squares from which a piece can capture on one of these corners
+//   - level 3: squares from which a piece can capture on a square of level 2
+//   - level 5, a bonus only: the own corners
 func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	near, all := s.BlackSquares(), tebes.Board(0) // near: squares of the color from which a piece captures at distance 1
 	for row := range size {
@@ -113,9 +117,9 @@ func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	m.penalty[2] = attackers(one, all&^near, size, -1) &^ (home | one)
 }
 
-// attackers returns the squares outside targets from which a piece can capture on a target. A capture goes
-// one square if it starts in near, and two otherwise. The piece moves down if forward is 1, and up if it is
-// -1.
+// attackers returns the squares outside targets from which a piece can capture on a square of targets. A
+// capture goes one square if it starts in near, and two otherwise. The board has size rows. forward is 1 if
+// pieces move down the board, and -1 if they move up.
 func attackers(targets, near tebes.Board, size, forward int) (from tebes.Board) {
 	for row := range size {
 		for column := range size {

@@ -62,7 +62,7 @@ func (l *limits) recordLateness(b search.Budget) {
 }
 
 // thinkTime returns how much of the time of turn t a bot may use for its search. late is the expected delay
-// of the search after its deadline, and is reserved twice.
+// of the search after its deadline; twice this delay is left unused.
 func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	use, reserve := t.Time, max(t.Time/3, minReserve)
 	if bank := t.Game.Settings.Int("bank"); bank > 0 {

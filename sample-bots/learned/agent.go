@@ -36,8 +36,9 @@ const (
 	KnownNote = "known" // Value is 1 if the model has learned the state, otherwise 0
 )
 
-// Read reads a model file, which must be of the given kind, and returns its agent. For the kind sl, byMean makes
-// the agent compare moves by the mean of all labels instead of the most probable label. Other kinds ignore it.
+// Read reads a model file, which must be of the given kind, and returns its agent. For the kind sl, byMean
+// makes the agent compare moves by the mean of all labels, which are classes of results, instead of the
+// most probable label. Other kinds ignore byMean.
 func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	h, body, err := model.Read(r)
 	if err != nil {

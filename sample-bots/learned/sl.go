@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NoSongsDefect is the name of a defect of R. Arjonilla's program that a model can reproduce: of several
-// pairs of 12 and 11 that may be declared in Tute, it always declares the first.
+// NoSongsDefect is the name of a defect of R. Arjonilla's program that a model can reproduce: if several
+// pairs of 12 and 11 may be declared in Tute, the program always declares the first.
 const NoSongsDefect = "no-songs"
 
 // SL plays by a neural net that values one action in a position. It must not be used by several goroutines at once.
@@ -77,16 +77,17 @@ func (a *SL) Choose(p *cards.Position, legal []rules.Move, mean bool) (best rule
 	return best, top.value
 }
 
-// rank orders actions: an action is better if its order is higher or, for equal orders, its chance. value is
-// the value that Choose returns.
+// rank orders actions. The action with the higher order is better or, if the orders are equal, the one with
+// the higher chance. value is what Choose returns for the action.
 type rank struct{ order, chance, value float64 }
 
 func (r rank) isAbove(o rank) bool {
 	return r.order > o.order || r.order == o.order && r.chance > o.chance
 }
 
-// rank returns the rank of an action for which the net has the outputs out. mean selects the mean of the
-// labels instead of the most probable one.
+// rank returns the rank of an action for which the net has the outputs out. If the model has labels, which
+// are classes of results, out has their probabilities. mean then selects the mean label instead of the most
+// probable one.
 func (a *SL) rank(out []float32, mean bool) rank {
 	if len(a.Header.Labels) == 0 {
 		return rank{order: float64(out[0]), value: float64(out[0])}

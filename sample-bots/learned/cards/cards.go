@@ -121,8 +121,8 @@ func (m Mode) Rules() (list []baraja.TableRules) {
 	return list
 }
 
-// AllRules stands for all combinations of the optional rules in Mode.Combinations, NoRules for the single
-// combination without any.
+// AllRules and NoRules are texts for Mode.Combinations. AllRules stands for all combinations of the
+// optional rules, NoRules for the combination without any of them.
 const (
 	AllRules = "all"
 	NoRules  = "none"

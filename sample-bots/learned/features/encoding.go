@@ -161,7 +161,8 @@ func (a *adder) skipCard() {
 	}
 }
 
-// addSet adds a set of cards: one input for each card or, if inputs are numbers, a single one.
+// addSet adds a set of cards. If inputs are bits, it adds an input for each card. Otherwise it adds a
+// single input.
 func (a *adder) addSet(set baraja.Set) {
 	if !a.bits {
 		a.addNumber(float32(float64(cards.Bits40(set)) / all40))
@@ -173,8 +174,8 @@ func (a *adder) addSet(set baraja.Set) {
 	a.next += baraja.TableCards
 }
 
-// addBits adds x, a number of n bits: one input for each bit, the lowest first or, if inputs are numbers, a
-// single one.
+// addBits adds x, a number of n bits. If inputs are bits, it adds an input for each bit, the lowest first.
+// Otherwise it adds a single input.
 func (a *adder) addBits(x uint64, n int) {
 	if !a.bits {
 		a.addNumber(float32(x) / float32(uint64(1)<<n-1))

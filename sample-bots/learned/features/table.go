@@ -151,8 +151,9 @@ var strengthBits = func() (table [suitSetCount]uint16) {
 	return table
 }()
 
-// suitPlaces orders the suits by importance for the seat to move: trumps, the suit led, then by the cards in
-// hand and the cards played. hand and seen are sets in the form of cards.Bits40.
+// suitPlaces orders the suits for the seat to move: first trumps, then the suit led, then the others by
+// their strongest cards in hand and, if these are equal, by those played. hand and seen, the played cards,
+// are sets in the form of cards.Bits40.
 func suitPlaces(t *baraja.Table, hand, seen uint64) (p Places) {
 	var weight [suits]uint32
 	for suit := range suits {

@@ -39,7 +39,7 @@ func NewKey(hash uint64) Key { return Key(hash >> (64 - KeyBits)).valid() }
 // KeyOf returns the key with the given shard and low bits. rest must not be 0.
 func KeyOf(shard int, rest uint64) Key { return Key(shard)<<RestBits | Key(rest) }
 
-// WithShardOf returns a key with the low bits of k and the shard of other.
+// WithShardOf returns a key with the low bits of k and the shard, the high bits, of other.
 func (k Key) WithShardOf(other Key) Key { return k&restMask | other&^restMask }
 
 func (k Key) valid() Key {
@@ -49,10 +49,11 @@ func (k Key) valid() Key {
 	return k
 }
 
-// Shard returns the index of the part of a table that holds the key. Sorting by key also sorts by shard.
+// Shard returns the high bits of the key, the index of the part of a table that holds the key. Sorting by
+// key also sorts by shard.
 func (k Key) Shard() int { return int(k >> RestBits) }
 
-// Rest returns the low bits of the key, without its shard.
+// Rest returns the low RestBits bits of the key. The other bits are its shard.
 func (k Key) Rest() uint64 { return uint64(k) & restMask }
 
 // DrawAction returns an action of set, which has one bit for each. The choice looks random, but is the same

@@ -10,24 +10,30 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// The abstraction Kinds has thousands of states where the others have millions. The kind of a card consists of
-// its worth (0; a 10; a 12 or 11; one of a pair whose song is not scored; a 3; a 1; in Tute a 10 counts as a 12 or
-// 11), whether it is a trump, and a flag. If the seat leads, the flag says that no unseen card of the suit is higher,
-// otherwise that the card takes the trick. The actions are the kinds of the legal cards, each for its weakest card,
-// the exchange, and the songs, which are all alike. The key consists of the legal actions and
+// The abstraction Kinds has thousands of states where the others have millions. The kind of a card consists
+// of
+//
+//   - its worth: 0 points, a 10, a 12 or 11, one of a pair of 12 and 11 that is not scored, a 3, or a 1; in
+//     Tute a 10 counts as a 12 or 11
+//   - whether it is a trump
+//   - whether it takes the trick or, if the seat leads, whether no unseen card of its suit is higher
+//
+// The actions are the kinds of the legal cards, each for its weakest card, the exchange, and the
+// declarations of pairs, which are all alike. The key consists of the legal actions and
 //
 //   - the number of trumps in the hand, at most 3 or, in Tute, 1
-//   - the phase: cards are drawn, the next trick is the last before a draw, or no card is left to draw; in the second
-//     phase also the worth of the trump card, in the third the size of the hand, at most 4
-//   - unless the seat leads, the points in the trick (0, to 4, to 9, more), whether it is trumped, whether the partner
-//     is winning it, and whether none, one or more seats play to it after the mover.
+//   - the phase: cards are drawn, the next trick is the last before a draw, or no card is left to draw; in
+//     the second phase also the worth of the trump card, in the third the size of the hand, at most 4
+//   - unless the seat leads, the points in the trick (0, to 4, to 9, more), whether it is trumped, whether
+//     the partner is winning it, and whether none, one or more seats play to it after the mover.
 const (
 	kindExchange = worths * 4
 	kindSing     = kindExchange + 1
 	worths       = 6
 )
 
-// kinds sets v to what the seat to move in p sees by the abstraction Kinds. legal has its legal moves.
+// kinds sets v to the key and the legal actions of the seat to move in p, as the abstraction Kinds defines
+// them. legal has the legal moves of p.
 func (v *View) kinds(p *cards.Position, legal []rules.Move) {
 	t := p.Board()
 	seat := int(t.Mover)
@@ -155,8 +161,8 @@ func potClass(pot uint8) uint64 {
 	return 3
 }
 
-// detail returns a number that depends on the phase: while cards are drawn 0, before the last draw the class
-// of the trump card by its points, and after it the size of the hand minus 1, at most 3.
+// detail returns a number for the key: in phase 0, while cards are drawn, 0; in phase 1, before the last
+// draw, the class of the trump card by its points; in phase 2 the size of the hand minus 1, at most 3.
 func detail(t *baraja.Table) uint64 {
 	switch value := baraja.Value(t.Trump); {
 	case phase(t) == 2:

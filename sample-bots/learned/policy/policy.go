@@ -18,19 +18,18 @@ type Policy struct {
 	width  int
 }
 
-// A choice is the low byte of a word. Usually it is the best action of the state. There are two exceptions.
+// A choice is the low byte of a word. Usually it is the best action of the state. There are two exceptions:
 //
-// If untried actions count as 0 and the means of all tried actions are negative, an untried action is best.
-// The policy then has a choice with triedFlag for each tried action, the best first.
-//
-// A choice with drawnFlag is the place of an action for ActionAt.
+//   - If untried actions count as 0 and the means of all tried actions are negative, an untried action is
+//     best. The policy then has a choice with triedFlag for each tried action, the best first.
+//   - A choice with drawnFlag holds the argument place of ActionAt, which determines the action.
 const (
 	choiceBits = 8
 	triedFlag  = 1 << ActionBits
 	drawnFlag  = 1 << 7
 )
 
-// A policy stores only the high bytes of the rest of a key: enough that at most 1 of 1024 unknown states is
+// A policy stores only the highest bytes of Key.Rest, but enough that at most 1 of 1024 unknown states is
 // taken for a known one.
 const (
 	minWidth   = 3
@@ -85,8 +84,8 @@ func (p *Policy) Len() (n int) {
 	return n
 }
 
-// countStates returns the number of states in words, a sorted list in which only the tried actions of one
-// state repeat a key.
+// countStates returns the number of states, which is the number of different keys, in the sorted list
+// words.
 func countStates(words []uint64) (n int) {
 	for i, word := range words {
 		if i == 0 || word>>choiceBits != words[i-1]>>choiceBits {

@@ -104,7 +104,8 @@ func (v *View) add(action int, m rules.Move) {
 	v.moves[action] = m
 }
 
-// Observe sets v to what the seat to move sees of p by the keys k. legal has the legal moves of p.
+// Observe sets v to the key and the legal actions of the seat to move in p, as k defines them. legal has
+// the legal moves of p.
 func (k Keys) Observe(v *View, p *cards.Position, legal []rules.Move) {
 	v.Legal, v.FallbackKey = 0, 0
 	if k.HasKinds() {
@@ -140,8 +141,9 @@ type keyParts struct {
 
 const noCard = 63
 
-// read sets the facts that a variant uses. points includes the points; first omits everything except the trump
-// card, the trick and the hand. Other facts stay zero, so that the order of suits depends only on facts in the key.
+// read sets the facts that a key contains. points says whether these include the points of the seats; first
+// omits everything except the trump card, the trick and the hand. Other facts stay zero, so that the order
+// of suits depends only on facts in the key.
 func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))

@@ -40,7 +40,8 @@ func (p *Writer) add(k Key, choice uint64) {
 // AddBest adds the state with the key k and its best action.
 func (p *Writer) AddBest(k Key, action uint8) { p.add(k, uint64(action)) }
 
-// AddDrawn adds the state with the key k, whose action is ActionAt(legal, place) instead of a fixed one.
+// AddDrawn adds the state with the key k. Its action is not stored: ActionAt(legal, place) determines it
+// among the actions that are legal when the policy is used.
 func (p *Writer) AddDrawn(k Key, place uint8) { p.add(k, drawnFlag|uint64(place)) }
 
 // AddTried adds an action that was tried in the state with the key k, if all untried actions are better. It

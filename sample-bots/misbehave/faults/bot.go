@@ -24,10 +24,12 @@ type Bot struct {
 	hasFailed bool // the fault has been made
 }
 
-// WaitsLine is the line that a bot with ReportWaits writes when the test only has to wait.
+// WaitsLine is the line that a bot with ReportWaits writes to its log when the referee begins to wait for
+// it.
 const WaitsLine = "misbehave: waits\n"
 
-// LingerTime limits the life of processes that the referee should end.
+// LingerTime is how long a process lives that the bot starts to outlive its game, in case the referee fails
+// to kill it.
 const LingerTime = time.Minute
 
 // Run plays until the referee says bye or the input ends. It returns an error if the referee's lines are invalid.
@@ -96,7 +98,7 @@ func (b *Bot) print(line string) { b.write(line + "\n") }
 // write writes text to the referee. It ignores errors.
 func (b *Bot) write(text string) { io.WriteString(b.Output, text) }
 
-// reportWait reports, if ReportWaits is set, that the bot has acted and others wait from now on.
+// reportWait writes WaitsLine to b.Log if ReportWaits is set. From then on the referee waits for the bot.
 func (b *Bot) reportWait() {
 	if b.ReportWaits {
 		io.WriteString(b.Log, WaitsLine)

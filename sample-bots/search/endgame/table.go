@@ -37,16 +37,16 @@ func (t table) find(key uint64) *entry {
 	return nil
 }
 
-// store stores that the margin of a position changes until the end of the game by at least change
-// (isLowerBound), by at most change (isUpperBound), or by exactly change if both are set.
+// store stores how the margin of a position changes until the end of the game: by at least change if
+// isLowerBound is set, by at most change if isUpperBound is set, and by exactly change if both are set.
 func (t table) store(key uint64, change int32, isLowerBound, isUpperBound bool) {
 	if len(t) > 0 {
 		t[key&uint64(len(t)-1)] = entry{key, int16(change), isLowerBound, isUpperBound}
 	}
 }
 
-// cutoff returns the margin at the end of the game, or a bound on it, for a position whose margin is now. The
-// bool reports whether that is enough for a search between alpha and beta.
+// cutoff returns the margin at the end of the game, or a bound on it, that e implies for a position whose
+// current margin is now. The bool reports whether this value suffices for a search between alpha and beta.
 func (e *entry) cutoff(now, alpha, beta int32) (int32, bool) {
 	v := now + int32(e.change)
 	return v, e.isLowerBound && e.isUpperBound || e.isLowerBound && v >= beta || e.isUpperBound && v <= alpha

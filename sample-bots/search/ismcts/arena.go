@@ -55,8 +55,8 @@ func (a *arena) clear() {
 	}
 }
 
-// find returns the index of the node for move m after parent. If it does not exist, place is noNode and free
-// is the index at which it may be added.
+// find looks for the node for move m after parent. If the node exists, place is its index. Otherwise place
+// is noNode, and free is the index at which the node may be added.
 func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	mask := uint32(len(a.nodes) - 1)
 	h := (uint64(parent)<<16 | uint64(m)) * 0x9e3779b97f4a7c15

@@ -236,7 +236,7 @@ func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid u
 }
 
 // result returns the move with the most visits and, among these, the highest score, followed by the line of
-// most visits. The move is random, the argument, if no move was tried.
+// most visits. If no move was tried, it returns the move random.
 func (s *Searcher[S, G]) result(random rules.Move) search.Result {
 	best := s.arena.mostVisited(root)
 	if best == noNode {

@@ -50,7 +50,7 @@ func isTrump(card string) bool { return suit(card) == suit(view["trump"]) }
 
 // --- Brisca and Tute -----------------------------------------------------------
 
-// By rank: how strong a card is in Brisca and Tute, and what it counts.
+// The strength and the points of a card in Brisca and Tute, by its rank.
 var (
 	powers = [13]int{1: 9, 3: 8, 4: 1, 5: 2, 6: 3, 7: 4, 10: 5, 11: 6, 12: 7}
 	values = [13]int{1: 11, 3: 10, 10: 2, 11: 3, 12: 4}
@@ -236,7 +236,7 @@ func choose(ply int, moves []string) string {
 	return best[(number(game["seed"])+ply)%len(best)] // a tie: any will do
 }
 
-// pairs keeps the words that are key=value.
+// pairs returns the words of the form key=value as a map.
 func pairs(words []string) map[string]string {
 	m := map[string]string{}
 	for _, word := range words {
