@@ -284,9 +284,10 @@ func (d *Dir) removeTemporary() {
 	}
 }
 
-// DescribeBot returns the circumstances c of a fault with what the plan of a tournament says about the bot called
-// name, and the arguments of the timba command that checks the bot. replay is the path of a replay in the
-// tournament's directory. If there is no plan, both are less specific. For a house bot there are no arguments.
+// DescribeBot adds to c, the circumstances of a fault, what the plan of the tournament says about the bot called
+// name. It also returns the arguments of the timba command that checks the bot; for a house bot there are none.
+// replay is the path of a replay in the tournament's directory. If the directory has no plan, both results are
+// less specific.
 func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 	if strings.HasPrefix(name, "@") {
 		return c, nil

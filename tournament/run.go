@@ -76,7 +76,8 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 	return nil
 }
 
-// addEarlierGames reads the stored games of matches, adds them to the results, and stores a summary of each in earlier.
+// addEarlierGames reads the stored games of matches, adds them to the results, and stores a summary of each game in the
+// map earlier.
 func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Games(r.State, m) {
@@ -210,8 +211,8 @@ func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	return errTestOver
 }
 
-// reportTrouble counts and reports a void game, if err is a *match.VoidError. It also reports that the machine is busy,
-// at most once a minute.
+// reportTrouble handles an error of a match. It counts and reports a void game (*match.VoidError). It reports a busy
+// machine (*match.BusyError) at most once a minute.
 func (r *run) reportTrouble(m *Match, err error) {
 	switch e := err.(type) {
 	case *match.VoidError:

@@ -30,7 +30,7 @@ var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 // InRounds reports whether the tournament has rounds, whose results decide who meets whom in the next round.
 func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
 
-// maxMatches is the largest number of matches. It prevents that a typing error fills the disk.
+// maxMatches is the largest number of matches. It keeps a typing error from filling the disk.
 const maxMatches = 100_000
 
 // checkFormat returns an error if the number of bots or rounds is not possible in the format.
@@ -152,9 +152,9 @@ func knockoutTables(n, k int) int {
 	return tables
 }
 
-// swiss returns the tables, for k bots each, of the next round of a Swiss tournament. Bots with similar match
-// points meet, and repeated meetings are avoided. If bots are left over, those with the fewest byes so far, from
-// the end of the standings, have a bye.
+// swiss returns the tables of the next round of a Swiss tournament. A table is a group of k bots that play a match.
+// Bots with similar match points meet, and repeated meetings are avoided. If bots are left over, those with the
+// fewest byes so far get a bye; among these, the last in the standings.
 func (s *State) swiss(k int) [][]int {
 	n := len(s.Bots)
 	standing := upTo(n)
@@ -191,8 +191,8 @@ func (s *State) swiss(k int) [][]int {
 const maxSteps = 100_000
 
 // fillTables assigns the bots of the standings to tables of k, neighbors together, with as few repeated meetings as
-// possible. met says by two bots how often they have met. If an exact search takes too many steps, fill assigns
-// the bots in order and improves the tables by swaps.
+// possible. met[a][b] is how often the bots a and b have met. If an exact search takes too many steps, fillTables
+// assigns the bots in order and improves the tables by swaps.
 func fillTables(standing []int, k int, met [][]int) [][]int {
 	for budget := 0; ; budget++ {
 		s := seating{k: k, meetings: met, steps: maxSteps}
@@ -243,8 +243,8 @@ type seating struct {
 	tables   [][]int
 }
 
-// seat completes the unfinished table with bots from standing[from:], and then assigns the remaining bots to
-// tables. It returns false if that costs more repeated meetings than budget, or takes too many steps.
+// seat completes the unfinished table with bots from standing[from:], and then assigns the remaining bots to tables.
+// It returns false if this needs more repeated meetings than budget allows, or too many steps.
 func (s *seating) seat(standing, table []int, from, budget int) bool {
 	if len(table) == s.k {
 		s.tables = append(s.tables, slices.Clone(table))

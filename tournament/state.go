@@ -200,8 +200,8 @@ func (s *State) runTest(m *Match) {
 	}
 }
 
-// RepeatedDeals returns the number of consecutive deals, up to the last, that only repeated earlier games, if the
-// sequential test ended without a verdict for that reason. Otherwise it returns 0.
+// RepeatedDeals returns how many of the last deals in a row only repeated earlier games. It returns 0 unless the
+// sequential test ended without a verdict for that reason.
 func (m *Match) RepeatedDeals() int {
 	if !m.test.repeats.IsExhausted() {
 		return 0
@@ -318,8 +318,9 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Ga
 	return g, nil
 }
 
-// Points returns the match points of the bots, from 0 to 1: for each the average score of its duels over all finished
-// deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A bye is one point.
+// Points returns the match points of each bot, from 0 to 1. They are the average score of the bot's duels over all
+// finished deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A bye is one
+// point.
 func (m *Match) Points() []float64 {
 	if len(m.Bots) == 1 {
 		return []float64{1}
@@ -355,8 +356,8 @@ func (s *State) matchPoints() []float64 {
 	return points
 }
 
-// Winner returns the number in the tournament of the bot that wins the match: the one with the most match points,
-// of those the one with the most points in the games, of those the one that the user named first.
+// Winner returns the tournament's number of the bot that wins the match. This is the bot with the most match points.
+// In a tie, the most points in the games decide, and then the order in which the user named the bots.
 func (m *Match) Winner() int {
 	best, _ := m.winner()
 	return m.Bots[best]
@@ -369,7 +370,7 @@ func (m *Match) TieBreak() string {
 	return by
 }
 
-// winner returns the index of the winner in m.Bots, and what TieBreak returns.
+// winner returns the index of the winner in m.Bots, and the text that TieBreak returns.
 func (m *Match) winner() (best int, tieBreak string) {
 	points := m.Points()
 	for i := 1; i < len(m.Bots); i++ {
@@ -460,8 +461,8 @@ func (s *State) Results() Results {
 	return r
 }
 
-// champion returns the number of the winner of a finished knockout or Swiss tournament, which are the winner of
-// the last table and the first of the standings. Otherwise it returns -1.
+// champion returns the number of the bot that won a finished tournament: the winner of the last table of a knockout,
+// or the first bot in the standings of a Swiss tournament. In all other cases it returns -1.
 func (s *State) champion(standings []Standing) int {
 	if len(s.matches) == 0 || !s.allFinished(s.matches) {
 		return -1

@@ -92,8 +92,8 @@ type documentPair struct {
 type documentSPRT struct {
 	stats.SPRT
 	stats.Progress
-	// RepeatedDeals is the number of consecutive deals, up to the last, that only repeated earlier games, if the
-	// test ended without a verdict for that reason; otherwise 0.
+	// RepeatedDeals is how many of the last deals in a row only repeated earlier games. It is 0 unless the test ended
+	// without a verdict for that reason.
 	RepeatedDeals int `json:"exhausted"`
 }
 
@@ -253,8 +253,8 @@ func (r *Run) missingText() string {
 	return fmt.Sprintf("%d of %s: %s", n, text.Count(all, "game"), strings.Join(parts, ", "))
 }
 
-// EndEarly sets r.EarlyEnd. why is Interrupted or Failed, said the text for people, and resume the command that
-// resumes the tournament, or "" if it has no directory.
+// EndEarly sets r.EarlyEnd. why is Interrupted or Failed, and said explains the reason to people. resume is the
+// command that resumes the tournament, or "" if it has no directory.
 func (r *Run) EndEarly(why, said, resume string) {
 	_, all := r.Total()
 	r.EarlyEnd = &EarlyEnd{Cause: why, Text: said, Missing: r.countMissing(), Games: all, Resume: resume}

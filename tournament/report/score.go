@@ -93,7 +93,7 @@ func (r *Run) standing(s tournament.Standing) string {
 	return fmt.Sprintf("%+.0f ± %s", math.Round(s.Rating.Value)+0, halfWidthText(s.Rating.PlusMinus(), 0))
 }
 
-// progress returns the parts of the running score that say how far the tournament is. took is the time since Play
+// progress returns the parts of the running score that say how much has been played. took is the time since Play
 // began.
 func (r *Run) progress(results tournament.Results, took time.Duration) (parts []part) {
 	matches := r.Matches()

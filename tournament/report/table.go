@@ -210,8 +210,8 @@ func (r *Run) checkCommand(b match.Contestant) string {
 	return strings.Join(line, " ")
 }
 
-// faultsOf returns as text the number of a bot's faults for each code, and of the games that it did not play
-// because it was disqualified. bot is its number in the tournament.
+// faultsOf returns a text with the number of a bot's faults for each code, and the number of games that the bot did
+// not play because it was disqualified. bot is its number in the tournament.
 func (r *Run) faultsOf(bot int) string {
 	n := map[protocol.Code]int{}
 	unplayed := 0
@@ -460,7 +460,8 @@ type documentAdjudicated struct {
 	Resignations int `json:"resignations"`
 }
 
-// countAdjudicated counts the games that the bots' own scores ended early, including those of earlier processes.
+// countAdjudicated counts the games that the bots' own scores ended early, including games played before the
+// tournament was resumed.
 func (r *Run) countAdjudicated() (n documentAdjudicated) {
 	for _, m := range r.Matches() {
 		n.Draws += m.Tally.AdjudicatedDraws
