@@ -2,5 +2,5 @@
 
 package kit
 
-// Soak reports whether tests make all cases that they have, as in `make soak`.
+// Soak reports whether tests run all their cases, as in `make soak`.
 const Soak = true

@@ -57,7 +57,8 @@ func New(format string, args ...any) Text {
 	return t
 }
 
-// valueOf returns a value of a text, formatted by its verb. A Text in it can still be translated.
+// valueOf returns a value of a text, formatted by its verb. If the value is a Text or an error, the result can
+// still be translated.
 func valueOf(verb string, value any) Text {
 	if verb == "%w" {
 		verb = "%v"

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit/source"
 )
 
-// Mark is the full name of a constant. A test that uses it makes more cases when it is built with the tag soak.
+// Mark is the full name of a constant. A test that uses it runs more cases when it is built with the tag soak.
 const Mark = "github.com/timba-arena/timba/internal/kit.Soak"
 
 func main() {
@@ -42,9 +42,9 @@ func (p part) String() string {
 	return strings.Join([]string{p.name, "./" + p.dir, pattern(p.tests), pattern(p.benchmarks)}, "\t")
 }
 
-// parts returns the tests and benchmarks of a package that need the tag soak, in a part for each file. If
-// code that runs before all tests uses kit.Soak, all tests need the tag, and those in files without it are
-// one part, named after the directory.
+// parts returns the tests and benchmarks of a package that need the tag soak, in a part for each file. If code
+// that runs before all tests uses kit.Soak, all tests need the tag. Then the tests in files without the tag
+// form one part, which is named after the directory.
 func parts(p *source.Package) []part {
 	more, every := p.Reaching(Mark), false
 	for d := range more {

@@ -27,7 +27,7 @@ type event struct {
 	Seconds                                    float64 `json:"Elapsed"`
 }
 
-// duration is a package or a test with its duration.
+// duration is the name of a package or a test, with the time that it took.
 type duration struct {
 	name    string
 	seconds float64

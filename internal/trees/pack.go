@@ -55,7 +55,7 @@ func Hash(dir string) (string, error) {
 	return hashOf(func(w io.Writer) error { return writeTree(w, dir) })
 }
 
-// writeTree writes the tar archive of the tree in dir whose SHA-256 is Hash.
+// writeTree writes the tree in dir as a tar archive. Hash is the SHA-256 of this archive.
 func writeTree(w io.Writer, dir string) error {
 	list, err := List(dir)
 	if err != nil {

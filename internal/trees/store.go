@@ -362,8 +362,8 @@ func (s *Store) size(key string) (int64, error) {
 }
 
 // Surplus returns the entries of list that would have to be removed at the time now so that the limits hold.
-// The list must be in the order of Store.Entries. Entries for which needed returns true are left out; if
-// needed is nil, none are.
+// The list must be in the order of Store.Entries. Surplus does not return entries for which needed returns
+// true; needed may be nil.
 func (l Limits) Surplus(list []Entry, now time.Time, needed func(key string) bool) (surplus []Entry) {
 	total := sum(list)
 	for _, e := range list {

@@ -110,9 +110,9 @@ func Dependencies(t testing.TB) map[string][]string {
 	return all
 }
 
-// statSources reads the attributes of the sources of a package, and of the packages of this module that it
-// imports, so that the go command records them. It runs a test again if a file that the test looks at has
-// changed, but does not see what another go command in the test reads.
+// statSources reads the attributes of the source files of a package and of the packages of this module that
+// it imports. The go command records which files a test looks at, and runs the test again if one has changed.
+// It does not see the files that another go command, started by the test, reads.
 func statSources(pkg string) error {
 	const format = `{{with .Module}}{{if .Main}}{{$.Dir}}{{range $.GoFiles}}|{{.}}{{end}}{{range $.EmbedFiles}}|{{.}}{{end}}{{end}}{{end}}`
 	cmd := exec.Command("go", "list", "-deps", "-f", format, pkg)

@@ -15,8 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Run runs the test f, with its cleanup functions, in a bubble of package synctest. Within a minute by the
-// clock of the bubble after that, all goroutines must end.
+// Run runs the test f, with its cleanup functions, in a bubble of package synctest. All goroutines must end
+// within a minute after that, by the clock of the bubble.
 func Run(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -25,7 +25,7 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// Settle waits until every other goroutine of the bubble is blocked: it waits for another one or for a time.
+// Settle waits until every other goroutine of the bubble is blocked, waiting for a goroutine or for a time.
 func Settle() { synctest.Wait() }
 
 // Until waits until holds returns true. After an hour of the bubble's clock the test fails with what in the
