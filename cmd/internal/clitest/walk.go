@@ -174,9 +174,9 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns some of the values, each time the next ones. If the parser, a name of the code that reads the
-// value, has had no bad values before, it returns as many as first says, otherwise as many as later says. If
-// w.All is set, it returns as many as there are.
+// bad returns some of the values, at each call the next ones. parser names the code that reads the values. At
+// the first call for a parser, bad returns the number of values given by first, later the number given by later.
+// If w.All is set, it returns as many as there are.
 func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
 	n := later
 	if w.All {

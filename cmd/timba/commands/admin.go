@@ -313,8 +313,8 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 	}))
 }
 
-// addGuest makes the credential of a worker called name for an existing NATS cluster. The file creds has the
-// server's credentials for that cluster, and the file key has the key of the server's account.
+// addGuest makes the credential with which a worker called name connects to an existing NATS cluster. The file
+// creds has the server's credentials for that cluster, and the file key has the key of the server's account.
 func addGuest(creds, key, name string) (made credential, err error) {
 	server, err := os.ReadFile(creds)
 	if err != nil {

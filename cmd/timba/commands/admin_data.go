@@ -212,8 +212,8 @@ type storageForecast struct {
 	Full    *float64 `json:"full"` // days until the disk is full; null if unknown, or if the data hardly grow
 }
 
-// storageDue is what the server would move to the archive or remove now: finished matches, and built bots
-// that are no longer needed.
+// storageDue is what the server would now move to the archive (finished matches) or remove (built bots that
+// are no longer needed).
 type storageDue struct {
 	Matches     int   `json:"matches"`
 	MatchBytes  int64 `json:"match_bytes"`

@@ -247,8 +247,9 @@ func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// verdict returns the error for the exit status of a finished match. With a sequential test it is the answer
-// of the test: nil if H1 is accepted. Otherwise it is cli.ErrFault if a bot had a fault.
+// verdict returns the error for the exit status of a finished match. After a sequential test, the error is nil
+// if the test accepts H1, cli.ErrFault if it accepts H0, and otherwise cli.ErrNoVerdict. Without a test, the
+// error is cli.ErrFault if a bot had a fault.
 func (f *matchFlags) verdict(r *report.Run) error {
 	if r.SPRT == nil {
 		if len(r.Faults) > 0 {

@@ -36,9 +36,9 @@ func (f *startFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 }
 
-// plan sets the deals and the openings in p. The flag dealsGiven says whether the user has set --deals;
-// otherwise there is one deal for each opening. It returns the options of the game, words of the form
-// name=value: those in set, with those of the openings.
+// plan sets the deals and the openings in p. dealsGiven says whether the user has set --deals; otherwise there
+// is one deal for each opening. It returns the options of the game, words of the form name=value: the options
+// in set and those of the openings.
 func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
 	switch {
 	case f.rotation >= 0 && f.deal < 0:
