@@ -12,7 +12,9 @@ const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
 
-	backoffMemory = time.Hour // after this time without a failure, earlier failures do not count
+	// backoffMemory is the time without a failure after which earlier failures of a version, a match or a ladder
+	// do not count. Those of a machine or the server count until its next success.
+	backoffMemory = time.Hour
 )
 
 // backoff counts the failures of one thing and says when it may be tried again. The zero value stands for a
@@ -71,6 +73,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
+// versionName, matchName and ladderName return the keys of things in backoffs.
 func versionName(id int64) string   { return fmt.Sprintf("version %d", id) }
 func matchName(id int64) string     { return fmt.Sprintf("match %d", id) }
 func ladderName(name string) string { return "ladder " + name }

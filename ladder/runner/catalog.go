@@ -33,7 +33,7 @@ type catalog struct {
 // the last build.
 type knownVersion struct {
 	ladder.Version
-	hasBuild bool
+	hasBuild bool // whether there were built files when the version was read, or the version is remote
 }
 
 // classOf returns a text that is equal for machines that can play the same versions.
@@ -42,8 +42,8 @@ func classOf(m attempt.WorkerInfo) string {
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
-// version returns a version, from the cache unless its built files have been created or removed since it was
-// cached. The State of a cached version may be out of date.
+// version returns a version, from the cache unless its built files have been made since it was read. It does
+// not notice that built files were removed, and the state of a cached version may be old.
 func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {

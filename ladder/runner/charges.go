@@ -9,11 +9,11 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// charges records the core time that matches take. It limits requested matches to a share of that time, and
-// sorts ladders by the time that they have used.
+// charges records the core time that jobs take. It limits requested matches to a share of the time of all jobs
+// on all machines, and sorts ladders by the time that they have used.
 type charges struct {
 	placement *placement
-	share     float64       // the part of the time that requested matches get; 1 means no limit
+	share     float64       // the part of the time of all jobs that requested matches get; 1 means no limit
 	balance   time.Duration // how much longer requested matches may play; negative if they had more than their part
 	costs     costs
 }

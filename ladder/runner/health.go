@@ -13,7 +13,7 @@ import (
 // bot is blamed for a failure of the server.
 type health struct {
 	mu           sync.Mutex
-	failingSince time.Time // first failure of the current series; zero while the server plays
+	failingSince time.Time // first failure since the last pause ended; zero while the server does not pause
 	pauseEnd     time.Time // when the server tries again
 	backoff      backoff   // for the length of the next pause
 	stopped      bool      // the server is stopping
@@ -45,8 +45,8 @@ func (h *health) pausedUntil() time.Time {
 }
 
 // recordFailure starts a pause of the server. The pause is longer after each further failure, until
-// recordSuccess is called. The results are the end of the pause, and whether this is the first failure since
-// the server last played.
+// recordSuccess is called; a failure during a pause does not count again. The results are the end of the pause,
+// and whether this is the first failure since the last pause ended.
 func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 // A match is spoiled by a version that has faults in at least half of the games, or so many faults that the
 // referee no longer starts it (referee.MaxFaults). A version is suspended
 //
-//   - if it did not start in its last two matches;
+//   - if it spoiled its last two matches, and its first fault in each was that it did not start;
 //   - if it spoiled its last three matches;
 //   - if it spoiled five of its last ten matches.
 //
-// Rated matches of all ladders count.
+// Rated matches of all ladders count, except those that ended early.
 const (
 	suspendUnstarted = 2
 	suspendInARow    = 3

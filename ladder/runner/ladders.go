@@ -18,7 +18,7 @@ import (
 //   - The ladder that has used the least core time recently comes first. Ladders on which only house bots
 //     play come last.
 //   - If all versions of a ladder have had enough matches (ladder.EnoughMatches), its matches start
-//     Limits.Pause apart. Matches in which only house bots play start Limits.Idle apart.
+//     Limits.Pause apart. Matches in which only house bots with enough matches play start Limits.Idle apart.
 //   - A match is stored when it starts. Until then the ladder's pool has it under a negative number.
 type ladders struct {
 	store          Store
@@ -28,7 +28,7 @@ type ladders struct {
 	rand           *rand.Rand
 	variants       map[string]*rules.Variant // by ladder
 	lastStart      map[string]time.Time      // by ladder, when its last match got a core
-	lastHouseStart map[string]time.Time      // the same for its last match in which only house bots play
+	lastHouseStart map[string]time.Time      // the same for its last match between house bots with enough matches
 	poolNumber     int64                     // number that the last chosen match got in its pool, below 0
 }
 

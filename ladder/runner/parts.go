@@ -30,7 +30,7 @@ type Matches interface {
 	Find(ctx context.Context, id int64) (ladder.Match, error)
 	List(ctx context.Context, f store.MatchFilter) ([]ladder.Match, error)
 	Games(ctx context.Context, match int64) ([]ladder.FinishedGame, error)
-	Generation() uint64
+	Generation() uint64 // changes whenever the list of waiting matches changes
 	ListWaiting(ctx context.Context, limit int) ([]ladder.Match, error)
 	Start(ctx context.Context, starts []store.MatchStart) []store.StartedMatch
 	ListRunning(ctx context.Context) ([]store.RunningAttempt, error)
@@ -96,7 +96,8 @@ type Remotes interface {
 	// Reserve claims a version for a match, until Release. It returns false if the version is not ready.
 	Reserve(version int64) bool
 	Release(version int64)
-	// Changes returns a channel that receives a value after versions have become ready or have disconnected.
+	// Changes returns a channel that receives a value after a version has connected, or has been disconnected
+	// for longer than a match waits for it. Release, after which a version may be ready again, sends no value.
 	Changes() <-chan struct{}
 }
 

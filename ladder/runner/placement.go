@@ -24,8 +24,8 @@ import (
 //     machine gets no other job before it, so that small jobs cannot delay a large one forever.
 //   - A machine is known by its name. Its jobs, failures and counts outlast its connection.
 //
-// Only the goroutine of Run changes machines and assignments, holding mu. Other goroutines hold mu to read them
-// and to change the counts of a machine.
+// Only the goroutine of Run changes machines and assignments, holding mu. Other goroutines hold mu to read them,
+// to change the counts of a machine and to suspend it.
 type placement struct {
 	mu       sync.Mutex
 	machines []*machine            // the connected ones: this machine first, the others by name
@@ -146,6 +146,7 @@ func (p *placement) hasFreeCore(m *machine, now time.Time) bool {
 // more cores.
 const firstMatches = 4
 
+// maxJobs returns how many jobs m may have at the same time.
 func (m *machine) maxJobs() int {
 	switch {
 	case m.Local:
@@ -156,6 +157,7 @@ func (m *machine) maxJobs() int {
 	return firstMatches + m.matchesPlayed
 }
 
+// idleCores returns the cores of m that have no job.
 func (m *machine) idleCores() []int {
 	idle := slices.Clone(m.Cores)
 	for _, a := range m.assignments {

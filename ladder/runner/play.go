@@ -13,10 +13,10 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// serverError is an error that the server's own machine causes, such as a full disk.
+// serverError is an error that the server's own machine causes, such as a full disk. The server pauses after it.
 type serverError struct{ error }
 
-// workerFailure is a failure that another machine reports. Only that machine is blamed for it.
+// workerFailure is a failure that another machine reports. Only that machine is blamed for it and pauses.
 type workerFailure struct{ *attempt.Failure }
 
 // These are the causes with which the runner cancels the context of a job.
@@ -152,7 +152,7 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 
 // longestAttempt returns how long an attempt may still take on its machine. The limit for an attempt is ten
 // minutes plus three times the longest time that all its games and program starts can take. For an adopted
-// attempt, the time since its start is subtracted.
+// attempt, the time since its start is subtracted, but at least ten minutes remain.
 func (r *Runner) longestAttempt(p *play) time.Duration {
 	const longest, shortest = 30 * 24 * time.Hour, 10 * time.Minute
 	m := p.match
@@ -169,8 +169,8 @@ func (r *Runner) longestAttempt(p *play) time.Duration {
 	return max(limit, shortest)
 }
 
-// acceptResult stores the games of a result and counts its void games. The error says why the result has no
-// games or why its games cannot be stored.
+// acceptResult stores the games of a result, from this machine or another, and counts its void games. The error
+// says why the result has no games or why its games cannot be stored.
 func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Result) error {
 	if r.placement.isSuspended(p.machine) { // the result may have come after the server asked for the end
 		return errSuspended

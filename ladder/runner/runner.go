@@ -23,14 +23,14 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Options are the parts of a Runner and its limits. Store and Programs are required.
+// Options are the parts of a Runner and its limits. Programs and all fields of Store are required.
 type Options struct {
 	Store    Store
 	Ladders  []ladder.Ladder
 	Limits   Limits
 	Programs Programs
 	// Local describes the machine of this process. Only this machine plays submissions, try-outs, matches
-	// that somebody requested, and matches of remote versions.
+	// that are not rated, and matches of remote versions.
 	Local attempt.WorkerInfo
 	// Host answers questions about the machine of this process. If Host is nil, the machine can always play.
 	Host Host
@@ -38,10 +38,10 @@ type Options struct {
 	Remotes Remotes
 	// Fleet plays matches on other machines. If Fleet is nil, this machine is the only one.
 	Fleet Fleet
-	// Watch is called when a match starts, except for a rated match with a remote version. It returns the
-	// function position, which is called with each position, and the function end, which is called at the end
-	// of the match. If nobody may watch the match, position is nil. Neither function may block. If Watch is
-	// nil, nobody can watch a match.
+	// Watch is called when a match starts on this machine, except for a rated match with a remote version. It
+	// returns the function position, which is called with each position, and the function end, which is called
+	// at the end of the match. If nobody may watch the match, position is nil. Neither function may block. If
+	// Watch is nil, nobody can watch a match.
 	Watch      func(*ladder.Match) (position func(*referee.Game), end func())
 	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged
@@ -51,25 +51,29 @@ type Options struct {
 // Limits are the limits of memory and time for matches. A zero duration means no limit or no pause, except
 // for Grace.
 type Limits struct {
-	// Room is the memory that all matches share. If the next match needs more memory than is free, that match
-	// and all jobs after it wait.
+	// Room is the memory that all matches on this machine share; Room.Bot applies on every machine. If the next
+	// match needs more memory than is free, that match and all jobs after it wait. A requested match does not
+	// hold up other jobs while another requested match is running.
 	Room ladder.MemoryBudget
 	// BuildMemory is the memory, in bytes, that the stages of a submission or a build before a match can use.
 	BuildMemory int64
-	// Time is the longest time that a requested match may take, over all of its attempts.
+	// Time is the longest time that a requested match may take. The sum of the duration of its earlier attempts
+	// and the bots' own time in the present one counts.
 	Time time.Duration
 	// Allowance is the time that is added to the clock margin of a match with a remote version.
 	Allowance time.Duration
 	// Pause is the shortest time between the starts of two matches of a ladder on which every version has had
 	// ladder.EnoughMatches.
 	Pause time.Duration
-	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots play.
+	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots play that
+	// have had ladder.EnoughMatches.
 	Idle time.Duration
 	// Grace is how long matches on this machine may continue after the runner is stopped.
 	Grace time.Duration
 }
 
-// Runner plays the matches of a competition.
+// Runner plays the matches of a competition. Only the goroutine of Run uses sources, charges, catalog and
+// backoffs.
 type Runner struct {
 	Options
 	metrics   *metrics
@@ -80,8 +84,6 @@ type Runner struct {
 	journal   attempt.Journal
 	placement *placement
 	player    func(context.Context, *play, attempt.Job) attempt.Result // plays on this machine: playLocal, except in tests
-
-	// Only the goroutine of Run uses the following fields.
 
 	sources  sources
 	charges  *charges
@@ -143,9 +145,9 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run plays matches until ctx ends. Then it starts no more jobs and leaves attempts on other machines to the
-// next server. It waits for the jobs on this machine and interrupts them after Limits.Grace. Run must be called
-// only once.
+// Run plays matches until ctx ends. Then it starts no more jobs, leaves attempts on other machines to the next server,
+// and interrupts submissions and try-outs. It interrupts the matches on this machine after Limits.Grace, and
+// returns when all jobs on it have ended. Run must be called only once.
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()

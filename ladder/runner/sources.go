@@ -20,7 +20,7 @@ type Source interface {
 	RecordStart(Job)
 }
 
-// Core is a free core of a machine.
+// Core is a machine with a free core. placement.assign chooses which core the job gets.
 type Core struct {
 	*machine
 	BusyOwners []int64 // people who have a submission or a try-out on a core

@@ -51,8 +51,9 @@ func (r *Runner) suspendFaulty(ctx context.Context, p *play) {
 	}
 }
 
-// faultHistory returns the faults of v in its last rated matches, the last match first. It includes the match
-// that was just stored.
+// faultHistory returns the faults of v in its last rated matches that did not end early, the last match first.
+// It includes the match that was just stored. It returns at most historyMatches matches, and looks for them only
+// among the last five times as many of any kind.
 func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []matchFaults, err error) {
 	matches, err := r.Store.Matches.List(ctx, store.MatchFilter{Version: v.ID, State: ladder.Finished, Limit: 5 * historyMatches})
 	if err != nil {
