@@ -30,7 +30,8 @@ func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v la
 	return all[max(0, live)], nil
 }
 
-// WithdrawBot takes a bot off the ladders until RestoreBot. The actor must own it and have the scope ScopeSubmit.
+// WithdrawBot takes a bot off the ladders until RestoreBot. The actor must own the bot and have the scope
+// ScopeSubmit.
 func (s *Service) WithdrawBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "withdraw a bot", s.Store.Bots.Withdraw)
 }
@@ -78,8 +79,8 @@ func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number in
 	return f, v, err
 }
 
-// Stages returns the stages that the submission of a version has gone through, with their logs. It returns an
-// error unless the actor owns the bot. For number see FindVersion.
+// Stages returns the finished and running stages of the submission of a version, with their logs. bot and number
+// name the version as in FindVersion. It returns an error unless the actor owns the bot.
 func (s *Service) Stages(ctx context.Context, a Actor, bot string, number int) ([]ladder.Stage, error) {
 	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {

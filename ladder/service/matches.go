@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// MatchRequest is a request for an unrated match, either with the settings of a ladder or of a game with
-// options.
+// MatchRequest is a request for an unrated match. It names a ladder, whose game, options and clock the match has,
+// or a game and options.
 type MatchRequest struct {
 	Ladder  string // gives the game, the options and the clock; empty if Game is set
 	Game    string
@@ -26,8 +26,8 @@ type MatchRequest struct {
 // defaultDeals is the number of deals of a match that is requested without a ladder.
 const defaultDeals = 10
 
-// RequestMatch adds the unrated match that the actor has asked for, which then waits to be played. It needs
-// the scope ScopeSubmit.
+// RequestMatch adds an unrated match as asked by the actor, to be played later. The actor needs the scope
+// ScopeSubmit.
 func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to ask for a match"); err != nil {
 		return m, err
@@ -44,8 +44,8 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	return m, err
 }
 
-// newMatch returns the match that was asked for, with the settings of the ladder or, if a game is named, with
-// the clock of the first ladder of that game. It does not check everything, because the store does.
+// newMatch returns the match that asked describes. It has the settings of the ladder or, if asked names a game, the
+// clock of the first ladder of that game. It leaves some checks to the store.
 func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
 	switch {
 	case (asked.Ladder == "") == (asked.Game == ""):
@@ -96,8 +96,8 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	return n, nil
 }
 
-// withPlayers returns the options of a request. If the game has the option "players" and the request does not
-// set it, it is the number of bots.
+// withPlayers returns the options of a request. If the game has the option "players" and the request does not set
+// this option, its value is the number of bots.
 func withPlayers(asked MatchRequest) map[string]string {
 	options := map[string]string{}
 	if g, err := games.Find(asked.Game); err == nil { // the store reports an unknown game

@@ -16,12 +16,12 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// Options are the parts of a Service. Store and Config are required.
+// Options are the dependencies of a Service. Store and Config are required.
 type Options struct {
 	Store  *store.Store
 	Config *config.Config
-	// Wake is called after a submission or a match was added or has changed, so that the runner looks for work.
-	// It may be nil.
+	// Wake is called after a submission or a match was added or changed, so that the runner looks for work. It may
+	// be nil.
 	Wake func()
 	// Memory is the memory for the bots that play at the same time. A requested match that needs more is refused.
 	Memory ladder.MemoryBudget
@@ -60,8 +60,8 @@ func New(o Options) *Service {
 	return &Service{o, o.Store.Events(), bundle.Unpack}
 }
 
-// Actor is the sender of a request: a person with a token, perhaps in a browser session that was started with
-// it, or a guest, who has a session but no token, or nobody.
+// Actor is the sender of a request: a person with a token, a guest with a session but without a token, or somebody
+// unknown. A person in a browser has a session that was started with a token.
 type Actor struct {
 	Person  ladder.Person // zero for a guest or nobody
 	Token   ladder.Token  // token of the person with which the request or the session is authorized
@@ -69,8 +69,8 @@ type Actor struct {
 	Address netip.Addr    // from which the request comes
 }
 
-// IsSame reports whether a and b are the same person or have the same session. A guest who signs in has the
-// same session as before.
+// IsSame reports whether a and b are the same person or have the same session. A guest who signs in keeps the
+// session.
 func (a Actor) IsSame(b Actor) bool {
 	return a.Person.ID != 0 && a.Person.ID == b.Person.ID || a.Session != 0 && a.Session == b.Session
 }
@@ -122,8 +122,8 @@ func (a Actor) CheckOwner(owner int64, what string) error {
 	return ladder.Errorf(ladder.Forbidden, "", "only the owner may %s", what)
 }
 
-// checkChange returns an error unless the actor owns a thing of the given owner and has a token of scope
-// ScopeSubmit. what says what the actor wants to do, such as "withdraw a bot".
+// checkChange returns an error unless the actor owns things of the person with the ID owner and has a token of
+// scope ScopeSubmit. what names the action for the error message, such as "withdraw a bot".
 func (a Actor) checkChange(owner int64, what string) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to "+what); err != nil {
 		return err

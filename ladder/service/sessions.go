@@ -15,8 +15,8 @@ func (s *Service) SessionActor(ctx context.Context, key string) (a Actor, err er
 	return Actor{Person: p, Token: t, Session: x.ID}, err
 }
 
-// AwaitAccessEnd waits until the actor's session ends or the actor's token is no longer valid, and returns an
-// error that says so. If over is closed before that, it returns nil.
+// AwaitAccessEnd waits until the actor's session has ended or the actor's token is no longer valid, and returns an
+// error with the reason. If over is closed first, it returns nil.
 func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
 	news, stop := s.Events.Subscribe(1, func(e events.Event) bool {
 		return e.Kind == events.AccessEnded && (e.Person == a.Person.ID || a.Person.ID == 0) // a guest may have signed in
@@ -45,9 +45,9 @@ func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
 	}
 }
 
-// SignIn starts a session for the owner of the token with the text token and returns its key. from is the
-// sender of the request: a guest's session becomes the new session and gets the new key, and the session of a
-// person who is signed in ends.
+// SignIn starts a session for the owner of the token with the text token and returns the session's key. from is the
+// sender of the request. If from is a guest, the guest's session is continued as the new session, with the new key.
+// If from is a person who is signed in, that person's session ends.
 func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key string, err error) {
 	if from.Person.ID == 0 {
 		return s.Store.Sessions.SignIn(ctx, token, from.Session)

@@ -18,8 +18,9 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// CheckSubmit returns an error unless the actor may submit an archive for the bot called bot. bot is empty if
-// the archive names the bot. size is the size of the archive in bytes, or negative if it is not known.
+// CheckSubmit returns an error unless the actor may submit an archive for the bot called bot. If the manifest in
+// the archive gives the name instead, bot is empty. size is the size of the archive in bytes, or negative if
+// unknown.
 func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to submit a bot"); err != nil {
 		return err
@@ -44,8 +45,8 @@ type Upload struct {
 	Games   []string // games that a single file plays; nil means all
 }
 
-// Submit adds an upload as the next version of a bot of the actor. It calls received as soon as the upload was
-// read completely. The version then waits to be built and checked.
+// Submit adds an upload as the next version of a bot of the actor; the version then waits to be built and checked.
+// Submit calls received when the upload has been read completely and stored in a temporary file.
 func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()) (v ladder.Version, err error) {
 	bot := u.Bot
 	if err := s.CheckSubmit(a, bot, -1); err != nil {
@@ -72,8 +73,8 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 	return v, err
 }
 
-// receive writes an upload to a temporary file. It packs a single source file with a manifest for its
-// language.
+// receive writes an upload to a temporary file. If the upload is a single source file, it is packed into an archive
+// with a manifest for its language.
 func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.ReceivedArchive, error) {
 	in, archive, err := bundle.IsArchive(u.Content, u.File)
 	if err != nil {
@@ -113,9 +114,9 @@ func unavailable(err error) error {
 	return &ladder.Error{Code: ladder.Unavailable, Text: phrase.New("the upload cannot be unpacked"), Hint: phrase.New("try again later"), Err: err}
 }
 
-// inspectArchive unpacks the file archive to read the name of the bot in its manifest and to compute the hash
-// of its files. If there is no name, it returns an error together with the hash. hash is empty if the files
-// cannot be hashed.
+// inspectArchive unpacks an archive to read the name of the bot in the manifest and to compute the hash of the
+// files. archive is the path of the archive. If the manifest has no name, it returns an error together with the
+// hash. If the files cannot be hashed, hash is empty.
 func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, hash string, err error) {
 	tmp, err := s.Store.Dir().MkdirTemp("manifest-*")
 	if err != nil {
@@ -139,8 +140,8 @@ func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, ha
 	return "", hash, ladder.Errorf(ladder.Invalid, "", "the bot has no name: its archive has no %s with one", program.ManifestFile).Try(ladder.HintBotName, program.ManifestFile)
 }
 
-// unnamed is the name of the directory into which archives are unpacked. A bot whose manifest has no name gets
-// the name of its directory, so a bot with this name has none.
+// unnamed is the name of the directory into which archives are unpacked. If a manifest has no name, ReadManifest
+// returns the name of the directory, so unnamed means that the bot has no name.
 const unnamed = "-"
 
 // SubmissionProgress says how far the submission of a version is.
@@ -151,8 +152,8 @@ type SubmissionProgress struct {
 	Place   int  // place in the queue, where 1 is next; 0 if it does not wait
 }
 
-// Submission returns how far the submission of the version with the ID id is. It returns an error unless the
-// actor owns the bot.
+// Submission returns the progress of the submission of the version with the given ID. It returns an error unless
+// the actor owns the bot.
 func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p SubmissionProgress, err error) {
 	if p.Version, err = s.findSubmission(ctx, id); err != nil {
 		return p, err
@@ -179,9 +180,9 @@ func (s *Service) progress(ctx context.Context, v ladder.Version) (p SubmissionP
 	return p, err
 }
 
-// AwaitSubmission waits until the submission of the version with the ID id has ended or ready returns true for
-// its state, and returns the state. After the time wait, or when closing is closed, it returns the state at
-// that time. It returns an error unless the actor owns the bot.
+// AwaitSubmission waits until the submission of the version with the given ID has ended or ready returns true for
+// its progress, and returns the progress. It returns earlier after the time wait or when closing is closed. It
+// returns an error unless the actor owns the bot.
 func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(SubmissionProgress) bool) (SubmissionProgress, error) {
 	changes, stop := s.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueChanged })
 	defer stop()
@@ -206,7 +207,7 @@ func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait t
 	}
 }
 
-// CancelSubmission ends a submission that waits for its first stage. The actor must own the bot and have the
+// CancelSubmission cancels a submission that waits for its first stage. The actor must own the bot and have the
 // scope ScopeSubmit.
 func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p SubmissionProgress, err error) {
 	v, err := s.findSubmission(ctx, id)
