@@ -36,8 +36,8 @@ type Config struct {
 	Registration string     // "invite" or "open"
 	Workers      int        // matches at the same time; 0 means one for each core
 	Memory       size.Bytes // for all bots and builds together; 0 means as much as the machine has
-	// Pause is the time between the starts of two matches of a ladder on which every version has played
-	// ladder.EnoughMatches. It saves disk space, because every match is stored.
+	// Pause is the time between the starts of two matches of a ladder after every version has played
+	// ladder.EnoughMatches matches there. It saves disk space, because every match is stored.
 	Pause   time.Duration
 	Sandbox sandbox.Level `toml:"-"`
 	Site    struct {
@@ -51,11 +51,11 @@ type Config struct {
 	Live        struct{ Total int } // Total limits how many pages show running games at the same time
 	Storage     ladder.Storage
 	Ladders     []ladder.Ladder `toml:"-"` // in the order in which they are displayed
-	// MemoryUnset means that the file does not set limits.memory. A server may then lower Limits.Memory until
-	// the bots of every ladder fit into its memory.
+	// MemoryUnset means that the file does not set limits.memory. A server may then lower Limits.Memory until the
+	// bots of a match on any ladder fit into the server's memory.
 	MemoryUnset bool `toml:"-"`
-	// GuestsUnset means that the file does not set play.guests. A server then sets Play.Guests if only its own
-	// machine can reach it.
+	// GuestsUnset means that the file does not set play.guests. A server then sets Play.Guests to true if the site
+	// can be reached only from the server's own machine.
 	GuestsUnset bool `toml:"-"`
 }
 
@@ -66,8 +66,8 @@ type Certificate struct {
 	HTTP      string // address that answers the challenges of the ACME server and redirects visitors to https
 }
 
-// file is the content of a configuration file before it is checked. Its fields replace those of Config that
-// have another form in the file.
+// file is the content of a configuration file before it is checked. Its own fields are those whose form in the file
+// differs from that in Config.
 type file struct {
 	Config
 	Sandbox string
@@ -229,8 +229,8 @@ func (f *file) resolve() (err error) {
 	return nil
 }
 
-// checkRange returns an error if value, the value of the named key, is less than least or more than most, or
-// if it is a duration that is not a whole number of milliseconds, as one without a unit in the file.
+// checkRange returns an error if value, the value of the named key, is outside [least, most]. It also returns an
+// error for a duration that is not a whole number of milliseconds, because such a value was written without a unit.
 func checkRange[T int | size.Bytes | time.Duration](key string, value, least, most T) error {
 	if d, ok := any(value).(time.Duration); ok && d%time.Millisecond != 0 {
 		return fmt.Errorf("%s cannot be %d: name its unit, as in \"1m30s\" or \"250ms\"", key, d)
@@ -241,8 +241,8 @@ func checkRange[T int | size.Bytes | time.Duration](key string, value, least, mo
 	return fmt.Errorf("%s cannot be %v: try %v to %v", key, value, least, most)
 }
 
-// publicURL returns the public address of a server without a slash at its end, or an error if text is not such
-// an address. An empty text stays empty.
+// publicURL returns text, the public address of a server, without a slash at its end. It returns an error if text
+// is not an address that consists of a scheme and a host. An empty text is valid.
 func publicURL(text string) (string, error) {
 	if text == "" {
 		return "", nil

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The form of a ladder in a file.
+// The form of a ladder and of its clock in a configuration file.
 type (
 	ladderFile struct {
 		Name    string            `toml:"name"`
@@ -79,8 +79,8 @@ func (f clockFile) resolve() (referee.Clock, error) {
 	return c, c.Check()
 }
 
-// resolveHouse checks the names of the house bots of a ladder. If the ladder names none, it sets them to the
-// default ones.
+// resolveHouse checks the names of the house bots of a ladder. If the ladder names none, it sets the default house
+// bots.
 func resolveHouse(l *ladder.Ladder) error {
 	if l.House == nil {
 		l.House = defaultHouseBots(l.Game)
