@@ -16,10 +16,11 @@ import (
 type Fleet struct {
 	// Player plays a job on the named machine. It must be set before the first job.
 	Player func(ctx context.Context, machine string, j attempt.Job) attempt.Result
-	// Quick returns the result of a job at once. If it is not nil, it is called instead of Player. It is for
-	// benchmarks.
+	// Quick returns the result of a job at once, for benchmarks. If Quick is not nil, it is called instead of
+	// Player.
 	Quick func(attempt.Job) attempt.Result
-	// Refuses returns the error of Play for a job that cannot be sent. If it is nil, all jobs can.
+	// Refuses returns the error with which Play fails for a job, or nil to accept the job. If Refuses is nil, all
+	// jobs are accepted.
 	Refuses func(attempt.Job) error
 
 	mu       sync.Mutex
@@ -52,7 +53,7 @@ func (f *Fleet) AddMachine(m attempt.WorkerInfo) {
 	f.notify()
 }
 
-// LoseMachine disconnects the machine called name. The attempts that it plays are lost.
+// LoseMachine disconnects the machine called name. The attempts that it is playing are lost.
 func (f *Fleet) LoseMachine(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -76,7 +77,7 @@ func (f *Fleet) notify() {
 	}
 }
 
-// StoreResult stores the result of an attempt that an earlier server has sent. Adopt returns it.
+// StoreResult stores a result, as if a machine had played the attempt for an earlier server. Adopt then returns it.
 func (f *Fleet) StoreResult(r attempt.Result) {
 	a := &playedAttempt{machine: r.Machine, cancel: func() {}, machineLost: make(chan struct{}), done: make(chan struct{}), result: r}
 	close(a.done)
@@ -137,8 +138,8 @@ func init() {
 	}
 }
 
-// deliver calls accept with a result of machine after it was packed, unpacked and checked, as if it had been
-// sent over a network.
+// deliver packs, unpacks and checks a result of the named machine, as if it had been sent over a network, and calls
+// accept with it. e is what the sender of the job expects of the result.
 func deliver(e cluster.Expectation, r attempt.Result, machine string, accept func(attempt.Result) error) error {
 	r.Machine = machine
 	data, err := cluster.Pack(r, cluster.MaxPacked)

@@ -24,7 +24,7 @@ type World struct {
 	Config *config.Config
 }
 
-// template returns the content of a database without rows. It creates that only once in each process.
+// template returns the content of a database with the current schema and no rows. It is computed once per process.
 var template = sync.OnceValues(func() (data []byte, err error) {
 	dir, err := os.MkdirTemp("", "timba-test-")
 	if err != nil {
@@ -52,8 +52,8 @@ func Dir(t testing.TB) string {
 	return dir
 }
 
-// New opens a World for the test t, which is closed at its end. The store is opened as a server does, with the
-// options o. toml is the configuration, whose ladders are stored.
+// New opens a World for the test t and closes it at the end of the test. toml is the configuration; its ladders are
+// stored. o has the options for opening the store.
 func New(t testing.TB, toml string, o store.Options) *World {
 	t.Helper()
 	w := &World{T: t}
@@ -78,8 +78,8 @@ func (w *World) Must(err error) {
 	kit.Must(w.T, err)
 }
 
-// SyncHouseBots makes house bots live: all simple ones, and those that the ladders name. hash returns the hash
-// that the bot called name gets.
+// SyncHouseBots makes house bots live: all simple ones, and those that the ladders name. hash returns the hash for
+// the version of the named bot.
 func (w *World) SyncHouseBots(hash func(name string) string) {
 	w.T.Helper()
 	var names []string
@@ -103,8 +103,8 @@ func (w *World) AddPerson(name string, admin bool) ladder.Person {
 	return kit.Get[ladder.Person](w.T)(w.Store.People.Add(w.T.Context(), name, admin))
 }
 
-// Submit adds a version to the named bot of the person with the given ID. bundle is the hash of its upload,
-// which need not exist.
+// Submit adds a version to the named bot of the person with the given ID. bundle is the hash of the upload; the
+// upload need not exist.
 func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	w.T.Helper()
 	v, err := w.Store.Versions.Add(w.T.Context(), person, store.NewVersion{Bot: bot, Bundle: bundle}, w.Config.Limits)
@@ -112,7 +112,7 @@ func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	return v
 }
 
-// MakeLive makes the version with the given ID live, with b as the result of its build.
+// MakeLive makes the version with the given ID live. b is the result of the version's build.
 func (w *World) MakeLive(id int64, b store.BuildInfo) ladder.Version {
 	w.T.Helper()
 	w.Must(w.Store.Versions.SetBuildInfo(w.T.Context(), id, b))
