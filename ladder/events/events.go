@@ -22,7 +22,7 @@ const (
 	// SubmissionChanged means that a stage of a pending version started or ended.
 	SubmissionChanged EventKind = "submission-moved"
 	VersionChanged    EventKind = "version-moved" // a submission ended, or the live version of a bot may have changed
-	// QueueChanged means that a version has left the queue of submissions, so that others move up.
+	// QueueChanged means that a version has left the queue of submissions, so that the versions behind it move up.
 	QueueChanged EventKind = "queue-moved"
 	// AccessEnded means that a person is blocked, or that a token or a session of the person is no longer valid.
 	// For sessions of guests Event.Person is 0.
@@ -38,8 +38,8 @@ type Event struct {
 	Person  int64           // ID of the person
 	Changes []ladder.Change // rating changes by a finished match
 	Text    string          // why an attempt was interrupted or the server paused
-	// MissedEvents is the number of events that this subscriber lost just before this one, because its channel
-	// was full.
+	// MissedEvents is the number of events that this subscriber lost just before this one, because the subscriber's
+	// channel was full.
 	MissedEvents int
 }
 
