@@ -43,8 +43,8 @@ func (d Dir) Starters() string { return d.join("starters") }
 // AdminToken returns the path of the file with the admin's token, which the first start of a server writes.
 func (d Dir) AdminToken() string { return d.join("admin.token") }
 
-// Fleet returns the directory for playing on other machines: the keys of the workers, and the bots that are
-// packed for them.
+// Fleet returns the directory for playing on other machines. It contains the keys of the workers and the bots that
+// are packed for workers.
 func (d Dir) Fleet() string { return d.join("fleet") }
 
 // Certificates returns the directory of the TLS certificate for the server's domain and its keys. The server
@@ -81,8 +81,8 @@ func (d Dir) Bot(hash string) string { return filepath.Join(d.Bots(), hash) }
 // botPath matches the path of a directory in which a bot runs or was built, on a server or a worker.
 var botPath = regexp.MustCompile(`(?:file:|[A-Za-z]:)?(?:[/\\][^\s"'<>(),:;]*)?[/\\](?:bots[/\\][0-9a-f]{64}|tmp[/\\](?:version|tryout|restore)-[0-9-]+[/\\](?:source|bot)\b)[/\\]?`)
 
-// HideBotPaths removes the directories in which a bot runs or was built from its log, so that the paths of its
-// files are those that its author knows.
+// HideBotPaths returns the log of a bot without the paths of the directories in which bots run or are built on this
+// machine. Then the log names files by the paths that the bot's author knows.
 func HideBotPaths(log []byte) []byte {
 	if !bytes.Contains(log, []byte("bots")) && !bytes.Contains(log, []byte("tmp")) {
 		return log
@@ -112,8 +112,8 @@ func EmptyDir(dir string) error {
 	return nil
 }
 
-// MkdirTemp creates a directory in Temp, with a name as os.MkdirTemp makes it from pattern. Other users can
-// read it, because a bot may run as another user. The caller must remove it.
+// MkdirTemp creates a directory in Temp and returns its path. pattern is as for os.MkdirTemp. Other users can read
+// the directory, because a bot may run as another user. The caller must remove it.
 func (d Dir) MkdirTemp(pattern string) (string, error) {
 	if err := os.MkdirAll(d.Temp(), 0o755); err != nil {
 		return "", err
@@ -125,8 +125,8 @@ func (d Dir) MkdirTemp(pattern string) (string, error) {
 	return dir, os.Chmod(dir, 0o755)
 }
 
-// Sync makes sure that a file, or the list of files in a directory, is on the disk. It does nothing on systems
-// that do not support that.
+// Sync makes sure that a file, or the list of files in a directory, is on the disk. On systems without support for
+// this, it does nothing.
 func Sync(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

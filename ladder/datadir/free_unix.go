@@ -4,8 +4,8 @@ package datadir
 
 import "golang.org/x/sys/unix"
 
-// FreeSpace returns the bytes that this user can still write to the disk that contains path, and the size of
-// the disk.
+// FreeSpace returns how many bytes this user can still write to the disk that contains path, and the size of the
+// disk in bytes.
 func FreeSpace(path string) (free, total int64, err error) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(path, &st); err != nil {

@@ -2,8 +2,8 @@ package datadir
 
 import "golang.org/x/sys/windows"
 
-// FreeSpace returns the bytes that this user can still write to the disk that contains path, and the size of the
-// disk.
+// FreeSpace returns how many bytes this user can still write to the disk that contains path, and the size of the
+// disk in bytes.
 func FreeSpace(path string) (free, total int64, err error) {
 	name, err := windows.UTF16PtrFromString(path)
 	if err != nil {
