@@ -25,7 +25,7 @@ type BotLine struct {
 	Text          []byte // for Info the text after the verb, for Comment the whole line; a part of the parsed line
 }
 
-// Flaw is the reason why a line is not one that a bot may write. ParseBot returns it as its error.
+// Flaw says why a bot may not write a line. ParseBot returns it as its error.
 type Flaw string
 
 // The flaws of a line.
@@ -39,8 +39,8 @@ const (
 	NoSuchLine Flaw = "no-such-line"
 )
 
-// Error describes the flaw and says what a bot may write. The text completes a sentence that begins with the
-// quoted line.
+// Error describes the flaw and says what a bot may write. The text is the end of a sentence that begins
+// with the quoted line.
 func (f Flaw) Error() string {
 	switch f {
 	case TooLong:

@@ -53,8 +53,8 @@ func Quote(line []byte) string {
 	return strconv.QuoteToASCII(string(line))
 }
 
-// Clip returns the first 80 bytes of line, followed by "..." if line is longer. Quote returns the same
-// text for a line and for its clipped form.
+// Clip returns the first 80 bytes of line, followed by "..." if line is longer. Quote returns the same text
+// for the clipped line as for line.
 func Clip(line []byte) string {
 	if len(line) > maxQuoted {
 		return string(line[:maxQuoted]) + ellipsis

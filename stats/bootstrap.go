@@ -62,14 +62,14 @@ func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	return fits
 }
 
-// draw is the score of a duel and the pair of bots to which it belongs, for resample.
+// draw is the score of a duel, and the pair of bots that played it, for resample.
 type draw struct {
 	pair  int // index in Fit.pairs
 	score float64
 }
 
-// drawsOf returns the duels of each deal in the form that resample needs. fit must have been made from the
-// same deals.
+// drawsOf returns the duels of each deal in the form that resample needs. fit must have been made from
+// deals.
 func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	index := make(map[[2]int]int, len(fit.pairs))
 	for k, p := range fit.pairs {

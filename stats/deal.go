@@ -28,10 +28,10 @@ type DealResult struct {
 	sums map[[2]int]Duel
 }
 
-// Add adds the results of all seats in one game. Seats are opponents if their sides differ. The score of two
-// bots in the game compares the ranks of their best seats among those that are opponents. Their difference in
-// points is the mean over these pairs of seats, each with the points of its whole side. Seats of the same bot
-// are not compared.
+// Add adds the results of all seats in one game. Two seats are opponents if they belong to different bots
+// and different sides. The score of two bots in the game compares the best ranks of their seats that are
+// opponents. Their difference in points is the mean over all their pairs of opponents, in which each seat
+// counts with the points of its whole side.
 func (s *DealResult) Add(seats []Seat) {
 	side := make(map[int]float64, len(seats))
 	for _, seat := range seats {

@@ -111,8 +111,9 @@ func (f *Fit) root(i int) int {
 	return i
 }
 
-// virtualDeals returns the number of virtual tied deals of a pair or bout of the given bots, which have played
-// deals with each other. It is half of each bot's virtual deals, in proportion to the bot's real deals.
+// virtualDeals returns the number of virtual tied deals for a pair or bout of the given bots, which have
+// played the given number of real deals with each other. Each bot contributes half of its own virtual
+// deals, in proportion to its real deals.
 func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	sum := 0.0
 	for _, b := range bots {
@@ -167,7 +168,8 @@ func (f *Fit) sizes() []float64 {
 	return size
 }
 
-// scale converts the ratings nats of all bots from log-odds to Elo. If there is an anchor, it has its fixed rating.
+// scale converts nats, the ratings of all bots in log-odds, to Elo. If there is an anchor, all ratings are
+// shifted so that the anchor has its fixed rating.
 func (f *Fit) scale(nats []float64) []float64 {
 	zero, elo := 0.0, 0.0
 	if f.anchor != nil {

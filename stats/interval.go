@@ -172,10 +172,11 @@ func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	}
 }
 
-// pairVariance returns a function that computes the variance of the sum of all ratings, each multiplied by
-// its coefficient in c. It follows from the observed variance of each pair's score around its expectation,
-// and from that of each bot's virtual half wins and half losses. A fit reduces the variance by one deal for
-// every free rating; the usual factor corrects for that.
+// pairVariance returns a function that computes the variance of the scalar product of c and the gradient of
+// the log-likelihood. If c is the row of the inverse Hessian for a bot, this is the variance of the bot's
+// rating. It follows from the observed variance of each pair's score around its expectation, and from that
+// of each bot's virtual half wins and half losses. A fit reduces the variance by one deal for every free
+// rating; the usual factor corrects for that.
 func (f *Fit) pairVariance() func(c []float64) float64 {
 	bots := float64(len(f.nats))
 	deals := prior * bots
@@ -206,7 +207,8 @@ func (f *Fit) pairVariance() func(c []float64) float64 {
 }
 
 // boutVariance is pairVariance for teams. It uses the squared difference of each bout's score from its
-// expectation, with a factor that corrects for one bout for every free rating, the virtual deals, and ridge.
+// expectation, with a factor that corrects for one bout for every free rating. It adds the variance of the
+// virtual deals and of ridge.
 func (f *Fit) boutVariance() func(c []float64) float64 {
 	n := float64(len(f.bouts))
 	inflate := n / max(n-float64(len(f.nats))+1, n/2)

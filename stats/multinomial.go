@@ -14,8 +14,8 @@ const (
 	maxGrid = 32
 )
 
-// multinomial is the observed distribution of the mean scores of deals. Its classes are the possible mean
-// scores of the g games in a deal, which are k/2g, and all others that were observed.
+// multinomial is the observed distribution of the mean scores of deals. It has a class for each mean score
+// k/2g that the g games of a deal can give, and for each other one that was observed.
 type multinomial struct {
 	total  float64
 	score  []float64

@@ -37,6 +37,6 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 const patience = 10
 
 // IsExhausted reports whether hardly any deals with new games will follow. It returns true after so many
-// repeated deals in a row that one more distinct deal, if it existed and were as likely as each one seen,
-// would have appeared among them with a probability of 95 %.
+// deals in a row without a new game that one more distinct deal would have appeared among them with a
+// probability of 95 %, if it existed and were as likely as each distinct deal so far.
 func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }

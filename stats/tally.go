@@ -101,10 +101,10 @@ func (t *Tally) mean() float64 {
 	return min(sum/float64(t.score.n), 1)
 }
 
-// effectiveDeals returns how many deals that are simply won or lost would give the same information, given
-// the mean score m of the deals. It is their number divided by the ratio of their variance to m(1-m), the
-// largest variance for this mean. One virtual deal of ratio 1 is included, so that a few equal deals do not
-// count as certainty. With one deal, or if one side won everything, the ratio is 1.
+// effectiveDeals returns how many deals that are simply won or lost would give the same information as the
+// deals in t, given their mean score. It is the number of deals divided by the ratio of their variance to
+// mean*(1-mean), the largest variance for this mean. One virtual deal of ratio 1 is included, so that a few
+// equal deals do not count as certainty. With one deal, or if one side won everything, the ratio is 1.
 func (t *Tally) effectiveDeals(mean float64) float64 {
 	n := float64(t.score.n)
 	widest := mean * (1 - mean)
