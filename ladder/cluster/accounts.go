@@ -37,8 +37,8 @@ func serverPermissions() (p jwt.UserPermissionLimits) {
 	return p
 }
 
-// serverAccount returns the NATS account of the server. It exports the subjects for workers; only accounts
-// that the same operator has signed can import them.
+// serverAccount returns the NATS account of the server. It exports the subjects that workers use. Only accounts
+// that the same operator has signed can import these subjects.
 func (k *Keys) serverAccount() *jwt.AccountClaims {
 	c := jwt.NewAccountClaims(k.publicKey)
 	c.Name = "timba"
@@ -67,10 +67,10 @@ func (k *Keys) workerAccount(w Credential) *jwt.AccountClaims {
 	return c
 }
 
-// NewGuestCredential makes a credential for a worker called name in an existing NATS cluster. creds is the
-// content of the server's credentials file; the worker becomes a user of the same account. seed is the key of
-// that account, or a key that may sign for it. text is the content of the worker's credentials file, which is
-// not stored. public is the public key of the user, with which the tools of the cluster can revoke it.
+// NewGuestCredential creates a credential for a worker called name in an existing NATS cluster. creds is the
+// content of the server's credentials file; the worker becomes a user of the server's account. seed is the key
+// of that account, or a key that may sign for it. text is the content of the new credentials file, which is not
+// stored. public is the public key of the new user, with which the tools of the cluster can revoke the user.
 func NewGuestCredential(creds, seed []byte, name string) (text []byte, public string, err error) {
 	if err := checkName(name); err != nil {
 		return nil, "", err

@@ -6,7 +6,8 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// attemptState says how far an attempt is on its way from the dispatcher to a stored result.
+// attemptState is the stage that an attempt has reached between its creation by the dispatcher and a stored
+// result.
 type attemptState int
 
 const (
@@ -17,9 +18,10 @@ const (
 	lost                             // no heartbeat has named it for AckTime
 )
 
-// awaitedAttempt is an attempt whose result the dispatcher waits for. It is over after its result was stored
-// or refused, or after it was cancelled or lost; a later result is refused. An attempt for which this server
-// stops waiting is left to the next server instead.
+// awaitedAttempt is an attempt whose result the dispatcher waits for. The attempt is over when its result has
+// been stored or refused, or when it is cancelled or lost; a result that arrives later is refused. If this
+// server stops waiting for other reasons, such as its shutdown, the attempt goes on and the next server waits
+// for its result.
 type awaitedAttempt struct {
 	attemptKey
 	machine     string
@@ -41,8 +43,8 @@ func (a *awaitedAttempt) lose() {
 	close(a.loss)
 }
 
-// awaitedAttempts has the attempts whose results a dispatcher waits for. It also knows which other results may
-// still arrive. The lock of the dispatcher guards it.
+// awaitedAttempts has the attempts whose results a dispatcher waits for. It also has the attempts whose results
+// may arrive although the dispatcher does not wait for them. The lock of the dispatcher guards it.
 type awaitedAttempts struct {
 	all       map[attemptKey]*awaitedAttempt
 	byMachine map[string]map[attemptKey]*awaitedAttempt // the attempts of all, by machine
@@ -67,8 +69,7 @@ func (s *awaitedAttempts) add(a *awaitedAttempt) {
 	s.byMachine[a.machine][a.attemptKey] = a
 }
 
-// remove removes an attempt. If over is false, the attempt is left to the next server; its result may still
-// arrive.
+// remove removes an attempt. If over is false, the next server waits for the result, which may still arrive.
 func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	delete(s.all, a.attemptKey)
 	attempts := s.byMachine[a.machine]
@@ -85,13 +86,13 @@ func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	}
 }
 
-// mayArrive reports whether this server may still adopt the attempt, which is not in s.all, or whether the next
-// server may wait for its result.
+// mayArrive reports whether a result of the attempt, which is not in s.all, is still useful: either this server
+// may yet adopt the attempt, or the next server may wait for it.
 func (s *awaitedAttempts) mayArrive(key attemptKey) bool {
 	return s.detachedAttempts[key] || time.Now().Before(s.adoptionEnd) && !s.endedAttempts[key]
 }
 
-// uploadSize returns the total size, in bytes, of the results of a machine that are arriving or wait to be
+// uploadSize returns the total size, in bytes, of those results of a machine that are arriving or wait to be
 // stored.
 func (s *awaitedAttempts) uploadSize(machine string) (bytes int) {
 	for _, a := range s.byMachine[machine] {

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// builds has the built files of bots on the server, packed for other machines: one file for each bot, named by
-// the hash of its files.
+// builds has the built files of bots on the server, packed for other machines. Each bot has one file, which is
+// named by the hash of the bot's built files.
 type builds struct {
 	*trees.Store
 	trees sync.Map // trees.Hash of the built files, by the hash of the version; computed once in each run
@@ -29,14 +29,15 @@ type build struct {
 	Size int64  `json:"size"` // of the packed files, in bytes
 }
 
-// openBuilds opens the packed files in dir. Files from earlier runs remain for the machines that fetch them.
+// openBuilds opens the packed files in dir. Files from earlier runs stay there, so that machines can still
+// fetch them.
 func openBuilds(dir string, log *slog.Logger) (*builds, error) {
 	s, err := openStore(dir, MaxBotBytes, trees.HashPacked, log)
 	return &builds{Store: s}, err
 }
 
-// ensurePacked packs the bot with the given hash if that has not been done, and protects the packed file from
-// removal until ctx ends. It calls built for the directory with the built files of the bot.
+// ensurePacked packs the bot with the given hash unless it is packed already. Until ctx ends, the packed file
+// is not removed. built returns the directory with the built files of the bot.
 func (b *builds) ensurePacked(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
 	dir, err := built(ctx)
 	if err == nil {
@@ -64,13 +65,11 @@ func (b *builds) pack(ctx context.Context, hash, dir string) (packed build, err 
 	return packed, err
 }
 
-// tree returns the trees.Hash of a bot's built files.
+// tree returns the trees.Hash of the built files in dir. It caches the value for the bot with the given hash.
 func (b *builds) tree(hash, dir string) (string, error) {
 	if tree, ok := b.trees.Load(hash); ok {
 		return tree.(string), nil
 	}
-	// tree returns the trees.Hash of the built files in dir. It caches the value for the bot with the given
-	// hash.
 	tree, err := trees.Hash(dir)
 	if err == nil {
 		b.trees.Store(hash, tree)
@@ -86,15 +85,16 @@ func packInto(path, dir string) error {
 	return errors.Join(trees.Pack(f, dir), f.Close())
 }
 
-// recheck makes ensurePacked check the packed files of the bot with the given hash again, because a machine may
-// not have been able to use them.
+// recheck makes the next ensurePacked check the packed files of the bot with the given hash again. It is called
+// when a machine may not have been able to use these files.
 func (b *builds) recheck(hash string) {
 	if tree, ok := b.trees.LoadAndDelete(hash); ok {
 		b.Recheck(tree.(string))
 	}
 }
 
-// read returns a part of the packed file for tree, a trees.Hash: up to PartSize bytes from offset.
+// read returns a part of the packed file of the bot whose built files have the trees.Hash tree: at most
+// PartSize bytes, beginning at offset.
 func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	if !datadir.IsHash(tree) {
 		return nil, fmt.Errorf("%q is not a hash of files", tree)

@@ -24,22 +24,22 @@ import (
 // Workers are not trusted: the server replays the games of a result by the rules before it stores them. A worker can
 // still lie about faults and legal moves, because no other machine saw the answers of the bots.
 
-// Expectation is what the result of an attempt must fit to: its job, and the commitment, which is the hash of
-// its seed.
+// Expectation is what the dispatcher knows about an attempt and what its result must match: the job, and the
+// commitment, which is the hash of the seed.
 type Expectation struct {
 	attempt.Job
 	Commitment referee.Hex // checked instead of the seed, which a restarted server does not know
 }
 
-// maxText limits the bytes of a text from a machine that is stored and shown to people.
+// maxText is the greatest length, in bytes, of a text from a machine that is stored and shown to people.
 const maxText = 300
 
 func newContradiction(format string, args ...any) error {
 	return &attempt.Contradiction{Text: printableText(fmt.Sprintf(format, args...))}
 }
 
-// printableText returns a text from a machine so that it can be shown to people: at most maxText bytes, with
-// everything escaped that is not printable.
+// printableText returns at most the first maxText bytes of a text from a machine. It escapes everything that is
+// not printable, so that the text can be shown to people.
 func printableText(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
@@ -73,8 +73,8 @@ func (d *Delivery) Check(e Expectation) (err error) {
 	return nil
 }
 
-// unpack decodes the games into d.Games and checks each with c. It returns an error at the first game that c
-// refuses, and when the time end has passed.
+// unpack decodes the games into d.Games and checks each with c. At the first game that c does not accept, or
+// after the time end, it returns an error.
 func (d *Delivery) unpack(c *checker, end time.Time) error {
 	// The decoder buffers one window.
 	z, err := zstd.NewReader(bytes.NewReader(d.packedGames),
@@ -120,8 +120,8 @@ func (d *Delivery) unpack(c *checker, end time.Time) error {
 	return newContradiction("its games do not end after game %d: %v", len(d.Games)-1, err)
 }
 
-// maxPadding limits how many times longer the JSON of a game may be than the program would write it. Otherwise
-// spaces, unknown fields and repeated fields could take as much time to read as many games.
+// maxPadding limits the JSON of a game to this many times the length that the program itself would write.
+// Without the limit, spaces, unknown fields and repeated fields could take as much time to read as many games.
 const maxPadding = 2
 
 // checkPadding returns an error if the n bytes of JSON from which g was decoded are too long for its content.
@@ -136,9 +136,9 @@ func checkPadding(g *referee.GameResult, n int64) error {
 	return nil
 }
 
-// gameReader reads the JSON of the games of a result within limits of size and time. It fills each buffer
-// completely, because json.Decoder scans all spaces again after each read, and one read of zstd may return a
-// single byte.
+// gameReader reads the JSON of the games of a result within limits of size and time. A read fills its buffer
+// completely even if the zstd decoder returns a single byte at a time, because json.Decoder scans all spaces
+// again after each read.
 type gameReader struct {
 	source io.Reader
 	game   int       // bytes that may still be read for the next game
@@ -146,7 +146,8 @@ type gameReader struct {
 	end    time.Time // after which reading fails
 }
 
-// Read fills p as far as the limits allow. After that, the next call returns an error that names the limit.
+// Read fills p as far as the limits allow. If it reaches a limit, the next call returns an error that names the
+// limit.
 func (r *gameReader) Read(p []byte) (n int, err error) {
 	room := min(len(p), r.game, r.all)
 	if room == 0 {
@@ -165,8 +166,8 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// boundedGame decodes a game with a limit for the number of its faults, which in memory take some hundred
-// times the space of their JSON.
+// boundedGame decodes a game and limits the number of its faults. In memory, a fault takes some hundred times
+// the space of its JSON.
 type boundedGame struct {
 	*referee.GameResult
 	Faults *boundedFaults `json:"faults"`
@@ -211,8 +212,8 @@ func newChecker(e Expectation) (*checker, error) {
 // maxFault limits the text of a fault, in bytes.
 const maxFault = 16 << 10
 
-// maxGameBytes returns an upper bound for the JSON of one game, in bytes. JSON can need six bytes for one byte
-// of a bot's info, and a game has at most two logs of each bot.
+// maxGameBytes returns an upper bound for the length of the JSON of one game, in bytes. In JSON, one byte of a
+// bot's info can become six bytes, and a game has at most two logs of each bot.
 func (c *checker) maxGameBytes() int {
 	const head, move = 64 << 10, 256
 	bound := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)
@@ -244,8 +245,8 @@ func (c *checker) checkGame(g *referee.GameResult) error {
 	return nil
 }
 
-// maxGame is how much longer a game may take than its clocks allow: programs have to start, and other
-// programs use the machine.
+// maxGame is the time that a game may take in addition to what its clocks allow, because programs have to start
+// and other programs use the machine.
 const maxGame = 24 * time.Hour
 
 func (c *checker) checkHead(g *referee.GameResult) error {
@@ -310,7 +311,8 @@ func (c *checker) checkSeats(g *referee.GameResult) error {
 	return nil
 }
 
-// checkInfo returns an error if a game has more info than a worker sends for a seat or for a whole match.
+// checkInfo returns an error if a game has more info (what bots report about their moves) than a worker sends
+// for a seat or for a whole match.
 func (c *checker) checkInfo(g *referee.GameResult) error {
 	sizes := make([]int, len(g.Seats))
 	for _, m := range g.Moves {

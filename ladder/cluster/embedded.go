@@ -24,20 +24,20 @@ type embeddedServer struct {
 	listInfo os.FileInfo // of the list of workers when reload last read it
 }
 
-// accounts finds NATS accounts for the embedded server: that of the timba server, and those in the list of
-// workers.
+// accounts finds NATS accounts for the embedded server: the account of the timba server, and the accounts in
+// the list of workers.
 type accounts struct {
 	natsserver.MemAccResolver
 	keys     *Keys
 	operator nkeys.KeyPair // signs all accounts; new in each run, because the list of workers decides which are valid
 }
 
-// readyTime is how long the embedded server may take to start, and a connection from within this process to
-// open.
+// readyTime is the longest time that the embedded server may take to start. It is also the timeout for opening
+// a connection from within this process.
 const readyTime = time.Minute
 
 // startEmbedded starts a NATS server in this process. listen is the address for workers; if it is empty, only
-// this process can connect. If certificate is nil, the one in keys is used.
+// this process can connect. If certificate is nil, the certificate in keys is used.
 func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log *slog.Logger) (*embeddedServer, error) {
 	e := &embeddedServer{}
 	e.accounts.keys = keys
@@ -86,8 +86,8 @@ func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*
 	return o, e.trust(o)
 }
 
-// trust sets the options so that the NATS server accepts the accounts that a new operator key signs: that of
-// the timba server and those of the workers.
+// trust creates an operator key and sets the options so that the NATS server accepts the accounts that this key
+// signs. It signs the account of the timba server and those of the workers.
 func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	operator, err := nkeys.CreateOperator()
 	if err != nil {
@@ -129,8 +129,8 @@ func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	return nil
 }
 
-// Fetch implements natsserver.AccountResolver. NATS calls it for an account that it does not know. Fetch finds
-// workers that were added to the list after the start.
+// Fetch implements natsserver.AccountResolver. NATS calls it for an account that it does not know. Fetch then
+// looks for the account in the list of workers, which may have grown since the start.
 func (a *accounts) Fetch(account string) (token string, err error) {
 	if token, err = a.MemAccResolver.Fetch(account); err == nil {
 		return token, nil
@@ -169,8 +169,8 @@ func (e *embeddedServer) reload() error {
 	return nil
 }
 
-// link connects to the embedded server from within this process, as a new user called name of the server's
-// account.
+// link connects to the embedded server from within this process. For the connection it creates a user called
+// name, of the server's account, with the given permissions.
 func (e *embeddedServer) link(name string, permissions jwt.UserPermissionLimits, log *slog.Logger) (*Link, error) {
 	u, err := newUser(e.accounts.keys.account, name, permissions)
 	if err != nil {

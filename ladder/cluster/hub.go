@@ -27,16 +27,16 @@ type DispatcherOptions struct {
 	// Listen is the address on which the NATS server in this process accepts workers. If it is empty, no
 	// worker can connect. Port 0 means any free port.
 	Listen string
-	// Certificate is the TLS certificate for Listen. If it is nil, the server makes one, which is part of the
-	// credentials of workers.
+	// Certificate is the TLS certificate for Listen. If it is nil, the server creates a certificate and
+	// includes it in the credentials of workers.
 	Certificate *tls.Certificate
-	// URL is the address of an existing NATS cluster to use instead of a server in this process. Creds is the
-	// file with the credentials for it.
+	// URL is the address of an existing NATS cluster. If it is set, the dispatcher uses that cluster and starts
+	// no server in this process. Creds is the path of the file with the credentials for the cluster.
 	URL, Creds string
 	// BuildDir returns the directory with the built files of a bot. It builds the bot again if necessary.
 	BuildDir func(context.Context, attempt.Entrant) (dir string, err error)
-	// Sandbox is the sandbox of all bots except the house bots, with the lowest level that a machine may
-	// have. If it is nil, bots run without a sandbox.
+	// Sandbox is the sandbox of all bots except the house bots. Its level is the lowest that a machine may
+	// have. If Sandbox is nil, bots run without a sandbox.
 	Sandbox    *match.Sandbox
 	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged
@@ -160,7 +160,7 @@ func (h *Dispatcher) Address() string {
 	return h.embeddedServer.Addr().String()
 }
 
-// Close stops the dispatcher. Attempts go on: their machines store the results for the next dispatcher.
+// Close stops the dispatcher. Attempts go on, and their machines retain the results for the next dispatcher.
 func (h *Dispatcher) Close() {
 	h.mu.Lock() // handleFile reads nothing more
 	h.end()
@@ -201,7 +201,7 @@ func (h *Dispatcher) notifyChanged() {
 	}
 }
 
-// monitor runs until Close. It finds lost attempts and machines, disconnects removed workers, and watches the
+// monitor runs until Close. It finds lost attempts and machines, disconnects removed workers, and monitors the
 // connection to NATS.
 func (h *Dispatcher) monitor() {
 	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)
@@ -234,8 +234,8 @@ func (h *Dispatcher) monitor() {
 	}
 }
 
-// listEvery is how often the dispatcher checks whether the file with the list of workers has changed. The command
-// timba admin worker changes the file in another process, which has no connection to the dispatcher.
+// listEvery is how often the dispatcher checks whether the file with the list of workers has changed. The
+// command timba admin worker changes that file from another process, which cannot notify the dispatcher.
 const listEvery = 500 * time.Millisecond
 
 // Err returns an error if NATS cannot be reached, so that no job can be sent.
@@ -246,8 +246,8 @@ func (h *Dispatcher) Err() error {
 	return nil
 }
 
-// checkConnection reports whether NATS can be reached. It logs when that has changed since the last call,
-// which returned before.
+// checkConnection reports whether NATS can be reached. before is the result of the previous call; if the result
+// differs, checkConnection logs the change.
 func (h *Dispatcher) checkConnection(before bool) (reachable bool) {
 	err := h.Err()
 	switch {

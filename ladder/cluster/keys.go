@@ -34,7 +34,7 @@ type Credential struct {
 	RemovedAt time.Time `json:"removed,omitzero"` // zero while it is valid
 }
 
-// OpenKeys opens the keys in dir. It makes those that are missing.
+// OpenKeys opens the keys in dir and creates those that are missing.
 func OpenKeys(dir string) (*Keys, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
@@ -55,7 +55,8 @@ func OpenKeys(dir string) (*Keys, error) {
 	return k, err
 }
 
-// lock waits until no other process has the lock of the directory, and takes it until unlock is called.
+// lock waits until no other process holds the lock of the directory, and then acquires it. The caller must call
+// unlock.
 func (k *Keys) lock() (unlock func() error, err error) {
 	l := flock.New(filepath.Join(k.dir, "lock"), flock.SetPermissions(0o600))
 	if err := l.Lock(); err != nil {
@@ -64,7 +65,8 @@ func (k *Keys) lock() (unlock func() error, err error) {
 	return l.Close, nil
 }
 
-// openSeed reads the key of a NATS account from the file path, or makes a key and the file.
+// openSeed reads the key of a NATS account from the file path. If the file does not exist, it creates a key and
+// the file.
 func openSeed(path string) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -113,8 +115,8 @@ func (k *Keys) Workers() ([]Credential, error) {
 	return list, nil
 }
 
-// updateList replaces the list of workers by what edit returns for the present one. If edit returns an error,
-// nothing changes.
+// updateList replaces the list of workers by the result of edit, which receives the current list. If edit
+// returns an error, nothing changes.
 func (k *Keys) updateList(edit func([]Credential) ([]Credential, error)) error {
 	unlock, err := k.lock()
 	if err != nil {
@@ -139,8 +141,8 @@ func validIndex(list []Credential, name string) int {
 	return slices.IndexFunc(list, func(c Credential) bool { return c.Name == name && c.RemovedAt.IsZero() })
 }
 
-// Add makes a credential for a worker called name. It returns the content of the credentials file, which the
-// server does not store. It fails if a valid credential for that name exists.
+// Add creates a credential for a worker called name. It returns the content of the credentials file, which the
+// server does not store. If a valid credential for that name exists, it returns an error.
 func (k *Keys) Add(name string) (creds []byte, err error) {
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -188,8 +190,8 @@ type user struct {
 	seed        []byte
 }
 
-// newUser makes a NATS user called name, with the given permissions, in an account. The functions in change
-// can edit its claims before they are signed.
+// newUser creates a NATS user called name, with the given permissions, in an account. The functions in change
+// can edit the user's claims before these are signed.
 func newUser(account nkeys.KeyPair, name string, permissions jwt.UserPermissionLimits, change ...func(*jwt.UserClaims)) (u user, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {
@@ -213,8 +215,8 @@ func newUser(account nkeys.KeyPair, name string, permissions jwt.UserPermissionL
 	return u, nil
 }
 
-// ReadAddTimes returns, by name, when each worker with a valid credential was added. It reads the list of
-// workers in dir and changes nothing.
+// ReadAddTimes returns when each worker with a valid credential was added, by the worker's name. It reads the
+// list of workers in dir and changes nothing.
 func ReadAddTimes(dir string) (map[string]time.Time, error) {
 	list, err := (&Keys{dir: dir}).Workers()
 	if err != nil {

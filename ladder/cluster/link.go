@@ -62,8 +62,8 @@ func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error
 	return l, nil
 }
 
-// readCreds parses a file of NATS credentials, whose content is creds. claims are those of the user, and auth
-// makes a connection use the credentials. Errors name file.
+// readCreds parses NATS credentials. creds is the content of the credentials file, and file its name for
+// errors. claims are the claims of the user. A connection with the option auth uses the credentials.
 func readCreds(file string, creds []byte) (claims *jwt.UserClaims, auth nats.Option, err error) {
 	bad := func(error) (*jwt.UserClaims, nats.Option, error) {
 		return nil, nil, fmt.Errorf("credentials: %q is not a file of credentials: timba admin worker add prints one", file)
@@ -100,7 +100,7 @@ func newLink(url, name string, log *slog.Logger) *Link {
 	return &Link{Name: name, url: url, log: log, stateChange: make(chan struct{})}
 }
 
-// connect opens a link called name. The given options are applied after those that all links have.
+// connect opens a link called name. options are applied after the options that all links have.
 func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
 	l = newLink(url, name, log)
 	options = append([]nats.Option{
@@ -136,7 +136,7 @@ func (l *Link) current() (linkState, <-chan struct{}) {
 	return l.state, l.stateChange
 }
 
-// await waits until the link is in the wanted state. It returns an error if ctx ends before.
+// await waits until the link is in the wanted state. If ctx ends first, it returns an error.
 func (l *Link) await(ctx context.Context, wanted linkState) error {
 	for {
 		state, changed := l.current()
@@ -151,7 +151,7 @@ func (l *Link) await(ctx context.Context, wanted linkState) error {
 	}
 }
 
-// enter sets the state if the present one is in from, and reports whether it did.
+// enter changes the state if the current state is one of from. It reports whether it changed the state.
 func (l *Link) enter(state linkState, from ...linkState) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,8 +199,8 @@ func (l *Link) handleRefused(err error) bool {
 	return true
 }
 
-// ask sends a request on a subject and returns the answer. It fails if there is no answer within PartTime, and
-// when the connection is lost.
+// ask sends a request on a subject and returns the answer. If there is no answer within PartTime, or if the
+// connection is lost, it returns an error.
 func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	state, changed := l.current()
 	switch state {
@@ -239,8 +239,8 @@ func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, er
 	}
 }
 
-// wait waits for the first connection. It looks for refused credentials itself, because the NATS client does
-// not call its handlers before that.
+// wait waits for the first connection. It detects refused credentials itself, because the NATS client does not
+// call its handlers before the first connection.
 func (l *Link) wait(ctx context.Context) error {
 	for status := l.StatusChanged(nats.CONNECTED, nats.CLOSED, nats.RECONNECTING); ; {
 		if err := l.LastError(); err != nil {

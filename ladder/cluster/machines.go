@@ -27,10 +27,10 @@ type machine struct {
 	reading         bool          // whether a part of a bot's files is being read for the machine
 }
 
-// maxEarlierSessions limits how many earlier sessions of a machine are remembered.
+// maxEarlierSessions is the number of earlier sessions of a machine that are remembered.
 const maxEarlierSessions = 8
 
-// handleHeartbeat updates the state of a machine by its heartbeat and answers it.
+// handleHeartbeat handles the heartbeat of a machine: it updates what is known about the machine and answers.
 func (h *Dispatcher) handleHeartbeat(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var b heartbeat
@@ -43,7 +43,7 @@ func (h *Dispatcher) handleHeartbeat(msg *nats.Msg) {
 	}
 }
 
-// isPrintable reports whether the texts that m has about itself can be shown to people.
+// isPrintable reports whether the texts in m, which the machine has sent, can be shown to people.
 func isPrintable(m attempt.WorkerInfo) bool {
 	words := []string{m.Version, m.OS, m.Arch, m.Sandbox}
 	for name, version := range m.Interpreters {
@@ -61,9 +61,9 @@ func (h *Dispatcher) reply(msg *nats.Msg, answer any) {
 	h.respond(msg, data)
 }
 
-// respond answers a message of a machine. An answer goes to the subject that the message names and has the
-// permissions of this server. A machine with a NATS account of its own can name only subjects of that account;
-// for a user of the server's account, respond refuses subjects of others.
+// respond sends data as the answer to a message of a machine. The message names the subject of its answer, and
+// the server may publish on any subject. A machine with its own NATS account can name only subjects of that
+// account. A machine that is a user of the server's account gets no answer on the subject of another machine.
 func (h *Dispatcher) respond(msg *nats.Msg, data []byte) {
 	name := machineOf(msg.Subject)
 	if h.embeddedServer == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {
@@ -88,8 +88,8 @@ func (h *Dispatcher) machine(name string) *machine {
 }
 
 // recordHeartbeat updates the machine that sent b and returns the answer. If the machine sends more than
-// MaxHeartbeats, ok is false and it gets no answer. Unreadable heartbeats do not count, because another user
-// may have sent them.
+// MaxHeartbeats per second, ok is false and no answer must be sent. Unreadable heartbeats do not count toward
+// this limit, because another user may have sent them.
 func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatReply, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -128,7 +128,7 @@ func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatRep
 	return a, true
 }
 
-// refusal returns why a machine gets no jobs, or an empty text if it gets some.
+// refusal returns why the machine m gets no jobs, or an empty text if it may get jobs.
 func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
@@ -141,7 +141,7 @@ func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	return why
 }
 
-// meetsLevel reports whether level, the sandbox level of a machine, is at least the required one.
+// meetsLevel reports whether level, the sandbox level of a machine, is at least required.
 func meetsLevel(level string, required sandbox.Level) bool {
 	parsed, err := sandbox.ParseLevel(level)
 	return err == nil && parsed >= required
@@ -153,8 +153,8 @@ func sameMachine(a, b attempt.WorkerInfo) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// acknowledge records that the attempts in the heartbeat m are still running, and returns those of them that
-// are over. The caller must hold h.mu.
+// acknowledge records that the attempts in the heartbeat m are still running, and returns the keys of those
+// attempts in m that are over. The caller must hold h.mu.
 func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	for _, p := range m.Attempts {
 		key := attemptKey{p.Match, p.Attempt}
@@ -173,19 +173,20 @@ func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	return over
 }
 
-// settleTime is how long the last results of a machine may be under way after its worker has ended.
+// settleTime is the longest time for which the last results of a machine may be in transit after its worker has
+// ended.
 const settleTime = 2 * time.Second
 
-// expireSoon makes the attempts of the machine called name lost after settleTime, unless a heartbeat names
-// them before. The caller must hold h.mu.
+// expireSoon makes the attempts of the machine called name lost after settleTime. An attempt that a heartbeat
+// names before then is not lost. The caller must hold h.mu.
 func (h *Dispatcher) expireSoon(name string) {
 	for _, a := range h.attempts.byMachine[name] {
 		a.namedAt = time.Now().Add(settleTime - h.AckTime)
 	}
 }
 
-// renewTimes sets the time of the last sign of all machines and attempts to now, so that nothing is lost
-// because this process could not receive heartbeats.
+// renewTimes sets the time of the last heartbeat of all machines and attempts to now. It is called when this
+// process could not receive heartbeats, so that no machine or attempt is lost for that reason.
 func (h *Dispatcher) renewTimes() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -198,8 +199,8 @@ func (h *Dispatcher) renewTimes() {
 	}
 }
 
-// expire removes machines without a heartbeat for AckTime, marks attempts as lost that no heartbeat has named
-// for that time, and sends jobs again that no heartbeat has named yet.
+// expire removes machines that have sent no heartbeat for AckTime. Attempts that no heartbeat has named for
+// AckTime become lost. Jobs of attempts that no heartbeat has named yet are sent again.
 func (h *Dispatcher) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -41,8 +41,8 @@ func newDispatcherMetrics(to prometheus.Registerer) *dispatcherMetrics {
 }
 
 // registerWire registers metrics of the bytes that the NATS server in this process exchanges with other
-// machines. They do not include TLS, the lines of the NATS protocol, and the messages of the server's own
-// connection.
+// machines. The bytes of TLS, of the lines of the NATS protocol and of the server's own connection are not
+// counted.
 func (h *Dispatcher) registerWire() {
 	if h.Registerer == nil || h.embeddedServer == nil {
 		return

@@ -22,8 +22,8 @@ type packedResult struct {
 	data []byte
 }
 
-// outbox stores results on the disk until the server has stored them. If the worker is killed, its next run
-// sends them.
+// outbox stores the results of a worker on its disk until the server has stored them. If the worker is killed,
+// its next run sends the remaining results.
 type outbox struct {
 	dir           string
 	unsentResults []packedResult // left by an earlier run
@@ -77,8 +77,8 @@ func (o outbox) remove(a attemptKey) error {
 	return nil
 }
 
-// deliver sends a result in parts until the server answers that it has stored or refused the result, or until
-// the attempt is over; then it deletes the result. If the worker stops first, the result stays on the disk.
+// deliver sends a result in parts and then deletes it. It sends until the server answers that it has stored or
+// refused the result, or until the attempt is over. If the worker stops first, the result stays on the disk.
 func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	defer w.attempts.remove(p.attemptKey)
 	w.metrics.waiting.Inc()

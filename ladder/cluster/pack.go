@@ -21,8 +21,8 @@ var compressor = sync.OnceValue(func() *zstd.Encoder {
 })
 
 // Pack encodes a result in at most limit bytes: a line of JSON without the games, and then the compressed
-// games. If they are too large, it removes first the logs, then the info of moves. If that is not enough, it
-// encodes a Failure instead of the games.
+// games. If the result is too large, Pack first removes the logs and then the info of moves. If it is still too
+// large, Pack encodes a Failure instead of the games.
 func Pack(r attempt.Result, limit int) ([]byte, error) {
 	games := r.Games
 	r.Games = nil

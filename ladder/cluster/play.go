@@ -52,14 +52,14 @@ func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState)
 	return a, nil
 }
 
-// accepts reports whether r is a result of this attempt. Its seed proves that, because only the machine that
-// was given the job knows it.
+// accepts reports whether r is a result of this attempt. The seed in r proves that, because only the machine
+// that received the job knows the seed.
 func (a *awaitedAttempt) accepts(r attempt.Result) bool {
 	return a.machine == r.Machine && a.expectation.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }
 
-// newOrder returns the message with job j for the machine of a. It packs the built files of the bots, which
-// the machine fetches.
+// newOrder returns the message that sends job j to the machine of a. It also packs the built files of the bots,
+// so that the machine can fetch them.
 func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.Job) (order, error) {
 	o := order{Job: j, Machine: a.machine, Sandbox: h.Sandbox, Builds: map[string]build{}}
 	for _, b := range j.Bots {
@@ -83,7 +83,8 @@ func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.
 	return o, nil
 }
 
-// sendJob sends a job to its machine. Until a heartbeat names the attempt, the dispatcher sends it again.
+// sendJob sends a job to the machine of a. The dispatcher repeats the message until a heartbeat names the
+// attempt.
 func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
 	o, err := h.newOrder(ctx, a, j)
 	if err != nil {
@@ -139,8 +140,8 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept 
 	return h.endAttempt(a, ctx.Err(), accept)
 }
 
-// endAttempt ends an attempt with err, which it returns. If its games have arrived in the meantime, it accepts
-// them instead.
+// endAttempt ends an attempt and returns err. If the games of the attempt have arrived in the meantime, it
+// accepts these games instead and returns the error of doing so.
 func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
@@ -153,8 +154,8 @@ func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attemp
 	return err
 }
 
-// acceptDelivery checks a result and calls accept with it. If accept fails, the result is left to the next
-// server; otherwise the machine is told to delete it.
+// acceptDelivery checks a result and calls accept with it. If accept fails, the machine retains the result for
+// the next server. Otherwise the machine is told to delete it.
 func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)
@@ -174,7 +175,7 @@ func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(a
 	return err
 }
 
-// requestEnd asks the machine to end an attempt, and makes the dispatcher send its job no more.
+// requestEnd asks the machine to end an attempt, and ensures that the job is not sent again.
 func (h *Dispatcher) requestEnd(a *awaitedAttempt) {
 	h.mu.Lock()
 	a.job = nil
@@ -188,8 +189,8 @@ func (h *Dispatcher) requestEnd(a *awaitedAttempt) {
 	}
 }
 
-// forgetAttempt stops waiting for the result of an attempt. If over is true, the machine may delete the
-// result, and a later one is refused. Otherwise the attempt is left to the next server.
+// forgetAttempt stops waiting for the result of an attempt. If over is true, the machine may delete the result,
+// and a result that arrives later is refused. If over is false, the next server waits for the result.
 func (h *Dispatcher) forgetAttempt(a *awaitedAttempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

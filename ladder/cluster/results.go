@@ -10,9 +10,9 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// handleResult handles a message with a part of a result. A message that gets no answer is sent again by the
-// machine. The last part is answered after the result was stored or refused, which tells the machine to delete
-// it.
+// handleResult handles a message with a part of a result. If the message gets no answer, the machine sends it
+// again. The last part is answered only when the result has been stored or refused; the machine then deletes
+// the result.
 func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	h.metrics.bytes.Add(float64(len(msg.Data)))
@@ -36,9 +36,9 @@ func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	h.metrics.results.WithLabelValues(outcome).Inc()
 }
 
-// addPart adds data to the result that the machine called name is sending. msg is the message with the data,
-// for a later answer. It passes a complete result to the goroutine that waits for it. It returns the outcome
-// and, if the result is incomplete, the answer.
+// addPart adds data, from the message msg, to the result that the machine called name is sending. When the
+// result is complete, addPart passes it to the goroutine that waits for it, and msg is answered later. outcome
+// is gotPart or another outcome of a message. For gotPart, answer is the answer to msg.
 func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

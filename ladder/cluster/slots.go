@@ -2,12 +2,12 @@ package cluster
 
 import "sync"
 
-// checkSlots limits how many results are checked at the same time, because a check needs much memory. Results
-// of one machine have at most half of the slots, so that no machine can block the others.
+// checkSlots limits how many results are checked at the same time, because a check needs much memory. The
+// results of one machine use at most half of the slots, so that no machine can block the others.
 type checkSlots struct {
 	all chan struct{} // has an element for each running check
 	mu  sync.Mutex
-	// machines has, by name, the machines whose results are being checked or wait for a check.
+	// machines has the machines with results that are being checked or wait for a check, by machine name.
 	machines map[string]*machineSlots
 }
 

@@ -18,15 +18,15 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// certificateName is the name in the certificate that the server makes for itself. Workers know the
-// certificate from their credentials, so the name need not be that of the host.
+// certificateName is the name in the certificate that the server creates for itself. It need not be the name of
+// the host, because the credentials of workers contain the certificate.
 const certificateName = "timba"
 
 // certificateYears is how long a certificate is valid.
 const certificateYears = 20
 
 // openCertificate reads the server's own certificate and its key from the file path. If the file does not
-// exist, it makes them and the file.
+// exist, it creates the certificate, the key and the file.
 func openCertificate(path string) (c tls.Certificate, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,9 +70,9 @@ func certificatePEM(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// clientTLS returns the TLS configuration of a worker. It accepts a server with the certificate that is part
-// of creds. For the host name to which the worker connects, it also accepts a certificate that is signed by an
-// authority in creds or by one that this machine trusts.
+// clientTLS returns the TLS configuration of a worker. It accepts a server that has the certificate in creds.
+// It also accepts a certificate for the host name to which the worker connects, if an authority that is in
+// creds or that this machine trusts has signed it.
 func clientTLS(creds []byte) *tls.Config {
 	pinned := x509.NewCertPool()
 	pinned.AppendCertsFromPEM(certificatesIn(creds))

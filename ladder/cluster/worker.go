@@ -28,8 +28,8 @@ import (
 // WorkerOptions are the options of a Worker.
 type WorkerOptions struct {
 	Version string // of timba
-	// Cores are the cores to play on, one match at a time on each. It contains cores.Any, once for each
-	// match, if this system cannot bind programs to cores.
+	// Cores are the cores to play on. Each core plays one match at a time. If this system cannot bind programs
+	// to cores, the list contains cores.Any, once for each match that may run at the same time.
 	Cores  []int
 	Memory int64                       // in bytes, for all matches together; 0 means no limit
 	Check  func(context.Context) error // see attempt.Options
@@ -57,8 +57,8 @@ type Worker struct {
 	drain      func()        // closes drainStart, once
 }
 
-// serverLine is the connection of a worker to its server. It limits the bytes of bots and results that are in
-// transit at the same time, because they delay heartbeats.
+// serverLine is the connection of a worker to its server. It limits how many bytes of bots and results are in
+// transit at the same time, because large transfers delay heartbeats.
 type serverLine struct {
 	*Link
 	results *semaphore.Weighted // bytes of results on their way to the server
@@ -69,7 +69,7 @@ func newServerLine(l *Link) serverLine {
 	return serverLine{l, semaphore.NewWeighted(PartSize), semaphore.NewWeighted(PartSize)}
 }
 
-// sendPart sends a message with a part of a result, of part bytes, and returns the answer.
+// sendPart sends message, which contains the given number of bytes of a result, and returns the answer.
 func (s serverLine) sendPart(ctx context.Context, part int, message []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
@@ -78,8 +78,8 @@ func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }
 
-// sendBounded sends data as a request on a subject and returns the answer. Meanwhile it holds the given number
-// of bytes of bound.
+// sendBounded sends data as a request on a subject and returns the answer. Until the answer arrives, it holds
+// the given number of bytes of the semaphore bound.
 func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
 	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
 		return nil, err
@@ -96,7 +96,8 @@ type heartbeats struct {
 	lastRefusal string        // the Refusal in the last answer; only the goroutine that sends heartbeats uses it
 }
 
-// attemptSet has the attempts of a worker, each from the command to play it until its result is sent.
+// attemptSet has the attempts of a worker. An attempt is in the set from the command to play it until its
+// result has been sent.
 type attemptSet struct {
 	mu     sync.Mutex
 	table  map[attemptKey]*workerAttempt
@@ -110,7 +111,7 @@ type workerAttempt struct {
 	cancel context.CancelCauseFunc // stops only the games, so that a result without games is delivered
 }
 
-// add adds an attempt. It returns false if the set has the attempt already or is closed.
+// add adds an attempt. It returns false if the attempt is already in the set or the set is closed.
 func (a *attemptSet) add(key attemptKey, p *workerAttempt) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -135,7 +136,7 @@ func (a *attemptSet) get(key attemptKey) *workerAttempt {
 	return a.table[key]
 }
 
-// list returns the attempts as they are part of a heartbeat.
+// list returns the attempts in the form in which a heartbeat reports them.
 func (a *attemptSet) list() (list []attempt.ReportedAttempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -164,8 +165,8 @@ var (
 	errOver      = errors.New("the attempt is over")
 )
 
-// NewWorker returns a Worker whose machine has the name of the NATS user of link. It opens the directory
-// o.Dir.
+// NewWorker returns a Worker and opens the directory o.Dir. The name of the worker's machine is that of the
+// NATS user of link.
 func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -203,8 +204,8 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 // have left some.
 func (o WorkerOptions) Temp() string { return filepath.Join(o.Dir, "tmp") }
 
-// Drain makes Run accept no more attempts and return after those that the worker has are finished and their
-// results are sent.
+// Drain makes Run accept no more attempts. Run then returns when the attempts that it has are finished and
+// their results are sent.
 func (w *Worker) Drain() {
 	w.drain()
 	w.notify()
@@ -219,9 +220,9 @@ func (w *Worker) isDraining() bool {
 	}
 }
 
-// Run plays attempts until ctx ends, which interrupts them; the server has them played again. After Drain, Run
-// returns when all results are sent or when NATS refuses the credentials. The error says why the server
-// refuses the worker.
+// Run plays attempts until ctx ends. The end of ctx interrupts the running attempts, and the server has these
+// matches played again. After Drain, Run returns when all results are sent or when NATS refuses the
+// credentials. The error says why the server refuses the worker.
 func (w *Worker) Run(ctx context.Context) error {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -337,8 +338,8 @@ func (w *Worker) handleReply(a heartbeatReply) {
 	}
 }
 
-// handleCommand handles a command of the server: it ends an attempt, or plays one in a goroutine until ctx
-// ends.
+// handleCommand handles a command of the server. The command either ends an attempt or plays one in a goroutine
+// until ctx ends.
 func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 	var c command
 	err := json.Unmarshal(msg.Data, &c)

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// playOrder plays an attempt until playCtx ends, and sends the result. If ctx ends before that, because the
-// attempt is over or the worker stops, no result is sent.
+// playOrder plays an attempt until playCtx ends and then sends the result. If ctx ends before the games do,
+// because the attempt is over or the worker stops, no result is sent.
 func (w *Worker) playOrder(ctx, playCtx context.Context, o order) {
 	key := attemptKey{o.Match, o.Attempt}
 	r := w.playOnCore(playCtx, o)
@@ -78,8 +78,8 @@ func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	})
 }
 
-// program returns the bot in a slot of o, ready to be started. Unless it is a house bot, program fetches its
-// files from the server if they are not in the cache. They stay in the cache until ctx ends.
+// program returns the bot in a slot of o, ready to be started. For a bot that is not a house bot, it fetches
+// the bot's files from the server unless they are in the cache. The files stay in the cache until ctx ends.
 func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Contestant, err error) {
 	b := o.Bots[slot]
 	if b.House != "" {
@@ -149,7 +149,7 @@ func (w *Worker) fetchPart(ctx context.Context, p filePart) ([]byte, error) {
 	}
 }
 
-// The first and the longest wait before a failed request is repeated.
+// The shortest and the longest delay before a failed request is repeated. The delay grows with each failure.
 const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second

@@ -28,7 +28,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// Mode is the mode in which a test binary is a NATS server; see refereetest.Modes.
+// Mode is the name of the mode in which a test binary runs as a NATS server; see refereetest.Modes.
 const Mode = "nats"
 
 // Main runs a NATS server with a configuration file, until it is killed.
@@ -59,8 +59,8 @@ type Cluster struct {
 	forwardTo func(address string) // makes URL lead to address
 }
 
-// Start starts a NATS server with the configuration in page, with or without TLS. Its URL stays the same
-// after Kill and Run. The test kills it at its end.
+// Start starts a NATS server with the configuration in page, with or without TLS. The server has the same URL
+// after Kill and Run. The end of the test kills the server.
 func Start(t testing.TB, page string, tls bool) *Cluster {
 	t.Helper()
 	c := &Cluster{t: t}
@@ -97,7 +97,7 @@ func (c *Cluster) Kill() {
 	c.cmd = nil
 }
 
-// confBlock returns the block with the configuration of NATS in a page.
+// confBlock returns the block of page that has the configuration of NATS.
 func confBlock(t testing.TB, page string) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(page))
@@ -148,7 +148,7 @@ func (c *Cluster) write(file string, data []byte) {
 	kit.Must(c.t, os.WriteFile(file, data, 0o600))
 }
 
-// accounts makes what the nsc commands in the page make: the operator, the account, the server's user, and
+// accounts creates what the nsc commands in the page create: the operator, the account, the server's user, and
 // the file resolver.conf.
 func (c *Cluster) accounts(dir string, authority []byte) {
 	c.t.Helper()
