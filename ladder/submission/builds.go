@@ -34,8 +34,9 @@ func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, 
 	}, err
 }
 
-// SurplusBuilds returns the builds that SweepBuilds would remove at the time now, the least recently used ones
-// first. It includes builds in use, which SweepBuilds keeps. rules has the size limit for all builds.
+// SurplusBuilds returns the builds that no version or match needs and that, at the time now, are too old or exceed
+// the size limit in rules. The least recently used ones come first. It includes builds that a running server uses,
+// which SweepBuilds keeps.
 func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, now time.Time) ([]trees.Entry, error) {
 	needed, err := neededBuilds(ctx, s)
 	if err != nil {
@@ -56,6 +57,7 @@ func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err er
 	return done, buildsError(err)
 }
 
+// buildsError returns err, with which the directory of built bots could not be read, as an error for people.
 func buildsError(err error) error {
 	if err == nil {
 		return nil

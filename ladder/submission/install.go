@@ -82,7 +82,6 @@ func (p *Pipeline) Resolve(ctx context.Context, v ladder.Version) (match.Contest
 
 // bot returns version v, whose built files are in dir, as a program in its sandbox.
 func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
-	// command returns the command that starts the bot in dir. run is the command in its manifest.
 	command, err := p.command(dir, v.Command)
 	if err != nil {
 		return match.Contestant{}, fmt.Errorf("submission: version %d of %s: %w", v.Number, v.Bot, err)

@@ -30,7 +30,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Time limits of the stages. For check and trial they limit the time that the bot itself uses.
+// Time limits of the stages. CheckTime limits the time that the bot itself uses, and TrialTime the time that
+// all bots of its matches use together; neither includes the time that other programs took from them.
 const (
 	UnpackTime = time.Minute
 	BuildTime  = 5 * time.Minute
@@ -57,7 +58,8 @@ type Pipeline struct {
 }
 
 // New returns a pipeline for the store s with the limits, ladders and sandbox of c. The store must have been opened
-// with an absolute path.
+// with an absolute path. The caller then sets Room and Level, and Check and Log if the defaults are not suitable.
+// If Room is zero, the memory of matches is not limited.
 func New(s *store.Store, c *config.Config) *Pipeline {
 	p := &Pipeline{
 		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
@@ -139,7 +141,7 @@ type submission struct {
 	version   ladder.Version
 	core      int
 	work      string        // temporary directory
-	ownTime   match.OwnTime // time that the bot used in the trial
+	ownTime   match.OwnTime // time that all bots in the matches of the trial have used
 	timeLimit time.Duration // for the stage that runs
 	quick     bool          // whether the check is the short one
 	*botBuild
@@ -151,7 +153,7 @@ type stage struct {
 	name      string
 	state     ladder.VersionState
 	timeLimit time.Duration
-	byOwnTime bool // whether timeLimit applies only to the time that the bot itself uses; run then calls checkOwnTime
+	byOwnTime bool // whether timeLimit applies to the own time of bots instead of the duration; run then calls checkOwnTime
 	run       func(*submission, context.Context, *transcript) (summary phrase.Text, err error)
 }
 
@@ -277,8 +279,8 @@ func (s *submission) overtimeError() error {
 	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
 }
 
-// checkOwnTime returns a refusal if used, the time that the bot itself has used, exceeds the time limit of the
-// stage.
+// checkOwnTime returns a refusal if used, the time that bots themselves have used, exceeds the time limit of
+// the stage.
 func (s *submission) checkOwnTime(used time.Duration) error {
 	if used > s.timeLimit {
 		return s.overtimeError()

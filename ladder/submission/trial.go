@@ -103,8 +103,8 @@ func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder)
 	return list
 }
 
-// trial is the last stage: the bot plays a match against @random on each of its ladders. The bot is refused at its
-// first fault.
+// trial is the last stage: the bot plays a match against @random on each ladder that trialLadders returns and for
+// whose matches there is enough memory. The bot is refused at its first fault.
 func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {

@@ -68,9 +68,9 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 	return need, nil
 }
 
-// RunTryout builds a bot, plays its games and runs the conformance tests, all on core. output is the log of
-// the build and the games. If the bot is to blame, the error has the code Invalid; any other error is that of
-// ctx or a failure of the server.
+// RunTryout builds a bot, plays its games and runs the conformance tests, all on core. Faults in the games do
+// not prevent the tests, but any error before them does. output is the log of the build and the games. If the
+// bot is to blame, the error has the code Invalid; any other error is that of ctx or a failure of the server.
 func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output string, err error) {
 	work, err := p.Dir.MkdirTemp("tryout-")
 	if err != nil {
