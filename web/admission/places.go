@@ -11,8 +11,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Limits bound how many things of one kind, such as uploads, may go on at the same time. Person is for one
-// signed-in person, Address for everybody else at one address (0 means no limit), and Total for all together.
+// Limits bound how many things of one kind, such as uploads, may go on at the same time. Person is the limit
+// for one signed-in person, Address the limit for all anonymous clients at one address (0 means no limit),
+// and Total the limit for all together.
 type Limits struct {
 	Person, Address, Total int
 
@@ -21,8 +22,8 @@ type Limits struct {
 	Retry   time.Duration // the time after which to try again
 }
 
-// Check returns an error if one more thing would exceed a limit. The arguments are how many are going on: of
-// the person, from the address, and in total.
+// Check returns an error if one more thing would exceed a limit. The arguments are the numbers of things that
+// go on: those of the person, those from the address, and all.
 func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	var text phrase.Text
 	switch {
@@ -38,14 +39,15 @@ func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	return &ladder.Error{Code: ladder.TooMany, Text: text, Hint: l.Hint, Retry: l.Retry}
 }
 
-// Visitor is who does something that is limited: a person, or somebody at a network address.
+// Visitor identifies somebody whose actions are limited: a signed-in person, or an anonymous client at a
+// network address.
 type Visitor struct {
 	Person  int64 // ID of the person; 0 if nobody is signed in
 	Address netip.Addr
 }
 
-// LimitKey returns the part of v that limits count: the person without the address or, if nobody is signed
-// in, the address. So people who share one address, such as a class, do not use up each other's limits.
+// LimitKey returns the part of v by which limits count: only the person or, if nobody is signed in, the
+// address. So people who share one address, such as a class, do not use up each other's limits.
 func (v Visitor) LimitKey() Visitor {
 	if v.Person != 0 {
 		return Visitor{Person: v.Person}

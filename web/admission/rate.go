@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Rate limits how many requests each key, such as an address, may make in a minute. A key may make all of
-// them at once. A Rate remembers only the maxKeys keys that were used last.
+// Rate limits how many requests each key, such as an address, may make in a minute. A key may make all
+// requests of a minute at once. A Rate remembers only the maxKeys keys that were used last.
 type Rate[K comparable] struct {
 	name    string      // names the limit in the RateLimit headers
 	subject phrase.Text // what is limited, in words for people
@@ -25,8 +25,8 @@ type Rate[K comparable] struct {
 // maxKeys is the largest number of keys in a Rate, which needs about 200 bytes for each.
 const maxKeys = 1 << 16
 
-// NewRate returns a Rate that allows each key minute requests in a minute. name identifies the limit in the
-// RateLimit headers, subject says in error messages what is limited, and now returns the current time.
+// NewRate returns a Rate that allows minute requests in a minute for each key. name identifies the limit in
+// the RateLimit headers. subject says in error messages what is limited. now returns the current time.
 func NewRate[K comparable](name string, subject phrase.Text, minute int, now func() time.Time) *Rate[K] {
 	keys, err := lru.New[K, *rate.Limiter](maxKeys)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// Account is the server that the user of the commands has signed in to, and the user's token. It is saved in
-// a file in the user's configuration directory, which only the user can read.
+// Account has the address of the server to which the user has signed in, and the user's token. It is stored
+// in a file in the user's configuration directory that only the user can read.
 type Account struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`
@@ -53,8 +53,9 @@ func ReadAccount() (Account, error) {
 	return a, nil
 }
 
-// CurrentAccount returns the saved account with URL and Token replaced by the environment variables EnvURL
-// and EnvToken, if set. If EnvURL names another server than the saved one, the saved token is not used.
+// CurrentAccount returns the saved account. If the environment variables EnvURL and EnvToken are set, they
+// replace the fields URL and Token. If EnvURL names another server than the saved account, the saved token is
+// not used.
 func CurrentAccount() (Account, error) {
 	url, token := os.Getenv(EnvURL), os.Getenv(EnvToken)
 	if url != "" && token != "" {

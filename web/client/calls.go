@@ -106,8 +106,9 @@ func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDo
 	return u, nil
 }
 
-// History returns how matches on a ladder changed the rating of a version. If there are more than limit, it
-// returns that many, evenly spaced. Version 0 means the live version, or the last one if none is live.
+// History returns how matches on a ladder changed the rating of a version. If there are more than limit
+// changes, it returns limit of them, evenly spaced. Version 0 means the live version or, if none is live, the
+// latest one.
 func (c *Client) History(ctx context.Context, bot, ladder string, version, limit int) ([]wire.Change, error) {
 	page, err := get[wire.Page[wire.Change]](ctx, c, "/bots"+part(bot)+"/history", values("ladder", ladder, "version", positive(version), "limit", strconv.Itoa(limit)))
 	return page.Items, err
@@ -178,9 +179,9 @@ func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReplaysAfter yields the replays of a ladder, or of all matches if ladder is "", the oldest first, until
-// there are no more. It begins after the replay with the given cursor, or with the first if cursor is "". If
-// the stream breaks, it continues by itself.
+// ReplaysAfter yields the replays of a ladder, the oldest first, up to the newest one. If ladder is "", it
+// yields those of all matches. It begins after the replay with the given cursor; "" means from the first
+// replay on. If the stream breaks, ReplaysAfter requests the rest.
 func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		failures := 0
@@ -221,10 +222,10 @@ func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.R
 	}
 }
 
-// errStopped is the error of a stream whose consumer wants no more items.
+// errStopped is the error that ends a stream when the function that consumes its items wants no more.
 var errStopped = fmt.Errorf("client: stopped")
 
-// lines requests a stream of replays and calls each with every line, until each returns false; then it
+// lines requests a stream of replays and calls each with every line. If each returns false, lines stops and
 // returns errStopped. An incomplete last line is an error.
 func (c *Client) lines(ctx context.Context, path string, query url.Values, each func(wire.ReplayLine) bool) error {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"application/x-ndjson"}}})
@@ -254,9 +255,9 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 	}
 }
 
-// Submit uploads a bot: an archive of its directory or, if file is not "", a single file of that name. kind
-// is the media type of the content. If bot is "", the manifest in the archive names the bot. body returns the
-// content and its size in bytes; it is called for each attempt.
+// Submit uploads a bot, which is an archive of its directory or, if file is not "", a single file of that
+// name. kind is the media type of the content. If bot is "", the manifest in the archive has the name of the
+// bot. body returns the content and its size in bytes; it is called for each attempt to upload.
 func (c *Client) Submit(ctx context.Context, bot, file, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, notIdempotent: true})
 }
@@ -292,9 +293,9 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// AwaitChange waits until the state of a submission differs from the one with the ETag tag, and returns the
-// new state and its ETag as next. If nothing changes within followWait, next is tag and s is zero. If tag is
-// "", it does not wait.
+// AwaitChange waits until the state of a submission differs from the state with the ETag tag. It returns the
+// new state and its ETag as next. If nothing changes within followWait, it returns a zero s, and next is tag.
+// If tag is "", it returns the current state at once.
 func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
@@ -384,8 +385,8 @@ func (c *Client) Machines(ctx context.Context) iter.Seq2[wire.Machine, error] {
 	return pages[wire.Machine](ctx, c, "/admin/machines", nil)
 }
 
-// Block blocks the person with this name if out is true, and otherwise unblocks the person. Only admins may
-// call it.
+// Block blocks the person with this name if out is true, and unblocks the person if out is false. Only admins
+// may call it.
 func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
 	method := http.MethodDelete
 	if out {
@@ -394,7 +395,7 @@ func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person,
 	return read[wire.Person](ctx, c, request{method: method, path: "/admin/people" + part(name) + "/block"})
 }
 
-// Body returns a value for the parameter body of Client.Submit that reads data.
+// Body returns a function that reads data, for the parameter body of Client.Submit.
 func Body(data []byte) func() (io.Reader, int64) {
 	return func() (io.Reader, int64) { return bytes.NewReader(data), int64(len(data)) }
 }

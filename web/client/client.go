@@ -32,9 +32,10 @@ type Client struct {
 	URL   string // address of the server, without /api/v1
 	Token string // if "", requests are anonymous
 	Agent string // value of the header User-Agent
-	// Retries is how many times a request is repeated at most.
+	// Retries is the largest number of times that a request is repeated.
 	Retries int
-	// OnWait, unless nil, is called before each wait for another attempt, with the error of the last one.
+	// OnWait, unless nil, is called before each wait for another attempt. why is the error of the last
+	// attempt.
 	OnWait func(why error, wait time.Duration)
 
 	http        *http.Client
@@ -71,8 +72,8 @@ func cleanURL(address string) (string, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/api/v1"), nil
 }
 
-// IsUnencrypted reports whether requests go by http to another machine, so that others on the way can read
-// them.
+// IsUnencrypted reports whether requests go over plain HTTP to another machine, so that others in the network
+// can read them.
 func (c *Client) IsUnencrypted() bool {
 	u, err := url.Parse(c.URL)
 	return err == nil && u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback()
@@ -90,9 +91,9 @@ type request struct {
 	notIdempotent bool
 }
 
-// do sends a request until the answer is a success or the status 304, and returns the answer. The caller must
-// close its body. The package comment says when it repeats the request; it also gives up if the server asks
-// for a wait of more than maxWait.
+// do sends a request and returns the answer if it is a success or has the status 304. Otherwise it repeats
+// the request under the conditions in the package comment, unless the server asks for a wait of more than
+// maxWait. The caller must close the body of the answer.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, q)
@@ -179,7 +180,7 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 // maxAddress is the largest size of an address and a token together, in bytes. Servers refuse more.
 const maxAddress = 16 << 10
 
-// connectionFailure says in words for people why a connection failed.
+// connectionFailure returns a description for users of why a connection failed with err.
 func connectionFailure(err error) string {
 	var name *net.DNSError
 	var number syscall.Errno
@@ -196,8 +197,8 @@ func connectionFailure(err error) string {
 	return err.Error()
 }
 
-// retryAfter returns the time in the header Retry-After, or 0 if it is absent or invalid. A very large number
-// of seconds is reduced to a time that is still above maxWait.
+// retryAfter returns the time in the header Retry-After, or 0 if the header is absent or invalid. It reduces
+// a very large number of seconds to a time that is still longer than maxWait.
 func retryAfter(resp *http.Response) time.Duration {
 	text := resp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
@@ -235,8 +236,8 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	return read[T](ctx, c, request{method: http.MethodGet, path: path, query: query})
 }
 
-// post sends the document doc to path with POST, and decodes the answer. It is not repeated after a failed
-// connection, because it could then be done twice.
+// post sends the document doc to path with POST, and decodes the answer. After a failed connection it does
+// not repeat the request, because the server may already have handled it.
 func post[T any](ctx context.Context, c *Client, path string, doc any) (T, error) {
 	return send[T](ctx, c, request{method: http.MethodPost, path: path, notIdempotent: true}, doc)
 }

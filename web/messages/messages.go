@@ -58,11 +58,11 @@ func (l *Language) Translate(text string) string {
 	return text
 }
 
-// PluralText is a text in its plural forms, by the names of the forms, such as "one". A text that has no
-// plural forms is under the name "".
+// PluralText maps the names of plural forms, such as "one", to the forms of a text. A text without plural
+// forms has the key "".
 type PluralText map[string]string
 
-// forms has the names of the plural forms in TOML tables.
+// forms maps plural forms to their names in TOML tables.
 var forms = map[plural.Form]string{
 	plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many", plural.Other: "other",
 }
@@ -134,9 +134,9 @@ func (l *Language) Text(key string, args ...any) string {
 	return strings.NewReplacer(places...).Replace(text)
 }
 
-// TextsJSON returns the texts whose keys begin with one of the prefixes, for scripts: a JSON object from the
-// tag of each language to an object from the rest of the key to the text. It returns nil if there are no
-// texts. It escapes <, > and &.
+// TextsJSON returns texts for scripts: a JSON object that maps the tag of each language to an object of
+// texts. It includes the texts whose keys begin with one of the prefixes; the keys in the object are without
+// the prefix. It returns nil if there are no such texts. It escapes <, > and &.
 func TextsJSON(prefixes []string, languages ...*Language) ([]byte, error) {
 	all, none := map[string]map[string]any{}, true
 	for _, l := range languages {
@@ -175,8 +175,8 @@ var matcher = language.NewMatcher(func() (tags []language.Tag) {
 	return tags
 }())
 
-// Choose returns the index in Languages of the language tag. If tag is none of them, it returns that of the
-// language that header prefers, which is the header Accept-Language of a request.
+// Choose returns the index of tag in Languages. If Languages does not contain tag, it returns the index of
+// the language that header prefers. header is the Accept-Language header of a request.
 func Choose(tag, header string) int {
 	if i := slices.Index(Languages, tag); i >= 0 {
 		return i

@@ -42,8 +42,8 @@ func (m *Middleware) isTrusted(addr netip.Addr) bool {
 	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// isSecure reports whether the client uses https, directly or, according to the header X-Forwarded-Proto, to
-// a trusted proxy.
+// isSecure reports whether the client uses https: either to this server, or to a trusted proxy that says so
+// in the header X-Forwarded-Proto.
 func (m *Middleware) isSecure(r *http.Request) bool {
 	if r.TLS != nil {
 		return true

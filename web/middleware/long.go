@@ -15,9 +15,9 @@ import (
 
 // Requests that take long are limited by Places.
 
-// ReceiveUpload stores the archive u as the next version of a bot. size is its length in bytes, or negative
-// if it is unknown. It fails if a person or an address has too many uploads at the same time, or if the
-// upload is slower than Pace.
+// ReceiveUpload stores the archive u as the next version of a bot. size is its length in bytes; a negative
+// size means that the length is unknown. ReceiveUpload fails if a limit of simultaneous uploads is reached,
+// or if the upload is slower than Pace.
 func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u service.Upload, size int64) (v ladder.Version, err error) {
 	in := RequestOf(r)
 	if err := m.Service.CheckSubmit(in.Actor, u.Bot, size); err != nil {
@@ -47,9 +47,9 @@ func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Li
 	return c, err
 }
 
-// StartStream prepares a long answer: it counts it against the limit of simultaneous downloads, and makes
-// writes fail if the client receives the answer more slowly than Pace. The caller must call leave at the end
-// of the answer.
+// StartStream prepares a long answer. It counts the answer against the limit of simultaneous downloads, and
+// makes writes fail if the client receives the answer more slowly than Pace. The caller must call leave at
+// the end of the answer.
 func (m *Middleware) StartStream(r *http.Request) (leave func(), err error) {
 	in := RequestOf(r)
 	if leave, err = m.Streams.Enter(in.Visitor()); err == nil {
@@ -88,8 +88,8 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 }
 
 // AwaitSubmission waits until the submission with this ID is done, ready returns true for its progress, or
-// the duration wait is over, and returns the progress. If wait is 0, it returns at once. The number of
-// requests of a person and of an address that wait at the same time is limited.
+// the duration wait has passed. It returns the progress. If wait is 0, it returns at once. It fails if the
+// person or the address has too many waiting requests.
 func (m *Middleware) AwaitSubmission(r *http.Request, id int64, wait time.Duration, ready func(service.SubmissionProgress) bool) (service.SubmissionProgress, error) {
 	in := RequestOf(r)
 	p, err := m.Service.Submission(r.Context(), in.Actor, id)

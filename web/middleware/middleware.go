@@ -49,8 +49,8 @@ type Middleware struct {
 	pages     *admission.Rate[admission.Visitor] // cheap pages
 }
 
-// The limits of long requests at the same time: of one person, of people who are not signed in at one address, and
-// in total.
+// UploadLimits, StreamLimits and waitLimits limit how many long requests one person, all anonymous clients at
+// one address, and all clients together may have at the same time.
 var (
 	UploadLimits = admission.Limits{Person: 2, Address: 4, Total: 32, Subject: phrase.New("uploads"), Hint: retrySoon, Retry: 5 * time.Second}
 	StreamLimits = admission.Limits{Person: 4, Address: 4, Total: 64, Subject: phrase.New("downloads"), Hint: retrySoon, Retry: 5 * time.Second}
@@ -100,15 +100,15 @@ type requestKey struct{}
 // RequestOf returns the Request of r, which must have passed Middleware.Wrap; otherwise RequestOf panics.
 func RequestOf(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
 
-// RecordAnswer returns a writer that writes to w and records when the route begins its answer. HasAnswerBegun
-// is then true even while w, which compresses, holds the answer back in a buffer.
+// RecordAnswer returns a writer that writes to w and records that the route has begun its answer.
+// HasAnswerBegun is then true even while w, which compresses, still has the answer in a buffer.
 func (in *Request) RecordAnswer(w http.ResponseWriter) http.ResponseWriter {
 	in.inner = &recorder{ResponseWriter: w}
 	return in.inner
 }
 
-// Visitor returns the person who sends the request, and the address, which limits apply to if nobody is
-// signed in.
+// Visitor returns the person who sends the request, and the client's address. Limits apply to the address if
+// nobody is signed in.
 func (in *Request) Visitor() admission.Visitor {
 	return admission.Visitor{Person: in.Person.ID, Address: in.Address}
 }
@@ -246,8 +246,8 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 
 type closingKey struct{}
 
-// closing returns a channel that is closed when the server of a request with context ctx shuts down, or nil
-// if the request does not come from a server of NewServer.
+// closing returns a channel that is closed when the server of a request shuts down. ctx is the context of the
+// request. If the server is not from NewServer, closing returns nil.
 func closing(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
 	return c

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Pace is the slowest permitted speed of a transfer. A transfer may take up to Window longer than it would
-// take at Rate. Parts that are faster than Rate make up for slower ones.
+// Pace is the slowest permitted speed of a transfer. At any moment, a transfer may be late by at most Window,
+// compared with a transfer at Rate. Parts that are faster than Rate reduce the delay.
 type Pace struct {
 	Rate   int64 // in bytes a second
 	Window time.Duration

@@ -81,8 +81,8 @@ func ProblemOf(err error) Problem {
 	}
 }
 
-// RetryAfter returns the time after which a client may try again after err, or 0 if that would not help.
-// status is the HTTP status of the answer.
+// RetryAfter returns how long a client should wait after the error err before it tries again, or 0 if trying
+// again would not help. status is the HTTP status of the answer.
 func RetryAfter(err error, status int) time.Duration {
 	var known *ladder.Error
 	switch {
@@ -101,8 +101,8 @@ func Seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
 }
 
-// failureOf returns an error for the log with the text and the cause of err if err is a failure of the
-// server. For any other error, such as that of a disconnected client, it returns nil.
+// failureOf returns the error to log for err: an error with the text and the cause of err. If err is not a
+// failure of the server, such as the error of a disconnected client, it returns nil.
 func failureOf(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil

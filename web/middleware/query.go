@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Query reads the query parameters of a request. After an error, its methods return zero values or the
-// fallback, and the caller learns of the first error from Check or Err.
+// Query reads the query parameters of a request. A method that reads an absent or invalid parameter returns
+// the zero value or the fallback. Check and Err return the first error.
 type Query struct {
 	values    url.Values
 	readNames []string
@@ -116,9 +116,9 @@ func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	return d
 }
 
-// CursorID returns the number in the cursor that the parameter called name has, such as the ID of the last
-// item on the previous page. If the parameter is absent, it returns 0, which means the first page. kind is
-// the prefix of the list's cursors; a cursor of another list is an error.
+// CursorID returns the number in the cursor that the parameter called name contains, such as the ID of the
+// last item on the previous page. If the parameter is absent, it returns 0, which means the first page. kind
+// is the prefix of the list's cursors. A cursor with another prefix is an error.
 func (q *Query) CursorID(name, kind string) int64 {
 	text := q.Text(name)
 	if text == "" {

@@ -7,13 +7,13 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// blockedInterval is how often the server looks for blocked people in the store. A command of timba can block
-// people while the server runs, and the server gets no event then.
+// blockedInterval is how often the server looks for blocked people in the store. When a timba command blocks
+// people while the server runs, the server gets no event.
 const blockedInterval = 500 * time.Millisecond
 
-// monitorBlocked publishes an event for each person whom another process has blocked, so that the person's
-// games and connections end. It then calls wake, which makes the runner look for changes. It runs until ctx
-// ends.
+// monitorBlocked publishes an event for each person whom another process has blocked. The event ends the
+// person's games and connections. Then monitorBlocked calls wake, which makes the runner look for changes. It
+// runs until ctx ends.
 func (s *Server) monitorBlocked(ctx context.Context, wake func()) error {
 	known, err := s.Store.People.BlockedTimes(ctx)
 	if err != nil {

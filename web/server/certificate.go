@@ -29,8 +29,8 @@ func CheckDomain(name string) error {
 	return nil
 }
 
-// openDomain creates the manager that obtains the certificate, and listens on the address for http, which
-// redirects visitors to https.
+// openDomain creates the manager that obtains the certificate. It also listens on the address for plain HTTP,
+// at which visitors are redirected to https.
 func (s *Server) openDomain() error {
 	c := s.Config.Certificate
 	var err error
@@ -43,8 +43,8 @@ func (s *Server) openDomain() error {
 	return nil
 }
 
-// enableTLS makes web serve https, and returns the server for http, which redirects visitors and answers the
-// challenges of the ACME server.
+// enableTLS makes web serve https. It returns the server for plain HTTP, which redirects visitors to https
+// and answers the challenges of the ACME server.
 func (s *Server) enableTLS(web *http.Server) (plain *http.Server) {
 	web.TLSConfig = s.manager.TLSConfig()
 	return middleware.NewServer(s.manager.HTTPHandler(http.HandlerFunc(s.redirectToHTTPS)), s.Log)
@@ -76,7 +76,7 @@ func certificateManager(c config.Certificate, domain, dir string) (*autocert.Man
 }
 
 // redirectToHTTPS redirects visitors to the same page by https. It refuses methods other than GET and HEAD,
-// whose body may have a secret.
+// because the body of such a request may contain a secret.
 func (s *Server) redirectToHTTPS(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		http.Error(w, "use "+s.URL(), http.StatusBadRequest)
@@ -92,9 +92,9 @@ const (
 	certificateRetry    = 15 * time.Minute
 )
 
-// monitorCertificate obtains the certificate before the first visitor needs it, logs each new one, and logs
-// an error if it is not renewed in time, until ctx ends. If ctx ends during an attempt, it returns after the
-// attempt.
+// monitorCertificate obtains the certificate before the first visitor needs it. Until ctx ends, it logs each
+// new certificate, and logs an error if the certificate is not renewed in time. If ctx ends during an attempt
+// to obtain a certificate, it returns after the attempt.
 func (s *Server) monitorCertificate(ctx context.Context) {
 	hello := &tls.ClientHelloInfo{ServerName: s.HTTP.Domain, CipherSuites: []uint16{tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256}}
 	var last *x509.Certificate

@@ -26,16 +26,16 @@ func (s *Server) pipeline() *submission.Pipeline {
 	return p
 }
 
-// Cluster says how workers on other machines reach the server, which is by NATS. If it is zero, no other
-// machine can play matches.
+// Cluster says how workers on other machines reach the server through the message system NATS. If it is zero,
+// no other machine can play matches.
 type Cluster struct {
 	Listen           string // the address on which the server runs NATS itself; "" means that it does not
 	Certificate, Key string // names of PEM files for that address; if "", the server creates a certificate
 	URL, Creds       string // the address and the credentials file of an existing NATS cluster to use instead
 }
 
-// openDispatcher connects to NATS and returns the dispatcher that gives matches to other machines, or nil if
-// s.Cluster is zero. p provides the built bots that those machines need.
+// openDispatcher connects to NATS and returns the dispatcher that gives matches to other machines. If
+// s.Cluster is zero, it returns nil. p provides the built bots for those machines.
 func (s *Server) openDispatcher(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Dispatcher, error) {
 	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
 		return nil, nil
@@ -102,8 +102,8 @@ func (h *host) HasInterpreter(name string) bool {
 	return found
 }
 
-// Check returns an error if this machine cannot play (see CheckMachine), or if the connection to NATS, over
-// which other machines get matches, has failed.
+// Check returns an error if this machine cannot play (see CheckMachine), or if the connection to NATS has
+// failed, over which other machines get matches.
 func (h *host) Check(ctx context.Context) error {
 	if h.dispatcher != nil && h.dispatcher.Err() != nil {
 		return h.dispatcher.Err()

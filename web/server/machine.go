@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Cores returns the numbers of n cores of this machine, one for each worker, or of all usable ones if n is 0.
-// It returns an error if the machine has too few.
+// Cores returns the numbers of n cores of this machine, one for each worker. If n is 0, it returns all usable
+// cores. It returns an error if the machine has fewer than n.
 func Cores(n int) ([]int, error) {
 	all := cores.All()
 	for len(all) < runtime.NumCPU() && !bindsCores() {
@@ -34,8 +34,8 @@ func Cores(n int) ([]int, error) {
 
 func bindsCores() bool { return runtime.GOOS == "linux" }
 
-// RequireLevel returns the level of sandbox that this machine supports. If that is below least, it also
-// returns an error that says what is missing.
+// RequireLevel returns the sandbox level that this machine supports. If it is lower than least, RequireLevel
+// also returns an error that says what is missing.
 func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 	report := sandbox.Probe()
 	if report.Level >= least {
@@ -55,16 +55,17 @@ func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 // twice this size it leaves half.
 const serverMemory = 512 << 20
 
-// BotMemory returns the default memory of all bots together on a machine with the given memory, in bytes.
+// BotMemory returns the default amount of memory for all bots together, in bytes, on a machine that has
+// machine bytes of memory.
 func BotMemory(machine int64) int64 { return max(machine/2, machine-serverMemory) }
 
 // minBotMemory is the smallest memory limit of one bot, in bytes, that lowerBotMemory sets, because
 // interpreters need some memory.
 const minBotMemory = 128 << 20
 
-// lowerBotMemory lowers the memory limit of one bot in c and room so that a match of every ladder fits into
-// room.Total. It does so only if the operator has not set the limit. If it has lowered the limit, it returns
-// a notice for the operator, otherwise "".
+// lowerBotMemory lowers the memory limit for one bot, in c and in room, so that a match of every ladder fits
+// into room.Total. It does nothing if the operator has set the limit. If it has lowered the limit, notice
+// says so to the operator; otherwise notice is "".
 func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string, err error) {
 	beside := room.Bot - int64(c.Limits.Memory) // what a bot uses in addition to its memory limit
 	least := int64(c.Limits.Memory)
@@ -84,9 +85,9 @@ func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string,
 	return notice, nil
 }
 
-// memoryOf returns the memory that bots may use: what the configuration says, or what this machine can give.
-// level is that of the sandbox. If one bot gets less than usual, notice tells the operator so. It returns an
-// error if a match of some ladder does not fit.
+// memoryOf returns the amount of memory that bots may use, from the configuration or, by default, from the
+// memory of this machine. level is the level of the sandbox. If the limit for one bot had to be lowered,
+// notice says so to the operator. memoryOf returns an error if a match of some ladder does not fit.
 func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, notice string, err error) {
 	machine := sandbox.MachineMemory()
 	room.Total = int64(c.Memory)
@@ -114,16 +115,16 @@ func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, 
 	return room, notice, nil
 }
 
-// The memory for bots in games of people is 1/playShare of the memory of all bots. It is less if matches of ladders
+// The bots in games of people get 1/playShare of the memory of all bots. They get less if matches of ladders
 // need more, but at least minPlayMemory bytes.
 const (
 	playShare     = 8
 	minPlayMemory = 4 * ladder.HouseMemory
 )
 
-// reservePlayMemory subtracts the memory for games of people from room, which then has the memory for
-// matches, and returns it in bytes. It returns 0, which means no limit, if people cannot play or the memory
-// of bots is unlimited.
+// reservePlayMemory reserves memory for the games of people: it subtracts the memory from room, so that room then
+// has the memory for matches. It returns the reserved memory in bytes. If people cannot play or the memory of bots
+// is unlimited, it returns 0, which means no limit.
 func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	if c.Play.Games == 0 || room.Total == 0 {
 		return 0
@@ -139,8 +140,8 @@ func reservePlayMemory(c *config.Config, room *ladder.MemoryBudget) int64 {
 	return memory
 }
 
-// memoryAdvice returns the end of an error message that says what the operator can change so that a match of
-// this number of bots fits into room.
+// memoryAdvice returns the end of an error message: what the operator can change so that a match of the given
+// number of bots fits into room.
 func memoryAdvice(room ladder.MemoryBudget, c *config.Config, bots int) string {
 	beside := room.Bot - int64(c.Limits.Memory)
 	parts := []string{fmt.Sprintf("give them more with memory or --memory, %d MiB at least", int64(bots)*room.Bot>>20)}

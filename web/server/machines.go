@@ -28,9 +28,9 @@ const machinesInterval = 5 * time.Second
 // is from a server that has stopped without deleting it.
 const machinesMaxAge = 6 * machinesInterval
 
-// machines returns a function that lists the connected machines, and the machines that have credentials but
-// are not connected. If the server uses an existing NATS cluster, it does not know who has credentials, and
-// lists only connected machines.
+// machines returns a function that lists the machines that are connected or have credentials. A server that
+// uses an existing NATS cluster does not know who has credentials, so the function then lists only connected
+// machines.
 func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	return func() ([]ladder.Machine, error) {
 		if s.Cluster.URL != "" {
@@ -44,8 +44,8 @@ func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	}
 }
 
-// withoutRemoved removes from list the machines that are not in added, which has the times when machines got
-// their credentials, by name. Connections of removed machines end only some seconds later.
+// withoutRemoved removes the machines from list whose credentials have been removed. added has the times when
+// machines got credentials, by name. A removed machine may stay connected for some seconds.
 func withoutRemoved(list []ladder.Machine, added map[string]time.Time) []ladder.Machine {
 	return slices.DeleteFunc(list, func(m ladder.Machine) bool { return !m.Local && added[m.Name].IsZero() })
 }
@@ -90,8 +90,8 @@ func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Mac
 }
 
 // ReadMachines returns the machines of the competition in the data directory dir. If its server runs, runs is
-// true and the list is what the server wrote last; otherwise the list has the machines with credentials. now
-// is the current time.
+// true, and list is the server's last list of its machines. Otherwise list has the machines with credentials.
+// now is the current time.
 func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs bool, err error) {
 	added, err := cluster.ReadAddTimes(dir.Fleet())
 	if err != nil {

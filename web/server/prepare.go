@@ -69,8 +69,8 @@ func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, er
 
 const adminName = "admin"
 
-// firstToken creates an admin with a token if no admin has ever had a token, and writes the token into a file
-// of the data directory. Otherwise it returns "".
+// firstToken creates an admin and a token if no admin has ever had a token. It returns the token and writes
+// it into a file of the data directory. If an admin has had a token, it returns "".
 func (s *Server) firstToken(ctx context.Context) (token string, err error) {
 	people, err := s.Store.People.List(ctx)
 	if err != nil {

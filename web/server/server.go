@@ -134,8 +134,8 @@ func (s *Server) IsUnencrypted() bool {
 	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !s.onLoopback()
 }
 
-// reachableIP returns the address at which other machines reach a server that listens on ip. If ip means all
-// addresses of this machine, it is the address that outgoing connections use.
+// reachableIP returns the IP address at which other machines reach a server that listens on ip. If ip stands
+// for all addresses of this machine, the result is the address that outgoing connections use.
 func reachableIP(ip net.IP) net.IP {
 	if !ip.IsUnspecified() {
 		return ip
@@ -189,8 +189,8 @@ func (s *Server) onLoopback() bool {
 	return ok && address.IP.IsLoopback() && len(s.HTTP.Proxies) == 0 && s.HTTP.Domain == ""
 }
 
-// writeNew writes a file that only its owner can read, as a whole or not at all. If the file exists, it does
-// nothing.
+// writeNew creates a file that only its owner can read. The file is written as a whole or not at all. If the
+// file exists, writeNew does nothing.
 func writeNew(path string, data []byte) error {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -208,8 +208,8 @@ func dataError(err error) error {
 	return fmt.Errorf("data: %w", err)
 }
 
-// listenError converts err, the error of listening on address, to one that says what to try. setting is the
-// flag or the key of the configuration that sets the address.
+// listenError converts err, the error of listening on address, into an error that says what to try. setting
+// is the flag or the configuration key that sets the address.
 func listenError(address, setting string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -220,8 +220,8 @@ func listenError(address, setting string, err error) error {
 	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
 
-// Serve answers requests, plays matches and runs everything else of the server until ctx ends or a part of it
-// fails. It returns when running matches have ended or Grace is over.
+// Serve runs the server: it answers requests and plays matches until ctx ends or a part of the server fails.
+// It returns when the running matches have ended or the time Grace has passed.
 func (s *Server) Serve(ctx context.Context) error {
 	playMemory := reservePlayMemory(s.Config, &s.room)
 	registry := prometheus.NewRegistry()
@@ -299,7 +299,7 @@ func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	}
 }
 
-// serveWeb starts the HTTP servers in group, and returns at once. When ctx ends, they accept no more
+// serveWeb starts the HTTP servers in group, and returns at once. When ctx ends, the servers accept no more
 // requests; requests in progress may continue for s.Grace.
 func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
 	if s.HTTP.Domain != "" {

@@ -22,7 +22,7 @@ type summary struct {
 // and 5xx.
 var summaryNames = []string{"matches", "games", "faults", "requests", "refused", "failed"}
 
-// summaryMetrics has the names that metrics have in a summary, by the names of the metrics.
+// summaryMetrics maps the names of metrics to their names in a summary.
 var summaryMetrics = map[string]string{
 	"timba_matches_finished_total": "matches",
 	"timba_games_total":            "games",

@@ -140,9 +140,9 @@ func (x *Tryouts) Add(actor service.Actor, t submission.Tryout) (id string, err 
 	return n.id, nil
 }
 
-// Next returns the job of the first waiting try-out whose owner has no other job in progress, as a
-// *runner.TryoutJob. If there is none, the job is nil. The try-out stays in the queue until the runner calls
-// its Run.
+// Next returns a job for the first waiting try-out whose owner has no other job in progress. The job is a
+// *runner.TryoutJob, or nil if there is no such try-out. The try-out stays in the queue until the runner
+// calls the job's Run.
 func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -157,9 +157,9 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 // RecordStart does nothing, because a try-out starts when the runner calls its Run.
 func (x *Tryouts) RecordStart(runner.Job) {}
 
-// update calls do to change try-out n, unless n has ended, and wakes the callers of Await that wait for n. If
-// n was waiting, it also wakes those that wait for other waiting try-outs, whose places may change. If do
-// ends n, update frees what n uses.
+// update calls do, which changes try-out n, and wakes the callers of Await that wait for n. If n has already
+// ended, it does nothing. If n was waiting, update also wakes the callers that wait for other waiting
+// try-outs, because their places in the queue may change. If do ends n, update frees the resources of n.
 func (x *Tryouts) update(n *tryout, do func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -235,8 +235,8 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	})
 }
 
-// newGame returns the game g, in which the tested bot is the first, with the lines that this bot wrote to
-// stderr, cut to maxLog bytes.
+// newGame returns the finished game g of a try-out. The tested bot is the first bot of g. The result has what
+// this bot wrote to stderr, cut to maxLog bytes.
 func newGame(g *referee.GameResult) TryoutGame {
 	bot := func(seat int) int { return g.Bots[seat] }
 	var result stats.DealResult

@@ -55,8 +55,8 @@ func (m M) Run() int {
 	return code
 }
 
-// Start returns a browser context with cookies and storage of its own, for t and its subtests. The first call
-// launches Chromium; if Chromium is not installed, Start skips the test.
+// Start returns a browser context for t and its subtests, with cookies and storage of its own. The first call
+// launches Chromium. If Chromium is not installed, Start skips the test.
 func Start(t *testing.T) context.Context {
 	t.Helper()
 	kit.Slow(t)
@@ -113,7 +113,8 @@ func launch(path string) error {
 type Tab struct {
 	T   *testing.T
 	Ctx context.Context
-	// Home is the beginning of the addresses that RequireQuiet permits: that of the server, or the page itself.
+	// Home is the prefix of the addresses that RequireQuiet permits: the address of the server or, for a page
+	// in a file, the address of the page.
 	Home string
 
 	fail context.CancelCauseFunc // ends the test's waits with an error
@@ -123,8 +124,8 @@ type Tab struct {
 	requests []string
 }
 
-// Open opens an address in a new tab of browser, a context from Start. Home of the tab is the address of its
-// server or, for a file, the address itself.
+// Open opens an address in a new tab of browser, which is a context from Start. The tab's Home is the address
+// of the server or, for a file, the address itself.
 func Open(t *testing.T, browser context.Context, address string) *Tab {
 	t.Helper()
 	home := kit.Get[*url.URL](t)(url.Parse(address))
@@ -146,8 +147,8 @@ func Open(t *testing.T, browser context.Context, address string) *Tab {
 	return b
 }
 
-// Browse starts a server with ladders in TOML, without waiting for matches, and opens the page with this path
-// in a new tab.
+// Browse starts a server and opens the page with this path in a new tab. toml has the configuration of the
+// ladders. Browse does not wait for matches.
 func Browse(t *testing.T, toml, path string) (*World, *Tab) {
 	t.Helper()
 	browser := Start(t)
@@ -197,7 +198,8 @@ func (b *Tab) RequireQuiet() {
 	}
 }
 
-// ClearConsole discards the console messages up to now, such as that of a status 404 which the test expects.
+// ClearConsole discards the console messages up to now, such as a message about a status 404 that the test
+// expects.
 func (b *Tab) ClearConsole() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -255,8 +257,8 @@ func (b *Tab) Press(keys ...string) {
 }
 
 // Click waits until the first element that a CSS selector matches is visible and not covered, and clicks on
-// its middle. It finds and clicks the element in one step, because a page that moves could otherwise change
-// in between.
+// its middle. Finding and clicking are one step in the browser, so that the page cannot move the element in
+// between.
 func (b *Tab) Click(selector string) {
 	b.T.Helper()
 	kit.Until(b.T, selector+" can be clicked", func() bool {
@@ -276,9 +278,9 @@ func (b *Tab) Click(selector string) {
 	}
 }
 
-// ClickAt is a JavaScript function that clicks at a point of the window as a mouse does: the element there
-// gets the focus and the click. If the point is not in the wanted element or its label, it returns false and
-// does nothing.
+// ClickAt is a JavaScript function that clicks at a point of the window as a mouse does: the element at that
+// point gets the focus and the click. If the point is not in the element wanted or in its label, the function
+// returns false and does nothing.
 const ClickAt = `(wanted, x, y) => {
 	const e = document.elementFromPoint(x, y);
 	if (!wanted.contains(e) && e?.closest('label')?.control !== wanted) return false;
@@ -288,8 +290,8 @@ const ClickAt = `(wanted, x, y) => {
 	return true;
 }`
 
-// Wait waits until a CSS selector matches an element, also on a page that replaces the current one. It gives
-// up, and ends the test, only after an error of the server or at the deadline of the tests.
+// Wait waits until a CSS selector matches an element, also if another page replaces the current one. It ends
+// the test after an error of the server or at the deadline of the tests.
 func (b *Tab) Wait(selector string) {
 	b.T.Helper()
 	var found bool

@@ -27,8 +27,8 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// StaticWorld is a served competition in which no runner plays. It has only the matches that a test adds, and
-// its pages update when that happens.
+// StaticWorld is a competition that is served for a test without a runner. It has only the matches that the test
+// adds; its pages update when that happens.
 type StaticWorld struct {
 	World
 	Ladder   *laddertest.World
@@ -37,7 +37,7 @@ type StaticWorld struct {
 	AdaToken string
 }
 
-// Hash is used as the hash of every upload and program in a StaticWorld.
+// Hash is the hash of every upload and program in a StaticWorld.
 var Hash = strings.Repeat("5a", 32)
 
 // NewStaticWorld serves a competition with Ladders and their house bots, without matches. configure, unless
@@ -86,7 +86,8 @@ func (s *StaticWorld) NewToken(p ladder.Person, scope ladder.Scope) string {
 	return text
 }
 
-// MakeLive adds a version to the bot of person Ada with this name, with the build b, and makes it live.
+// MakeLive adds a version with the build b to the bot with this name, which belongs to the person Ada, and
+// makes the version live.
 func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	s.T.Helper()
 	number := 0
@@ -101,8 +102,8 @@ func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	return s.Ladder.MakeLive(v.ID, b)
 }
 
-// Player plays as a bot: it reads the referee's lines until they end, and writes the answers. What it writes
-// to log is stored as the bot's standard error.
+// Player plays as a bot: it reads the referee's lines until they end, and writes the answers. Everything that
+// it writes to log is stored as the bot's standard error.
 type Player func(lines io.Reader, answers, log io.Writer) error
 
 // House returns a player that plays as the house bot with this name, such as "greedy", without @.
@@ -130,8 +131,8 @@ func Illegal(move, text string) Player {
 	}
 }
 
-// Play plays a match between versions, given by their IDs, on a ladder, stores it and returns it. players has
-// the player of each version by ID; a version without one plays as @random.
+// Play plays a match on a ladder, stores it and returns it. versions has the IDs of the versions that play.
+// players has the player of each version, by ID; a version without an entry plays as @random.
 func (s *StaticWorld) Play(ladderName string, versions []int64, players map[int64]Player) ladder.Match {
 	s.T.Helper()
 	ctx := s.T.Context()

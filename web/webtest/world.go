@@ -64,8 +64,8 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random", "@first", "@greedy", "@greedy:noise=20"]
 `
 
-// Calm is a configuration in TOML with a single ladder and house bot, so that nothing is played before a test
-// adds another bot.
+// Calm is a configuration in TOML with one ladder and one house bot. No match is played before a test adds
+// another bot.
 const Calm = limits + `
 [[ladder]]
 name = "brisca"
@@ -76,8 +76,8 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random"]
 `
 
-// Quiet is a configuration like Calm whose ladder has a game that tests with ConnectHeldBot do not use, and a
-// clock that is long enough for a bot that waits.
+// Quiet is a configuration like Calm with two differences: its ladder has another game than the matches of
+// ConnectHeldBot, and its clock is long enough for a bot that waits.
 var Quiet = strings.NewReplacer(`game = "brisca"`, `game = "teeko"`, `"brisca"`, `"teeko"`, "movetime = 60000", "movetime = 3600000").Replace(Calm)
 
 const limits = `
@@ -100,9 +100,9 @@ type World struct {
 	setTarget func(address string) // sets the server to which the URL of FixAddress leads
 }
 
-// New starts a server with ladders in TOML, or with Ladders if toml is "", and waits until each ladder has
-// the given number of finished matches. The server plays until the end of the test. A log with errors fails
-// the test. The test is skipped by "make check".
+// New starts a server and waits until each ladder has the given number of finished matches. toml has the
+// configuration of the ladders; "" means Ladders. The server plays until the end of the test. If it logs
+// errors, the test fails. "make check" skips the test.
 func New(t testing.TB, toml string, matches int) *World {
 	t.Helper()
 	kit.Slow(t)
@@ -186,9 +186,9 @@ func (w *World) FixAddress() {
 	w.setTarget(strings.TrimPrefix(w.Server.URL(), "http://"))
 }
 
-// ConnectHeldBot connects a remote bot, which plays game, and requests an unrated match of it with this
-// number of deals. The bot waits before its fourth move until free is called. ConnectHeldBot returns the ID
-// of the match once the bot waits.
+// ConnectHeldBot connects a remote bot that plays game, and requests an unrated match of this bot with the
+// given number of deals. The bot waits before its fourth move until free is called. ConnectHeldBot returns
+// the ID of the match once the bot waits.
 func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()) {
 	w.T.Helper()
 	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// hints maps the hints in errors of package ladder, which name no interface, to those of the API and of the
-// commands.
+// hints maps the hints in errors of package ladder, which mention no command, to the hints that the API and
+// the commands show.
 var hints = map[string]string{
 	ladder.HintBots:        "timba bots lists them",
 	ladder.HintVersions:    "timba bots %s lists them",
@@ -39,8 +39,8 @@ var hints = map[string]string{
 	ladder.HintStart:       "name the directory of a server, or start one there with timba serve --data %s",
 }
 
-// HintText returns hint, the advice in an error, as the API and the commands show it: it names commands of
-// timba.
+// HintText returns hint, the advice in an error, in the form for the API and the commands: it mentions
+// commands of timba.
 func HintText(hint phrase.Text) string {
 	text, _ := hint.Translate(hints)
 	return text

@@ -329,8 +329,8 @@ type Registered struct {
 	Key string `json:"key" pattern:"^timba_"`
 }
 
-// AskedMatch is the request for an unrated match. It names either a ladder, whose rules the match has, or a game
-// with options.
+// AskedMatch is the request for an unrated match. It names a game with options, or a ladder whose game,
+// options and clock the match has.
 type AskedMatch struct {
 	Ladder  string            `json:"ladder,omitempty" length:"64" doc:"The ladder whose game, options and clock are used."`
 	Game    string            `json:"game,omitempty" length:"64" doc:"The game to play, if no ladder is named."`

@@ -37,9 +37,9 @@ type Mirror struct {
 // NewStream returns a mirror that writes lines to w.
 func NewStream(w io.Writer) *Mirror { return &Mirror{w: bufio.NewWriter(w)} }
 
-// Open opens a directory, or a file with the extension .ndjson or .jsonl, to continue after its last replay.
-// ladder is the ladder of the replays, "" for all ladders. whole is for the replays of one match, which are
-// always downloaded from the start.
+// Open opens a mirror in a directory, or in a file with the extension .ndjson or .jsonl, to continue after
+// its last replay. ladder is the ladder of the replays; "" means all ladders. whole means that the replays
+// are those of one match, which are always downloaded from the start.
 func Open(path, ladder string, whole bool) (*Mirror, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	switch {
@@ -76,7 +76,7 @@ func openDir(path, ladder string, whole bool) (*Mirror, error) {
 	return m, sameLadder(path, of, ladder)
 }
 
-// sameLadder returns an error unless the ladder of the existing replays at path, have, is the wanted one.
+// sameLadder returns an error unless have, the ladder of the existing replays at path, is the ladder want.
 func sameLadder(path, have, want string) error {
 	if have == want {
 		return nil
@@ -93,17 +93,19 @@ func sameLadder(path, have, want string) error {
 	return fmt.Errorf("out: %s has replays of %s, not of %s: give another name", path, named(have), named(want))
 }
 
-// oneMatch stands in place of a ladder where the replays are those of one match, so that no other download
-// continues there. No ladder has this name, as names have no spaces.
+// oneMatch is stored in place of the name of a ladder if the replays are those of one match, so that no other
+// download continues there. No ladder has this name, because names have no spaces.
 const oneMatch = "one match"
 
-// ladderFile returns the file next to a file of lines that contains the name of its ladder.
+// ladderFile returns the path of the file that stores the name of the ladder for the replays in the file
+// path.
 func ladderFile(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".ladder")
 }
 
-// openLines opens a file of lines after its last complete line. The file next to it says which ladder the
-// lines are from. If that file is missing, the ladder is that of the lines, or all ladders if they differ.
+// openLines opens a file of lines to continue after its last complete line. The file ladderFile(path) says
+// from which ladder the lines are. If it is missing, openLines reads the ladder from the lines; lines from
+// several ladders count as all ladders.
 func openLines(path, ladder string) (*Mirror, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -133,8 +135,9 @@ func openLines(path, ladder string) (*Mirror, error) {
 	return m, nil
 }
 
-// scan reads a file of lines. It returns the cursor of the last complete line ("" if there is none), the
-// ladder of all lines ("" if they differ), and the offset after that line. What follows was interrupted.
+// scan reads a file of lines and returns three things about its complete lines: the cursor of the last one
+// ("" if there is none), the ladder of all of them ("" if they differ), and the offset of their end. An
+// incomplete line after that offset is from an interrupted download.
 func scan(f *os.File) (cursor, ladder string, end int64, err error) {
 	in := bufio.NewReaderSize(f, 1<<16)
 	for {
