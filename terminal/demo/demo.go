@@ -117,8 +117,8 @@ func (d *Demo) submit(ctx context.Context, display *display) error {
 	return nil
 }
 
-// sendStarter writes the starter in a language to dir, submits it, and waits until the server has accepted or
-// refused it. It returns that result as text, such as "is failed: ...".
+// sendStarter writes the starter in the language l to dir, submits it, and waits until the server has accepted or
+// refused it. state is the outcome as text, such as "is failed: ...".
 func sendStarter(ctx context.Context, c *client.Client, dir string, l starters.Language) (state string, err error) {
 	name, err := l.Write(dir)
 	if err != nil {

@@ -48,8 +48,9 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 	return d
 }
 
-// showMatches shows the matches that the channel finished reports. It returns when ctx ends, or when the given number
-// of matches is finished and sent is closed, which says that all starters are submitted. A number of 0 means no limit.
+// showMatches shows each match that the channel finished reports. It returns when ctx ends, or when sent is closed
+// and the given number of matches is finished. sent is closed when all starters are submitted. If matches is 0,
+// their number is not limited.
 func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finishedMatches < matches {
@@ -138,7 +139,7 @@ func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 	return all, nil
 }
 
-// wrap joins the parts of the text about a ladder to lines that fit the terminal. The first begins with the
+// wrap arranges parts of a text about a ladder in lines that fit the terminal. The first line begins with the
 // ladder's name.
 func (d *display) wrap(ladder string, parts []string) []string {
 	const margin = 20 // width of the ladder's name
@@ -164,8 +165,8 @@ func (d *display) addNews(format string, args ...any) {
 	d.news = d.news[max(0, len(d.news)-newsLines):]
 }
 
-// reportMatch adds to the news the new ratings of the bots of the match of e, and by how much they changed if
-// they are not provisional.
+// reportMatch adds a line to the news: the new ratings of the bots in the finished match of e. Unless a rating is
+// provisional, the line includes the difference to the old rating.
 func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	places, err := d.store.Ladders.Standings(ctx, e.Ladder)
 	if err != nil {
@@ -191,7 +192,8 @@ func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	return nil
 }
 
-// change describes the new rating of a bot, and by how much it changed unless it is provisional.
+// change describes the new rating of a bot. Unless the rating is provisional, the text includes the difference to
+// the old one.
 func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:

@@ -34,7 +34,8 @@ func centre(text string, columns int) string {
 	return pad(strings.Repeat(" ", left)+text, columns)
 }
 
-// arrange places blocks side by side, with gap columns between them, as many in a row as fit into the given columns.
+// arrange places blocks side by side, with gap columns between two blocks. If they are too wide for the given
+// number of columns, it begins further rows.
 func arrange(columns, gap int, blocks ...block) block {
 	var all, row block
 	for _, b := range blocks {

@@ -12,8 +12,8 @@ import (
 // cell is the width of a square of a board in columns. A square is two lines high, so that it looks square.
 const cell = 6
 
-// board draws a board: its numbered squares, their names at the edges, and the pieces. It marks the squares of
-// the next move or, if that is unknown, of the last move.
+// board draws a board: numbered squares, letters and numbers at the edges, and pieces. It marks the squares of the
+// next move or, if the next move is unknown, of the last one.
 func (d *drawing) board(b *rules.Board) block {
 	pieces := d.p.View.Get(b.Pieces)
 	colours := d.p.View.Get(b.Colours)
@@ -42,8 +42,8 @@ func (d *drawing) board(b *rules.Board) block {
 	return arrange(d.Columns()-1, 4, d.frame(lines, side), d.sides(b, pieces))
 }
 
-// squaresOf returns the numbers of the squares of a move: 12 and 13 for 12-13. For a move such as 12 to an empty
-// square, from is -1.
+// squaresOf returns the numbers of the squares of a move: 12 and 13 for the move 12-13. A move of a new piece to an
+// empty square, such as 12, has no first square; from is then -1.
 func squaresOf(move string) (from, to int) {
 	a, b, two := strings.Cut(move, "-")
 	if !two {
@@ -60,8 +60,8 @@ func squareOf(text string) int {
 	return n
 }
 
-// frame adds the edges of a board to its lines, with letters for columns and numbers for rows. side is the number
-// of squares along a side. In a terminal with colors it draws no lines.
+// frame adds edges to the lines of a board: letters for columns and numbers for rows, and a border unless the
+// terminal has colors. side is the number of squares along a side.
 func (d *drawing) frame(lines block, side int) block {
 	edge, bar, left, right := d.pick("─", "-"), d.pick("│", "|"), d.pick("└", "+"), d.pick("┘", "+")
 	after := bar
@@ -100,7 +100,8 @@ type square struct {
 	left, reached bool // the move that is marked starts or ends here
 }
 
-// square returns the two lines of a square. The squares that the marked move leaves and reaches have brackets.
+// square returns the two lines of text that draw a square. The first and the last square of the marked move have
+// brackets.
 func (d *drawing) square(q square) (top, bottom string) {
 	ground := " "
 	if !d.Colour && q.dark {

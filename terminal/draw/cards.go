@@ -49,7 +49,7 @@ func (s Style) Card(text string) string {
 	return s.paint(suits[n].colour, strconv.Itoa(c.Rank())+s.pick(suits[n].symbol, n.String()))
 }
 
-// Words returns the text of an event or a move with the cards in it drawn by Card.
+// Words returns the text of an event or a move in which Card has drawn the cards.
 func (s Style) Words(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {
@@ -66,7 +66,7 @@ func (s Style) Words(text string) string {
 }
 
 // boxes draws cards as boxes side by side, in rows of at most the given number of columns, each with a caption
-// below it. A card "" is an empty place.
+// below. The card "" stands for an empty place.
 func (s Style) boxes(cards, captions []string, columns int) block {
 	perRow := max(1, (columns-1)/4)
 	var all block
@@ -137,8 +137,8 @@ func (d *drawing) table(c *rules.Cards) block {
 // isCrowded reports whether the cards of a trick do not fit in a row. They are then drawn in the table of seats.
 func (d *drawing) isCrowded() bool { return 4*d.seats+1 > d.Columns()-1 }
 
-// trickCards returns the cards of the current trick in the order in which they were played, the seat that played
-// the first, and the index of the card that would win the trick now, or -1.
+// trickCards returns the cards of the current trick in the order of play. leader is the seat that played the first
+// card. winning is the index of the card that would win the trick now, or -1.
 func (d *drawing) trickCards(c *rules.Cards) (cards []string, leader, winning int) {
 	cards = list(d.p.View.Get(c.Trick))
 	leader = max(0, d.p.Turn) + d.seats - len(cards)%d.seats // if the view does not have it
@@ -166,8 +166,8 @@ func (d *drawing) trick(c *rules.Cards) block {
 	return d.withTitle("trick, by seat", d.boxes(faces, seats, d.Columns()-1))
 }
 
-// trickColumn returns a column for the table of seats: by seat, its card in the current trick. A star marks the
-// card that would win now.
+// trickColumn returns a column for the table of seats: the card of each seat in the current trick. A star marks the
+// card that would win the trick now.
 func (d *drawing) trickColumn(c *rules.Cards) []string {
 	cards, leader, winning := d.trickCards(c)
 	column := make([]string, d.seats)
@@ -183,8 +183,8 @@ func (d *drawing) trickColumn(c *rules.Cards) []string {
 	return column
 }
 
-// winningCard returns the index of the card that would win the trick now, or -1. ranks has the ranks of cards in
-// ascending order of strength.
+// winningCard returns the index in trick of the card that would win the trick now, or -1. ranks has the ranks of
+// cards, the weakest first.
 func (d *drawing) winningCard(trick []string, ranks []int) int {
 	trump, err := baraja.Parse(d.p.View.Get("trump"))
 	if err != nil {
@@ -214,8 +214,8 @@ func (d *drawing) winningCard(trick []string, ranks []int) int {
 	return best
 }
 
-// captions returns the text below each card of a hand: what a person types to play it, or a mark at the card of
-// the next move.
+// captions returns the text below each card of a hand: what a person types to play the card, or a mark if the next
+// move plays it.
 func (d *drawing) captions(hand []string) []string {
 	captions := make([]string, len(hand))
 	for i, card := range hand {
@@ -227,8 +227,8 @@ func (d *drawing) captions(hand []string) []string {
 	return captions
 }
 
-// playedCards lists the cards of the finished tricks, by suit if the game has suits, and the suits in which a
-// king and knight were declared.
+// playedCards lists the cards of the finished tricks, by suit if the game has suits. It also lists the suits in
+// which a seat has declared king and knight (a bonus).
 func (d *drawing) playedCards(c *rules.Cards) block {
 	var out block
 	if sung := list(d.p.View.Get("sung")); len(sung) > 0 {

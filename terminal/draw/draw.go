@@ -23,7 +23,8 @@ type Position struct {
 	Last    string   // the move that led to the position, which is marked on a board; "" if there is none
 	LastBy  int      // the seat that made the move Last
 	Move    string   // the move that will be made in the position; "" if unknown
-	// Keys maps moves to what a person types for them, which is drawn below the card. nil means to draw nothing.
+	// Keys maps moves to what a person types for them, to be drawn below the card. If Keys is nil, nothing is
+	// drawn.
 	Keys map[string]string
 }
 

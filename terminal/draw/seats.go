@@ -24,8 +24,8 @@ const (
 	maxName    = 18
 )
 
-// seatTable draws the table of seats of a card game, with a row for each seat. Hands that are shown, and cards
-// that all seats know, are below the row of their seat.
+// seatTable draws a table of the seats in a card game, with a row for each seat. Below the row are the seat's hand,
+// if that is shown, or the cards of the seat that all seats know.
 func (d *drawing) seatTable(c *rules.Cards) block {
 	head := []string{"  ", " seat", "bot"} // the first column is one column wide
 	teams := d.p.Options.Get("teams") == "yes"
@@ -71,8 +71,8 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 	return d.spread(rows)
 }
 
-// spread draws the table of seats, given its rows, so that it fits the terminal. If it is too wide, it first
-// reduces the gaps and then the names.
+// spread draws the table of seats from its rows. If the table is too wide for the terminal, spread reduces first
+// the gaps between columns and then the names.
 func (d *drawing) spread(rows [][]string) block {
 	gap, room := 2, d.Columns()-1
 	widths, all := widthsOf(rows, gap)
@@ -98,8 +98,8 @@ func (d *drawing) spread(rows [][]string) block {
 	return lines
 }
 
-// cardsBelow returns the lines below the row of a seat: its hand if that is shown, otherwise those of its cards
-// that all seats know.
+// cardsBelow returns the lines below a seat's row in the table of seats. If the seat's hand is shown, they contain
+// the hand, otherwise those of the seat's cards that all seats know.
 func (d *drawing) cardsBelow(seat int) block {
 	words, open := d.openHand(seat)
 	if !open {

@@ -35,8 +35,9 @@ type Explainer struct {
 	All   bool // describe every fault in full, not only the first of each kind
 	// Command returns the command line by which the user runs this program with the given arguments.
 	Command func(words ...string) string
-	// DescribeBot returns the circumstances c of a fault, with what else is known about the bot called name added, and
-	// the arguments of the command that checks the bot, or nil if there is none. path is the path of the replay.
+	// DescribeBot adds to c, the circumstances of a fault, what else is known about the named bot, and returns the
+	// result. path is the path of the replay. It also returns the arguments of the command that checks the bot, or
+	// nil if there is no such command.
 	DescribeBot func(path, name string, c fault.Circumstances) (fault.Circumstances, []string)
 
 	faults []gameFault
@@ -53,8 +54,8 @@ func (e *Explainer) Explain() error {
 	return e.writeFaults()
 }
 
-// Fault describes one fault in full. number counts the faults of all games from 1; an error says that it does not
-// exist.
+// Fault describes one fault in full. The faults of all games are numbered from 1. If the number does not exist,
+// Fault returns an error.
 func (e *Explainer) Fault(number int) error {
 	e.collect()
 	if len(e.faults) == 0 {
@@ -154,7 +155,8 @@ func (e *Explainer) writeFault(i int) error {
 	return nil
 }
 
-// shownPaths is the largest number of paths that are repeated in a suggested command.
+// shownPaths is the largest number of paths in a suggested command. If there are more, the command contains none of
+// them.
 const shownPaths = 3
 
 // lastLines is the number of lines that are shown from the end of the traffic and of a log.
@@ -191,8 +193,8 @@ func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 	}
 }
 
-// readLog returns the log of the bot at fault and its path. The log is empty if the bot wrote nothing. path is ""
-// if the log is not on this machine.
+// readLog returns the content and the path of the log of the bot at fault. The log is empty if the bot wrote
+// nothing. path is "" if the log is not on this machine.
 func (x gameFault) readLog() (readLog []byte, path string) {
 	path = x.logPath(x.fault.Seat)
 	readLog, err := os.ReadFile(path)

@@ -41,8 +41,8 @@ func Open(paths []string, read func(path string) (*referee.Replay, *rules.Game, 
 	return games, nil
 }
 
-// matchOf returns a text that identifies the match of a replay: its number if timba match has written the file,
-// otherwise the beginning of the match's seed.
+// matchOf returns a text that identifies the match of a replay. If the file at path has a name that timba match
+// gives, this is the number of the match, otherwise the beginning of the match's seed.
 func matchOf(path string, r *referee.Replay) string {
 	match, ok := numberOf(path)
 	if !ok && r.Match.Seed != nil {
@@ -51,8 +51,8 @@ func matchOf(path string, r *referee.Replay) string {
 	return match
 }
 
-// numberOf returns the number of the match with which the file name of a replay begins. ok is false if it begins
-// with no number, as in files of a competition.
+// numberOf returns the number of a match with which the file name of a replay begins. If the name does not begin
+// with a number, as in a competition, ok is false.
 func numberOf(path string) (number string, ok bool) {
 	number, _, _ = strings.Cut(strings.TrimSuffix(filepath.Base(path), ".json"), "-")
 	_, err := strconv.Atoi(number)

@@ -47,8 +47,9 @@ func (e *Explainer) writeSummary() {
 	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
 }
 
-// writeAdjudicated writes how the bots' scores ended the game early if there is only one game, otherwise how many
-// games they ended. ofGames follows the number, as in "of 10 games".
+// writeAdjudicated describes which games were ended early by the scores that the bots reported. For a single game
+// it gives the details, otherwise the number of those games. ofGames is the text after the number, such as "of 10
+// games".
 func (e *Explainer) writeAdjudicated(ofGames string) {
 	n := 0
 	for _, g := range e.Games {
@@ -76,8 +77,8 @@ func (e *Explainer) timedMoves() (all []moment) {
 	return all
 }
 
-// decisiveMoves returns the moves after which the score that the bot reports changed. The weight of a move is the
-// change divided by the average change of this bot, because each bot has its own unit.
+// decisiveMoves returns the moves after which the score that the moving bot reports changed. The weight of a move
+// is the change divided by the average change of this bot, because each bot has a unit of its own.
 func (e *Explainer) decisiveMoves() (all []moment) {
 	sum, n := map[string]float64{}, map[string]float64{} // of the changes, by bot
 	for _, g := range e.Games {
@@ -115,7 +116,7 @@ func (e *Explainer) writeMoments(title, unit string, writeMoments []moment, valu
 	})
 }
 
-// duel is a deal with the points of the bots in its games in all rotations.
+// duel is a deal with the points that the bots got in its games in all rotations.
 type duel struct {
 	match         string
 	deal          int
@@ -125,7 +126,8 @@ type duel struct {
 	margin        float64
 }
 
-// writeDeals writes the deals with the smallest and the largest difference in points between the two best bots.
+// writeDeals writes the deals with the smallest and those with the largest difference in points between the two
+// best bots.
 func (e *Explainer) writeDeals() {
 	all := e.duels()
 	if len(all) < 2 {
@@ -146,7 +148,7 @@ func (e *Explainer) writeDeals() {
 	})
 }
 
-// duels returns the deals of which a game is there for every rotation.
+// duels returns the deals for which games in all rotations are present.
 func (e *Explainer) duels() (all []duel) {
 	index := map[string]int{}
 	most := 0

@@ -21,8 +21,8 @@ const (
 	inFull                 // only as the protocol writes them
 )
 
-// choices are the legal moves of a turn with what a person types for them. A number that is typed alone always
-// means a number that is on the screen.
+// choices are the legal moves of a turn, with what a person types to choose one. A number that the person types
+// alone always means a number on the screen.
 type choices struct {
 	manner
 	word  string // what a move is called in the prompt, such as "card"
@@ -32,8 +32,8 @@ type choices struct {
 	side  int               // number of squares along a side of the board; 0 without a board
 }
 
-// choicesOf returns the choices for the legal moves. hand has the cards in the person's hand; nil if the game has
-// no cards.
+// choicesOf returns the choices for the legal moves. hand has the cards in the person's hand. If the game has no
+// cards, hand is nil.
 func choicesOf(d rules.Display, hand, legal []string) choices {
 	c := choices{manner: byNumber, word: "move", legal: legal, keys: map[string]string{}}
 	inHand := func(move string) bool { return slices.Contains(hand, move) }
@@ -114,9 +114,10 @@ func (c choices) movesFrom(square string) (moves []string) {
 	return moves
 }
 
-// choose returns the move that a typed line means, or "" if there is none. The line may be the move in full, its
-// number, the square of a piece that has only one move, or the beginning of one move and of none of words, the
-// commands.
+// choose returns the move that a typed line means, or "" if there is none. The line may be:
+//   - the move in full, or the number shown for it
+//   - the square of a piece that has only one move
+//   - the beginning of exactly one move, unless it is also the beginning of one of words, the commands
 func (c choices) choose(line string, words []string) string {
 	if slices.Contains(c.legal, line) {
 		return line
@@ -216,8 +217,8 @@ func beginning(words []string, start string) (found []string) {
 	return found
 }
 
-// showMoves shows the moves and what to type for each. Unless all is set it leaves out the cards in hand, because
-// their numbers are shown below the hand.
+// showMoves shows the legal moves and what to type for each. Unless all is set, it leaves out the moves that play a
+// card, because the keys for these are shown below the hand.
 func (p *Person) showMoves(c choices, hand []string, all bool) {
 	var entries []string
 	switch c.manner {

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// turn is a turn of the person, with what the commands need.
+// turn is a request for a move of the person, with the data that commands need.
 type turn struct {
 	*protocol.Turn
 	choices  choices
@@ -45,8 +45,8 @@ func (p *Person) commandNames() (names []string) {
 	return names
 }
 
-// command runs the command that a typed line means, in full or by a unique beginning. known is false if the line
-// is no command. leaving is true if the person leaves the game.
+// command executes the command that a typed line means. The line is the name of a command or the beginning of
+// exactly one name. known is false if the line is no command. leaving is true if the person leaves the game.
 func (p *Person) command(line string, t turn) (leaving, known bool) {
 	if line == "?" {
 		line = "help"

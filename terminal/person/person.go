@@ -28,7 +28,7 @@ var (
 	errOut  = errors.New("the person is out of the game") // ends Prompter.Ask because the person forfeited or the game is over
 )
 
-// leaveGrace is how long each further move of the other seats may take after the person has left.
+// leaveGrace is the time limit for each further move of the other seats after the person has left.
 const leaveGrace = 2 * time.Second
 
 // Person lets a person play one game in a terminal.
@@ -37,7 +37,8 @@ type Person struct {
 	Seat     int
 	Prompter Prompter
 	Out      io.Writer
-	// Repeats says that the other bots repeat their moves if the same game is played again, which undo needs.
+	// Repeats says that the other bots make the same moves again if the same game is played again. Without that, a
+	// move cannot be taken back.
 	Repeats bool
 
 	draw.Style
@@ -66,7 +67,7 @@ type bulletin struct {
 	infos    map[int][]string // by seat, the info lines that a bot has written before its next move
 }
 
-// ownMove is a move of the person, with the view of the position before it.
+// ownMove is a move that the person made, with the person's view of the position before the move.
 type ownMove struct{ move, view string }
 
 // moveInfo is an info line that a bot wrote about its move.
@@ -155,7 +156,8 @@ func (p *Person) collectNews(t referee.Traffic) {
 	}
 }
 
-// takeNews returns the event and fault lines, and the info lines of bots, that were collected since the last call.
+// takeNews returns what was collected since the last call: news has the events and faults, and thoughts has the
+// info lines of bots.
 func (b *bulletin) takeNews() (news []string, thoughts []moveInfo) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -164,8 +166,8 @@ func (b *bulletin) takeNews() (news []string, thoughts []moveInfo) {
 	return news, thoughts
 }
 
-// answer shows the position, and asks the person for a move and returns it. It returns an empty answer if the
-// person leaves or is out of the game; the person's seat then gets no more turns.
+// answer shows the position, asks the person for a move, and returns the move. If the person leaves or is out of
+// the game, the answer is empty and the person's seat gets no more turns.
 func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	until := time.Now().Add(t.Time)
 	p.Style = draw.StyleFor(p.Out) // the size of the terminal may have changed
@@ -227,7 +229,8 @@ func (p *Person) hand(t *protocol.Turn) []string {
 	return nil
 }
 
-// quit forfeits the game for the person. The other seats finish it, unless a move takes longer than leaveGrace.
+// quit forfeits the game for the person. The other seats play on, but a move that takes longer than leaveGrace ends
+// the game.
 func (g *game) quit() {
 	g.out(ErrQuit)
 	g.mu.Lock()
@@ -235,15 +238,16 @@ func (g *game) quit() {
 	g.grace = time.AfterFunc(leaveGrace, func() { g.leave(ErrQuit) })
 }
 
-// recordMove records a move of the person, for undo, and returns it as the answer to the turn.
+// recordMove returns a move of the person as the answer to the turn. It records the move, so that the person can
+// take it back.
 func (p *Person) recordMove(t *protocol.Turn, move string) protocol.Answer {
 	p.moves = append(p.moves, ownMove{move, string(t.View)})
 	p.last, p.lastBy = move, p.Seat
 	return protocol.Answer{Move: []byte(move)}
 }
 
-// scriptedMove returns the move to repeat in this turn after an undo. ok is false if none is left, or if the view
-// differs from that of the earlier game, because the bots played differently.
+// scriptedMove returns the move to repeat in this turn after the person has taken a move back. ok is false if all
+// moves are repeated, or if the view differs from that of the earlier game because other bots played differently.
 func (p *Person) scriptedMove(t *protocol.Turn) (move string, ok bool) {
 	n := len(p.moves)
 	if n >= len(p.script) {
@@ -257,7 +261,7 @@ func (p *Person) scriptedMove(t *protocol.Turn) (move string, ok bool) {
 	return p.script[n].move, true
 }
 
-// recordLastMove finds the last move in the event lines news and records it, because drawings of boards mark it.
+// recordLastMove looks for the last move in the event lines news and records it for the next drawing of the board.
 func (p *Person) recordLastMove(news []string) {
 	for _, line := range news {
 		words := strings.Fields(line)

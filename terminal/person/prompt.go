@@ -23,7 +23,8 @@ type Question struct {
 	Complete func(start string) []string
 }
 
-// prompt returns the text of the question. If there is a clock, the time left, rounded up to seconds, comes before it.
+// prompt returns the text of the question. If the question has a deadline, the time left, in whole seconds rounded
+// up, comes first.
 func (q Question) prompt(now time.Time) string {
 	if q.Until.IsZero() {
 		return q.Text
@@ -59,7 +60,8 @@ func NewPrompter(in io.Reader, out io.Writer) (Prompter, error) {
 	return &reader{input: input, lines: bufio.NewReader(input), out: out}, nil
 }
 
-// pump is a reader whose Read also ends when ctx ends. Data that arrives later is returned by the next Read.
+// pump is a reader whose Read returns when ctx ends, even without data. Data that arrives after that is returned by
+// the next Read.
 type pump struct {
 	source  io.Reader
 	ctx     context.Context
@@ -168,8 +170,8 @@ func (e *editor) resize() {
 // clockTick is the time between two updates of the time that the prompt shows.
 const clockTick = 200 * time.Millisecond
 
-// countDown updates the time left in the prompt, in a goroutine, until the function stop is called. It leaves the
-// text that was typed unchanged.
+// countDown starts to update the time left in the prompt, until the caller calls stop. The text that the person has
+// typed stays.
 func (e *editor) countDown(q Question) (stop func()) {
 	if q.Until.IsZero() {
 		return func() {}

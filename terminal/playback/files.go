@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Files returns the paths of the replays that paths stand for. A directory stands for its replays, in the order
-// of their games: those in its subdirectory "games" if it has one, as timba match writes it, otherwise its own.
+// Files returns the paths of replays. Each of paths is a replay or a directory. A directory stands for all replays
+// in its subdirectory "games" or, if it has none, in the directory itself, in the order of their games.
 func Files(paths []string) ([]string, error) {
 	var files []string
 	for _, path := range paths {

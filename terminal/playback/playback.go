@@ -19,7 +19,7 @@ type ReplayPosition struct {
 	Events SeatEvents          // the events of Move
 }
 
-// SeatEvents are the events of a move or of the deal.
+// SeatEvents are the events of a move or of the deal, complete and as each seat sees them.
 type SeatEvents struct {
 	All    []string // complete, also with what some seats may not see
 	BySeat [][]string
@@ -81,8 +81,8 @@ func (g *Walk) names() (names []string) {
 	return names
 }
 
-// Position returns the position g.Frames[i], as a seat sees it, for drawing. If seat is -1, it is the seat that
-// is to move. If open is true, the hands of all seats are shown.
+// Position returns the position g.Frames[i] in the form for drawing, as the given seat sees it. A seat of -1 means
+// the seat that is to move. If open is true, the hands of all seats are shown.
 func (g *Walk) Position(i, seat int, open bool) draw.Position {
 	fr := g.Frames[i]
 	if seat < 0 {

@@ -121,8 +121,8 @@ func (s *Screen) faultText(f referee.Fault) string {
 	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s%s", draw.Name(s.Game.names(), f.Seat), f.Seat, f.Code, draw.Clean(f.Text), credit)
 }
 
-// thoughts writes the info lines of the move that follows a position. It writes none if the view of another seat
-// is shown.
+// thoughts writes the info lines that the bot wrote about the move after the position fr. If the view of another
+// seat is shown, it writes none.
 func (s *Screen) thoughts(fr *ReplayPosition) {
 	if fr.Move == nil || s.Seat >= 0 && fr.Move.Seat != s.Seat {
 		return
@@ -132,8 +132,8 @@ func (s *Screen) thoughts(fr *ReplayPosition) {
 	}
 }
 
-// events writes the events of the move m, as the seat whose view is shown may see them. m is nil for the events
-// of the deal.
+// events writes the events of the move m, as far as the seat whose view is shown may see them. For the events of
+// the deal, m is nil.
 func (s *Screen) events(e SeatEvents, m *referee.ReplayMove) {
 	events := e.All
 	if s.Seat >= 0 && len(e.BySeat) > 0 {

@@ -37,8 +37,8 @@ func (s *Screen) Steps(in io.Reader, i int) error {
 	}
 }
 
-// turnPages applies all typed keys to the page i and returns the page to which they lead. more is false if one of
-// them quits.
+// turnPages applies the typed keys one after the other, beginning at page i, and returns the page to which they
+// lead. pages is the number of pages. more is false if one of the keys quits.
 func turnPages(typed string, i, pages int) (next int, more bool) {
 	more = true
 	for typed != "" && more {
@@ -52,7 +52,8 @@ func turnPages(typed string, i, pages int) (next int, more bool) {
 	return i, more
 }
 
-// turnPage returns the page to which a key leads from page i. more is false if the key quits.
+// turnPage returns the page to which a key leads from page i. pages is the number of pages. more is false if the
+// key quits.
 func turnPage(key string, i, pages int) (next int, more bool) {
 	switch key {
 	case "n", " ", "\r", "j", "\x1b[C", "\x1b[B":
@@ -69,7 +70,7 @@ func turnPage(key string, i, pages int) (next int, more bool) {
 	return min(max(i, 0), pages-1), true
 }
 
-// page clears the terminal out, which is in raw mode, and shows the position s.Game.Frames[i].
+// page clears the terminal out, which must be in raw mode, and shows the position s.Game.Frames[i].
 func (s *Screen) page(out io.Writer, i int) {
 	var shown strings.Builder
 	inner := *s

@@ -15,8 +15,8 @@ import (
 // normalColumns is the assumed width of a terminal of unknown width.
 const normalColumns = 80
 
-// Live is a group of lines at the end of a terminal's output that are redrawn in the same place. A nil Live, for
-// output that is not a terminal, draws nothing.
+// Live is a group of lines at the end of a terminal's output that are redrawn in the same place. A nil *Live
+// stands for output that is not a terminal, and draws nothing.
 type Live struct {
 	terminal *os.File
 	lines    []string // the lines that are on the terminal
@@ -61,8 +61,7 @@ func (l *Live) Draw(lines []string) {
 	}
 }
 
-// WriteAbove writes a line to w, which may be the terminal itself or another output, and then redraws the lines
-// of l below it.
+// WriteAbove writes a line to w and then redraws the lines of l below it. w may be the terminal or another output.
 func (l *Live) WriteAbove(w io.Writer, line string) {
 	var lines []string
 	if l != nil {
@@ -76,8 +75,8 @@ func (l *Live) WriteAbove(w io.Writer, line string) {
 // Clear removes the lines from the terminal, so that other output can follow in their place.
 func (l *Live) Clear() { l.Draw(nil) }
 
-// eraseCodes returns the escape codes that remove lines from a terminal with the given number of columns. A line
-// that is longer takes several rows, because the terminal may have become narrower since it was drawn.
+// eraseCodes returns the escape codes that erase lines from a terminal with the given number of columns. A line
+// takes several rows if the terminal has become narrower than the line since it was drawn.
 func eraseCodes(lines []string, columns int) string {
 	if len(lines) == 0 {
 		return ""
