@@ -37,8 +37,8 @@ func Check() error {
 }
 
 // Open returns the Monitor of a worker. The calling goroutine must be locked to its thread, and the thread bound
-// to core or, with cores.Any, to none. players has the bots of the match; a worker that is bound to a core uses a
-// list of its own. Open returns nil if the kernel does not count what is needed.
+// to core or, with cores.Any, to none. players has the bots of the match; a worker that is bound to a core uses
+// only players.Low, and a list of its own. Open returns nil if the kernel does not count what is needed.
 func Open(core int, players *Players) *Monitor {
 	k := &kernel{cores: cores.All()}
 	if core != cores.Any {

@@ -48,7 +48,7 @@ type counts struct {
 
 // Players is the list of the bots that share some cores. Several goroutines may use it at the same time.
 type Players struct {
-	Low bool // the bots have the lowest priority
+	Low bool // the bots have the lowest priority, so a thread that has ended may have waited for a core all the time
 
 	mu         sync.Mutex
 	bots       []Counters
@@ -63,7 +63,9 @@ type Monitor struct {
 	players  *Players
 
 	othersCPU, coreTime time.Duration // see Busy
-	delayed             bool          // the worker once read the counters late, because it had no core
+	// delayed says that the worker once read the counters late or not at all, because it had no core. From then on,
+	// the CPU time of the bot is also read at the start of each turn.
+	delayed bool
 }
 
 // Close closes the files of the Monitor. It may be nil.

@@ -36,8 +36,8 @@ type absence struct {
 	judging    time.Duration // time that it spent judging the turn instead of looking for an answer
 }
 
-// NewTurn returns the TurnMeter of a bot that is about to be started. The measurement begins at the time now. w may be
-// nil. Call Attach when the bot has been started.
+// NewTurn returns the TurnMeter for the start-up and all turns of a bot that is about to be started. It measures the
+// start-up from the time now. w may be nil. Call Attach when the bot has been started.
 func NewTurn(w *Monitor, now time.Time) (t TurnMeter) {
 	t.monitor, t.first = w, w.read(nil, now)
 	return t
@@ -148,7 +148,8 @@ func (t *TurnMeter) ResumeLooking(now time.Time) {
 }
 
 // Absence returns for how long in this turn the referee could not have noticed an answer: while it slept for too
-// long and, if answered is true, while it judged the turn.
+// long and, if answered is true, while it judged the turn. Time before the first reading of the counters does not
+// count once that reading was made. Loss takes the absence into account already.
 func (t *TurnMeter) Absence(answered bool) time.Duration {
 	if answered {
 		return t.referee.overslept + t.referee.judging
@@ -185,9 +186,12 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 }
 
 // lostBeforeReading returns how much time the bot lost before the first reading, for which no counters exist. If that
-// reading was in time, it returns at most measured, the loss after the reading. If the reading was late or was not
-// made, the bot lost all the time that it did not use. If the bot did not read its input, the bot itself delayed the
-// reading, and it returns 0.
+// reading was in time, it is at most measured, the loss after the reading. If the reading was late, it is all the time
+// before the reading. If the reading was not made, it is the time since the reading was due or, if that is at most
+// firstReading, the time by which the referee overslept.
+//
+// The CPU time that the bot used is subtracted if it is known; see Monitor.delayed. If the reading was made and the bot
+// did not read its input, the bot itself delayed the reading, and the result is 0.
 func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.monitor.delayed = true

@@ -5,6 +5,10 @@
 // and returns its Loss; Allowance.Judge turns that into a Verdict. A Monitor reads the counters of one
 // worker's cores, and Processes those of one bot.
 //
+// A turn begins with TurnMeter.Begin. While the caller waits for the answer, it calls Sample and RecordSleep. If no
+// answer comes by Allowance.Due, it calls StopLooking, Loss and Judge, and ResumeLooking if the verdict is StillWaits.
+// The turn ends with End.
+//
 // The package relies on counters of Linux (/proc/stat, schedstat, cgroups). If they are missing, and on other
 // systems, Open returns nil, and no bot gets credit. The worker's goroutine must stay on its thread.
 package fairclock
@@ -62,8 +66,8 @@ func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 	return Allowance{Start: start, Due: start.Add(left + margin), MaxCredit: MaxCredit(left)}
 }
 
-// MaxCredit returns the largest credit of a turn, the time that other programs took and that does not count. left
-// is the time on the bot's clock. If a bot needs more credit, the game is void.
+// MaxCredit returns the largest credit of a turn, the time that other programs took and that does not count: ten
+// times left, the time on the bot's clock, but at least two seconds. If a bot needs more credit, the game is void.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
 // VerdictReason says what is decided about an answer that did not come by Allowance.Due, and why: it is a fault, it is
