@@ -58,8 +58,8 @@ func (s *Stream) Uint32() uint32 {
 	return v
 }
 
-// Below returns a random number from 0 to n-1. All are equally likely in the SHA-256 stream, which rejects
-// numbers at or above the largest multiple of n and takes the remainder of others.
+// Below returns a random number from 0 to n-1. All are equally likely in the SHA-256 stream. It rejects
+// numbers from the largest multiple of n on, and returns the remainder of other numbers divided by n.
 func (s *Stream) Below(n int) int {
 	if s.quick {
 		return s.rand.Below(n)

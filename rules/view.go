@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Observation is what one seat knows about an unfinished game: its view, which seat is to move, and the legal
-// moves if it is to move itself.
+// Observation is what one seat knows about an unfinished game: its view, which seat is to move, and, if
+// that is the seat itself, the legal moves.
 type Observation struct {
 	Seat int         // the seat that has the view
 	Turn int         // the seat to move
@@ -139,8 +139,8 @@ func (r *ViewReader) Value(key string) []byte {
 	return value
 }
 
-// Word returns which of the given words is the value of a key, as an index. If none is, it stores an error
-// and returns 0.
+// Word returns which of the given words is the value of a key, as an index. If the value is none of them,
+// it stores an error and returns 0.
 func (r *ViewReader) Word(key string, words ...string) int {
 	value := r.Value(key)
 	for i, w := range words {

@@ -74,8 +74,8 @@ func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	t.Hands[seat] = hand
 }
 
-// dealHidden fills the other hands and the stock with the cards that are not in seen, in an arbitrary order.
-// It stores an error in v if their numbers do not fit the moves made so far.
+// dealHidden fills the hands other than that of seat, and the stock, with the cards that are not in seen,
+// in an arbitrary order. It stores an error in v if their numbers do not fit the moves made so far.
 func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	for _, known := range t.KnownCards {
 		seen |= known

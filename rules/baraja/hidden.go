@@ -120,7 +120,7 @@ func (h *HiddenCards) match(r *rules.Rand) bool {
 	return true
 }
 
-// matching is a deal under construction, by Kuhn's algorithm for bipartite matching.
+// matching is a deal that is being constructed by Kuhn's algorithm for bipartite matching.
 type matching struct {
 	hidden     *HiddenCards
 	assignment [StockPlace + 1]Set

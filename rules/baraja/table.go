@@ -77,10 +77,10 @@ func (t *Table) Trumps() Suit { return t.trumps }
 // TrumpOnTable reports whether the trump card still lies on the table.
 func (t *Table) TrumpOnTable() bool { return t.NextDraw < TableCards }
 
-// Trick returns the cards of the current trick, that of the leader first.
+// Trick returns the cards of the current trick, the leader's card first.
 func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.TrickSize : t.PlayedCount] }
 
-// Play is a card that was played, and the state of its trick before that.
+// Play is a card that was played, and the state of its trick before it was played.
 type Play struct {
 	Seat int
 	Card Card
@@ -118,7 +118,8 @@ func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	}
 }
 
-// StockSize returns the number of cards that will still be drawn, including the trump card if it will.
+// StockSize returns the number of cards that will still be drawn. It includes the trump card unless that is
+// never drawn.
 func (t *Table) StockSize() int { return int(t.DrawEnd - t.NextDraw) }
 
 // Unseen returns the cards that a seat has never seen: those outside its hand that were not played and are
@@ -325,14 +326,14 @@ func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	return false
 }
 
-// WinHunt ends the game after a trick for which IsHunt3 was true. The winner of that trick gets full points,
-// the others 0.
+// WinHunt ends the game after a trick for which IsHunt3 was true. It sets the points of the trick's winner
+// to full and those of the others to 0.
 func (t *Table) WinHunt(full int16, log *rules.Log) {
 	logInstant(int(t.Winner), "hunt3", log)
 	t.WinAtOnce(rules.OneSeat(int(t.Winner)), full)
 }
 
-// WinAtOnce ends the game. Each seat in won gets full points, the others 0.
+// WinAtOnce ends the game. It sets the points of each seat in won to full and those of the others to 0.
 func (t *Table) WinAtOnce(won rules.Seats, full int16) {
 	for seat := range t.Points {
 		t.Points[seat] = 0

@@ -48,7 +48,8 @@ func (t *Table) View(dst []byte, seat int) []byte {
 	return dst
 }
 
-// leaders appends to dst the seats that led the finished tricks, in order and joined by commas, or "-".
+// leaders appends to dst the seats that led the finished tricks, in order and joined by commas, or "-" if
+// there are none.
 func (t *Table) leaders(dst []byte) []byte {
 	finished := int(t.PlayedCount-t.TrickSize) / int(t.Players)
 	if finished == 0 {

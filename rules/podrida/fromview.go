@@ -10,7 +10,7 @@ import (
 // card if it was dealt that. All such deals are about equally likely.
 func (s *State) Redeal(seat int, r *rules.Rand) { s.RedealKnowing(seat, Failures, r) }
 
-// Knowledge says how much of what a seat has seen a random deal of the hidden cards must agree with.
+// Knowledge is the part of what a seat has seen that a random deal of the hidden cards respects.
 type Knowledge uint8
 
 // The kinds of knowledge, from most to least.
@@ -77,7 +77,7 @@ func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	return cannot
 }
 
-// play is a card that was played, who played it, and the state of the trick before that.
+// play is a card that was played, who played it, and the state of the trick before it was played.
 type play struct {
 	seat  int8
 	card  baraja.Card

@@ -31,7 +31,7 @@ func (s *State) TrumpCard() baraja.Card { return s.trumpCard }
 // Dealer returns the seat that deals in this round.
 func (s *State) Dealer() int { return int(s.dealer) }
 
-// Trick returns the cards of the current trick, that of the leader first.
+// Trick returns the cards of the current trick, the leader's card first.
 func (s *State) Trick() []baraja.Card {
 	return s.playedCards[s.playedCount-s.trickSize : s.playedCount]
 }

@@ -21,8 +21,8 @@ func (s *State) LogStart(log *rules.Log) {
 	s.logRound(log, dealt)
 }
 
-// logRound logs the deal of a round: each hand for its seat, and the trump card. dealt has the dealt cards in
-// the order in which they went round the table.
+// logRound logs the deal of a round: each hand for its seat, and the trump card. dealt has the dealt cards
+// in the order in which they were dealt.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.handSize, s.dealer))
 	players := int(s.rules.Players)
@@ -55,8 +55,8 @@ func (s *State) View(dst []byte, seat int) []byte {
 	return bySeat(append(dst, " points="...), s.points[:s.rules.Players], noPoints)
 }
 
-// leaders appends to dst the seats that led the finished tricks of this round, in order and joined by commas,
-// or "-".
+// leaders appends to dst the seats that led the finished tricks of this round, in order and joined by
+// commas, or "-" if there are none.
 func (s *State) leaders(dst []byte) []byte {
 	finished := int(s.playedCount-s.trickSize) / int(s.rules.Players)
 	if finished == 0 {

@@ -22,8 +22,8 @@ func (w *walk) checkFromViews() error {
 }
 
 // checkFromView makes a position from what seat may know of the current one. It returns an error unless the
-// seat knows exactly the same about the new position and a game can be played to its end from there. From
-// time to time it also checks that FromView refuses invalid views.
+// seat knows the same about both positions. In some calls, chosen at random, it also plays the new position
+// to the end of the game, and checks that FromView refuses invalid views.
 func (w *walk) checkFromView(seat int) error {
 	o := rules.Observe(w.s, seat)
 	if len(o.View) > protocol.MaxLine {

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Options has what Run needs to know to check a game beyond its Variants.
+// Options adapts the checks of Run to a game.
 type Options struct {
 	// CheckTotal returns an error if the points of s, a finished game, have an impossible sum. If it is
 	// nil, the sum is not checked.

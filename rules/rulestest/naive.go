@@ -27,7 +27,8 @@ type Naive interface {
 	Points() []float64
 }
 
-// Pair is one game that is played at the same time by the real implementation, the engine, and by a naive one.
+// Pair is one game that two implementations play in parallel: the real one, which is called the engine, and
+// a naive one.
 type Pair[N Naive] struct {
 	State   rules.State
 	Naive   N
@@ -123,8 +124,8 @@ func (p *Pair[N]) Try(text string) error {
 	return p.compare()
 }
 
-// PlayOn makes moves until the game ends or has last plies, and compares the implementations after each. pick
-// returns the index of the next move among the n legal ones.
+// PlayOn makes moves until the game ends or its number of plies reaches last, and compares the
+// implementations after each move. pick returns the index of the next move among the n legal ones.
 func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 	for p.Naive.Turn() >= 0 && p.Naive.Ply() < last {
 		legal := p.Naive.Legal()

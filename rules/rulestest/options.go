@@ -13,7 +13,8 @@ import (
 
 var word = regexp.MustCompile(`^[a-z][a-z0-9]*$`)
 
-// checkOptions checks the name of a game, its text and its options, and that the game refuses other options.
+// checkOptions checks the name, the rules text and the options of a game, and that the game refuses options
+// that it does not have.
 func checkOptions(g *rules.Game) error {
 	if !word.MatchString(g.Name) {
 		return fmt.Errorf("name: %q is not a lower-case word", g.Name)

@@ -51,8 +51,9 @@ func (w *walk) checkRedeal(seat int) error {
 	return nil
 }
 
-// compareEvents makes m in a copy of the current position and in a second copy whose cards that are hidden from a
-// seat were dealt anew. If the seat has the same view of both afterwards, it must also have seen the same events.
+// compareEvents makes m in a copy of the current position, and in a second copy whose cards hidden from a
+// seat were dealt anew. If the seat has the same view of both copies afterwards, it returns an error unless
+// the seat has seen the same events in both.
 func (w *walk) compareEvents(m rules.Move) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil

@@ -28,9 +28,9 @@ type State struct {
 
 	opening rules.Opening
 
-	// past has the move of each ply at index ply%maxPast. A move is irreversible if it goes forward,
-	// captures, or reaches a corner and brings the extra move. Only positions since the last irreversible
-	// move can come back, and all moves since then are sideways.
+	// past has the move of each ply at index ply%maxPast. Moves forward, captures, and arrivals at a corner
+	// that bring the extra move are irreversible. Only positions since the last irreversible move can come
+	// back, and all moves since then are sideways.
 	past [maxPast]step
 }
 

@@ -59,8 +59,8 @@ func Paragraph(mark, text string, columns int) string {
 	return mark + strings.Join(lines, "\n"+strings.Repeat(" ", Width(mark)))
 }
 
-// Rows writes a table with one row for each item, whose cells the function cells returns. If it returns nil,
-// the item has no row. head has the column titles, separated by "|".
+// Rows writes a table with one row for each item. The function cells returns the cells of an item's row, or
+// nil if the item has none. head has the column titles, separated by "|".
 func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)

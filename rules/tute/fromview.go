@@ -67,7 +67,7 @@ func (s *State) possible() bool {
 }
 
 // mayHaveSwapped reports whether a seat may have got the 12 or 11 of trumps by exchanging the trump card in
-// this trick. It then had the pair too late to declare it.
+// this trick. The exchange then completed the pair too late to declare it.
 func (s *State) mayHaveSwapped(seat int) bool {
 	moved := seat == int(s.Mover) || s.HandAndTrickCard(seat) != s.Hands[seat]
 	return s.rules.Exchange && moved && Pair(s.Trumps())&s.publicCards(seat) != 0

@@ -94,8 +94,8 @@ func appendFound(info []byte, s rules.State, found search.Result) []byte {
 	return appendLine(info, s, found.Line)
 }
 
-// appendLine appends the moves that the search expects from s, such as " pv=1-2,3-4"; nothing if line is
-// empty.
+// appendLine appends line, the moves that the search expects from s, in a form such as " pv=1-2,3-4". It
+// appends nothing if line is empty.
 func appendLine(dst []byte, s rules.State, line []rules.Move) []byte {
 	for i, m := range line {
 		if i == 0 {

@@ -200,7 +200,7 @@ type Songs struct {
 	ChoiceSuits   uint8                    // suits among which the seat to move must choose the pair to declare, one bit for each
 }
 
-// History is what all seats know of the earlier course of a game, which a single position need not show. The
+// History has what all seats know of the earlier course of a game and a single position does not show. The
 // zero value belongs to the first position of a game.
 type History struct {
 	// PlayedCards is the set of the cards played so far, including those of the current trick.

@@ -81,8 +81,8 @@ func kindOfOther(m rules.Move) int {
 	return kindSing
 }
 
-// worth returns the class of a card by its points, from 0 to 5, as the abstraction Kinds defines it. pairs
-// has the cards of pairs of 12 and 11 that were not scored. tute is set if the game is Tute.
+// worth returns the class of a card by its points, from 0 to 5, for the keys of the abstraction Kinds.
+// pairs has the cards of pairs of 12 and 11 that were not scored. tute is set if the game is Tute.
 func worth(c baraja.Card, pairs baraja.Set, tute bool) int {
 	switch baraja.Value(c) {
 	case 0:

@@ -121,8 +121,9 @@ func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) s
 	return result
 }
 
-// iterate makes one iteration from the position from: it deals the cards hidden from seat, descends the tree
-// until it has added a node, plays the game to its end, and adds the scores to all nodes on the path.
+// iterate makes one iteration that starts at the position from. It deals the cards hidden from seat,
+// descends the tree until it has added a node, plays the game to its end, and adds the scores to all nodes
+// on the path.
 func (s *Searcher[S, G]) iterate(from G, seat int) {
 	s.state = *from
 	g := G(&s.state)
@@ -150,8 +151,9 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 	}
 }
 
-// selectChild returns the child of a node, whose position is g, with which the iteration continues. added
-// reports whether it is new. It returns noNode if the memory is full and there is no child.
+// selectChild returns the child of node with which the iteration continues. g is the position of node.
+// added reports whether the child is new. If the memory is full and there is no child, the result is
+// noNode.
 func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) {
 	legal := g.Legal(s.moves[:0])
 	if s.guess == nil || len(legal) == 1 {
@@ -164,10 +166,10 @@ func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) 
 // equally.
 const guessPrior = 0.6
 
-// selectByGuess returns the child of parent with the greatest mean score + C * prior * sqrt(all visits + 1) /
-// (1 + visits). It adds the child if it does not exist; added reports that. guess is the move with the prior
-// guessPrior. A child without visits has the mean score of all children. If the memory is full, the result is
-// that of selectByBound.
+// selectByGuess returns the child of parent with the greatest sum of its mean score and C * prior *
+// sqrt(all visits + 1) / (1 + visits). It adds the child if it does not exist; added reports that. guess is
+// the move with the prior probability guessPrior. A child without visits has the mean score of all
+// children. If the memory is full, the result is that of selectByBound.
 func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess rules.Move) (kid uint32, added bool) {
 	best, top, move, value := noNode, float32(math.Inf(-1)), legal[0], float32(0.5)
 	other := (1 - float32(guessPrior)) / float32(len(legal)-1)
