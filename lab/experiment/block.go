@@ -21,15 +21,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The maximal number of games in a block. It is higher for matches of models, whose files may be large to
-// load.
+// The maximal number of games in a block. For matches of models it is higher, because loading their files may
+// take long.
 const (
 	maxBlockGames        = 10
 	maxBlockGamesLearned = 100
 )
 
-// block is a series of games of one match that are played with the same processes, in one order of the bots.
-// Its results are stored together.
+// block is a series of games of one match that the same processes play. The bots keep their seats. The
+// results of a block are stored together.
 type block struct {
 	row         int // index of the match among those of all ways (see way), which follow each other
 	instance    int // index of the seed with which the models were trained
@@ -48,7 +48,7 @@ type player struct {
 	trainingSeed uint64 // seed with which its model was trained
 }
 
-// key returns a text with everything that determines the games of the block, except seed and number of games.
+// key returns a text with everything that determines the games of the block, except their seed and number.
 func (b *block) key() string {
 	words := []string{"experiment", b.variant.Game.Name, b.variant.Settings.String()}
 	for _, p := range b.seats {
@@ -61,9 +61,9 @@ func (b *block) key() string {
 	return strings.Join(words, "/")
 }
 
-// blocks returns the blocks of games of all matches. The first blocks of all matches come before the second
-// ones, so that an interrupted experiment has figures for every match. By way of training and name, found
-// has the players, see findPlayers.
+// blocks returns the blocks of games of all matches, the first blocks of all matches before the second ones,
+// so that an interrupted experiment has figures for every match. found has the players by way of training and
+// name, as findPlayers returns them.
 func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list []*block) {
 	for i, w := range e.ways() {
 		for j := range e.Matches {
@@ -85,9 +85,9 @@ func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list
 	return list
 }
 
-// blocks divides the given number of games of the match into blocks of at most maxGames. Each order of the
-// bots has about the same number of games. By name, found has the players: for a model one for each of its
-// seeds, of which instance is the index to use.
+// blocks divides the given number of games of the match into blocks of at most maxGames games. Each order of
+// the bots gets about the same number of games. found has the players by name. A model has a player for each
+// of its seeds; the one with the index instance plays.
 func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]player) (list []*block) {
 	orders := m.orders()
 	repeats := map[string]int{}
@@ -116,12 +116,12 @@ func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]playe
 	return list
 }
 
-// resultsVersion is part of every stored result. It must increase when the same block of games gives other
-// results, so that old results are not used.
+// resultsVersion is part of every stored result. It must be increased when the same games give other results,
+// so that the stored results are not used any more.
 const resultsVersion = 1
 
-// resultsLine is a line in a file of results: everything that determines a block, a hash of it, and the
-// results.
+// resultsLine is a line in a file of results: everything that determines a block, a hash of it as Key, and
+// the results of the block.
 type resultsLine struct {
 	Key     string        `json:"key,omitempty"`
 	Version int           `json:"version"`
@@ -138,7 +138,8 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// resultsLine returns the line of a results file for the block, without results. The seed is the experiment's.
+// resultsLine returns the line of a results file for the block, but without results. The seed is that of the
+// experiment.
 func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,
@@ -163,8 +164,8 @@ type resultsFile struct {
 	lock     *flock.Flock
 }
 
-// openResults opens or creates the results file at path, locks and reads it, and removes an incomplete last
-// line. A damaged line is an error. If path is "", results are not stored.
+// openResults opens or creates the results file at path, locks it, and reads it. It removes an incomplete
+// last line and returns an error for any other damaged line. If path is "", results are not stored.
 func openResults(path string) (*resultsFile, error) {
 	k := &resultsFile{results: map[string][]result{}}
 	if path == "" {
@@ -208,8 +209,8 @@ func (k *resultsFile) read(path string) error {
 	return os.Truncate(path, int64(len(whole)))
 }
 
-// add appends a line with the results of a block to the file. After an error it writes nothing more and
-// returns the same error, because the file may end with a part of a line.
+// add appends a line with the results of a block to the file. Once this has failed, the file may end with an
+// incomplete line, so all later calls write nothing and return the same error.
 func (k *resultsFile) add(b resultsLine) error {
 	if k.file == nil || k.writeErr != nil {
 		return k.writeErr

@@ -25,10 +25,11 @@ type cache struct {
 	used     map[string]bool // entries that this experiment uses
 }
 
-// lockFile is the name of the file in the directory of models that an experiment locks to use the directory.
+// lockFile is the name of a file in the directory of models. An experiment locks it while it uses the
+// directory.
 const lockFile = ".lock"
 
-// openCache opens or creates the directory of models, whose size limit is given in MiB, and locks it.
+// openCache opens or creates the directory of models and locks it. Its size limit is given in MiB.
 func openCache(dir string, mebibytes int) (*cache, error) {
 	switch {
 	case dir == "":
@@ -46,8 +47,8 @@ func openCache(dir string, mebibytes int) (*cache, error) {
 	return &cache{dir: dir, maxBytes: int64(mebibytes) << 20, lock: held, used: map[string]bool{}}, nil
 }
 
-// lock locks the file at path for this experiment. If another experiment has locked it, the error names the
-// resource in use, which is what, and the flag with which the user can choose another one.
+// lock locks the file at path for this experiment. If another experiment has locked it, the error says that
+// the resource what is in use, and that the user can choose another one with the given flag.
 func lock(path, what, flag string) (*flock.Flock, error) {
 	l := flock.New(path)
 	if held, err := l.TryLock(); err != nil || !held {
@@ -59,8 +60,8 @@ func lock(path, what, flag string) (*flock.Flock, error) {
 
 func (c *cache) close() error { return c.lock.Unlock() }
 
-// train trains the model l into its directory and returns how long that took. It does nothing if the model
-// is trained already, and resumes an interrupted training. The title is that of the progress messages.
+// train trains model l in its directory and returns the time that this took. It resumes an interrupted
+// training. If l is already trained, it only returns the time. Progress messages have the given title.
 func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title string) (took run.Times, err error) {
 	c.used[l.entry] = true
 	_, err = os.Stat(filepath.Join(l.Dir, run.ConfigFile))
@@ -96,8 +97,8 @@ func (c *cache) train(ctx context.Context, o *Options, l *TrainedModel, title st
 	return run.ReadTimes(l.Dir)
 }
 
-// prune removes the least recently used models until the directory is within its size limit. It does not
-// remove models of this experiment, and returns an error if they alone exceed the limit.
+// prune removes the least recently used models until the directory is within its size limit. It never removes
+// models of this experiment; if they alone exceed the limit, it returns an error.
 func (c *cache) prune() error {
 	isTraining := func(name string) bool {
 		_, err := os.Stat(filepath.Join(c.dir, name, run.ConfigFile))

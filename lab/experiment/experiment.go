@@ -1,6 +1,6 @@
-// Package experiment repeats the experiments of published studies and compares the figures with the
-// published ones. An experiment is defined by a file in the directory data: lab/experiments.md describes the
-// format. Begin with Experiment.
+// Package experiment repeats the experiments of published studies and compares its figures with the published
+// ones. A file in the directory data defines an experiment; lab/experiments.md describes the format. Begin
+// with Experiment.
 package experiment
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Experiment is an experiment as its file defines it. It consists of matches between bots, which may learn
-// before; or of models whose training time is measured; or of trainings.
+// Experiment is an experiment as its file defines it. It consists of one of these: matches between bots,
+// which may be trained before; models whose training time is measured; or trainings.
 type Experiment struct {
 	Name  string `toml:"-"` // name of the file, without .toml
 	Title string // short description of what is compared
@@ -72,16 +72,15 @@ type Table struct {
 	Number  string // its number in the study
 	Title   string
 	Measure string // a key of measures
-	// Bots are the bots that have a column. It is empty for measures of a whole match.
+	// Bots are the bots that have a column in the table. It is empty if the measure is not about single bots.
 	Bots []string `toml:"of"`
-	// PublishedFigures has the figures row by row, with nan for missing ones. It is empty if the study has
-	// none. Shares are in percent, or with Counts in numbers of games.
+	// PublishedFigures has the figures by row and column, with nan for missing ones. If the study has no
+	// figures, it is empty. Shares are in percent or, if Counts is true, in numbers of games.
 	PublishedFigures [][]float64 `toml:"published"`
 	Counts           bool
-	// Total is the published figure for all rows together, in a table with one column. If it is 0, there is
-	// none.
+	// Total is the published figure for all rows of a table with one column. If it is 0, the study has none.
 	Total float64
-	// Plot selects whether the table is drawn.
+	// Plot is true if a plot of the table is drawn.
 	Plot bool
 }
 
@@ -109,8 +108,8 @@ func List() ([]*Experiment, error) {
 	return list, nil
 }
 
-// Find returns the embedded experiment with the given name. If there is none, the error suggests the names
-// that share the longest prefix with it.
+// Find returns the embedded experiment with the given name. If there is none, the error suggests similar
+// names, those that have the longest prefix in common with it.
 func Find(name string) (*Experiment, error) {
 	list, err := List()
 	if err != nil {
@@ -207,8 +206,8 @@ func (e *Experiment) complete() error {
 	return nil
 }
 
-// checkTable checks the measure and the columns of a table, and that the published figures fit the rows and
-// columns.
+// checkTable checks the measure and the columns of a table, and that the published figures, if there are any,
+// fill all rows and columns.
 func (e *Experiment) checkTable(t *Table) error {
 	m, ok := measures[t.Measure]
 	if !ok || m.kind != e.kind() {

@@ -20,8 +20,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// TrainedModel is a model trained in one way, that is with certain defects of the study's program, and with
-// one seed. It is created before the training, which sets the times, the number of workers and the directory.
+// TrainedModel is a model trained with one seed and in one way, that is, with certain defects of the study's
+// program. The training sets the times, the number of workers and the directory.
 type TrainedModel struct {
 	Name           string   `json:"name"`
 	Way            way      `json:"way,omitempty"` // "as published" or "mended", only if the experiment has both ways
@@ -72,17 +72,17 @@ func (l *TrainedModel) title() string {
 
 func (l *TrainedModel) defectsText() string { return cmp.Or(strings.Join(l.Defects, ", "), "none") }
 
-// spec returns the argument of a command line that selects the house bot that plays with the trained model.
+// spec returns the text that selects, on a command line, the house bot that plays with the trained model.
 func (l *TrainedModel) spec() string {
 	return "@" + l.Method + ":model=" + filepath.Join(l.Dir, run.ModelFile)
 }
 
-// label returns a spec of the house bot that plays with the model, for results that are stored. It has the
-// model's name in the cache instead of its path, so that it does not depend on where the cache is.
+// label returns a spec of the house bot that plays with the model, for stored results. Instead of the path of
+// the model it has its name in the cache, so that it does not depend on the directory of the cache.
 func (l *TrainedModel) label() string { return "@" + l.Method + ":model=" + l.entry }
 
-// trainModels trains all models in all ways, unless the cache has them, and appends them to r.Models. After
-// an error r.Models has those trained so far.
+// trainModels trains all models in all ways and appends them to r.Models. It takes models from the cache if
+// they are there. After an error r.Models has the models that were trained before.
 func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *Findings) error {
 	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // the seed that timba-lab train would use
 	for _, w := range e.ways() {
@@ -108,8 +108,8 @@ func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *F
 	return c.prune()
 }
 
-// train trains the model, unless the cache has it, and sets its times. For supervised learning it generates
-// its data set first. The title is that of the progress messages.
+// train trains the model, unless it is in the cache, and sets its times. For supervised learning it first
+// generates the data set. Progress messages have the given title.
 func (l *TrainedModel) train(ctx context.Context, o *Options, c *cache, title string) error {
 	if l.data != nil {
 		if err := l.data.train(ctx, o, c, title+": data"); err != nil {
@@ -144,8 +144,8 @@ func (l *TrainedModel) hashedName() string {
 	return l.Mode + "-" + l.Method + "-" + hex.EncodeToString(sum[:8])
 }
 
-// modelRows returns the times that the training of the models took, as one result for each model, by row of
-// the tables. Rows of models that are not trained yet are empty.
+// modelRows returns the training times of the models, by row of the tables. A row has one result for each
+// seed and is empty if the model is not trained yet.
 func (e *Experiment) modelRows(list []TrainedModel) [][]result {
 	rows := make([][]result, len(e.Models))
 	for i := range list {

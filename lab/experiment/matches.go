@@ -19,7 +19,8 @@ import (
 // nameSeparator separates the names of the bots in the name of a match's row.
 const nameSeparator = " - "
 
-// seatColumn is the name of the column, in tables of a grid of matches, for whichever bot has seat 0.
+// seatColumn is the name of the column for seat 0 in tables of a grid of matches. It stands for every bot
+// that has this seat.
 const seatColumn = "seat 0"
 
 func (e *Experiment) players() []string {
@@ -30,8 +31,8 @@ func (e *Experiment) players() []string {
 	return names
 }
 
-// completeMatches adds the matches of the experiment's grid, replaces each match with Rules by one for each
-// combination of rules, and checks all matches and bots.
+// completeMatches adds the matches of the experiment's grid. It replaces each match that has Rules by one
+// match for each combination of rules. It then checks all matches and bots.
 func (e *Experiment) completeMatches() error {
 	if (len(e.Grid) > 0) == (len(e.Matches) > 0) {
 		return errors.New("it needs either a grid or matches")
@@ -67,8 +68,8 @@ func (e *Experiment) completeMatches() error {
 	return nil
 }
 
-// resolveMatch sets the variant of the game that m plays. If m.Rules is set, it returns a copy of m for each
-// combination of optional rules, otherwise only one.
+// resolveMatch returns copies of m with their variant of the game set. If m.Rules is set, there is one copy
+// for each combination of optional rules, otherwise only one.
 func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 	g, err := games.Find(e.Game)
 	if err != nil {
@@ -110,7 +111,7 @@ func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 // maxPermutedSeats is the maximal number of seats of a permuted match.
 const maxPermutedSeats = 4
 
-// addMatch checks a match and appends it to e.Matches, and its row to the rows of the tables.
+// addMatch checks a match, appends it to e.Matches, and adds its row to the tables.
 func (e *Experiment) addMatch(m *Matchup) error {
 	switch {
 	case slices.ContainsFunc(e.rows, func(r row) bool { return r.name == m.Name }):
@@ -147,7 +148,8 @@ func (e *Experiment) addMatch(m *Matchup) error {
 	return nil
 }
 
-// orders returns the orders in which the bots take their seats: for each seat the index of the bot in m.Bots.
+// orders returns the orders in which the bots of m take their seats. An order has, for each seat, an index of
+// m.Bots.
 func (m *Matchup) orders() (list [][]int) {
 	n := len(m.Bots)
 	rotations := n
@@ -167,7 +169,7 @@ func (m *Matchup) orders() (list [][]int) {
 	return list
 }
 
-// allOrders returns all permutations of the numbers from 0 to n-1.
+// allOrders returns all permutations of the numbers in [0, n).
 func allOrders(n int) (list [][]int) {
 	if n == 0 {
 		return [][]int{nil}
@@ -181,7 +183,7 @@ func allOrders(n int) (list [][]int) {
 }
 
 // checkBot returns an error unless spec names a house bot that can play the game. If the bot has an option
-// for its time for a move, spec must set it.
+// for its time for a move, it is also an error if spec does not set it.
 func checkBot(spec, game string) error {
 	given, ok := strings.CutPrefix(spec, "@")
 	if !ok {
@@ -207,10 +209,10 @@ func checkBot(spec, game string) error {
 	return nil
 }
 
-// timeOption matches the option of a spec with the bot's time for a move.
+// timeOption matches, in the spec of a bot, the option that sets its time for a move.
 var timeOption = regexp.MustCompile(`\btime=([^,]+)`)
 
-// moveTime returns the bot's time for a move that its spec sets, or 0 if it sets none.
+// moveTime returns the time for a move that the spec of a bot sets, or 0 if it sets none.
 func moveTime(spec string) time.Duration {
 	found := timeOption.FindStringSubmatch(spec)
 	if found == nil {
@@ -221,8 +223,8 @@ func moveTime(spec string) time.Duration {
 }
 
 // scaleTime returns the spec of a house bot with its time for a move multiplied by factor, but at least a
-// millisecond. If rate is not 0, the time is instead replaced by a number of search nodes: rate for each
-// second of the scaled time, but at least one.
+// millisecond. If rate is not 0, a number of search nodes replaces the time: rate for each second of the
+// multiplied time, but at least one node.
 func scaleTime(spec string, factor float64, rate int) string {
 	d := moveTime(spec)
 	if d == 0 || factor == 1 && rate == 0 {
@@ -235,7 +237,7 @@ func scaleTime(spec string, factor float64, rate int) string {
 	return timeOption.ReplaceAllString(spec, given)
 }
 
-// Timed reports whether a bot is limited by time. Its games then differ from run to run unless
+// Timed reports whether any bot is limited by time. If so, games differ from run to run unless
 // Options.NodeRate is set.
 func (e *Experiment) Timed() bool {
 	for _, spec := range e.Bots {

@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// measure is a kind of figure that is computed from the results of games.
+// measure is a way to compute a figure from the results of games.
 type measure struct {
 	columns []string // names of the columns; if nil, the columns are the bots of the table
 	share   bool     // the figure is a share of the games in percent; otherwise it is a mean over the games
@@ -16,7 +16,8 @@ type measure struct {
 	exact   bool     // a published figure has no sampling error
 	signed  bool     // the mean can be negative
 	unit    string
-	// value returns the value of a column, which may be a bot, in one game. For a share it is 1 or 0.
+	// value returns the value of one game for a column, which may be the name of a bot. If share is true, it
+	// is 1 or 0, or 0.5 for a draw.
 	value func(r *result, column string) float64
 }
 
@@ -54,17 +55,18 @@ var measures = map[string]measure{
 
 func endingIndicator(r *result, ending string) float64 { return indicator(r.Ending == ending) }
 
-// endings are the ways in which a game of Tebes can end, as names of columns. Games without one of these
-// endings are drawn because they have reached the limit of moves.
+// endings are the ways in which a game of Tebes can end, each a name of a column. A game that ends at the
+// limit of moves has none of them and is a draw.
 var endings = []string{"corners", "no moves", "too few pieces"}
 
-// parts are the columns for the times that a model takes: to generate its data set, to prepare, and to train.
+// parts are the columns for the three times of a model: generating its data set, preparing, and training.
 var parts = []string{"making", "preparing", "training"}
 
 // outcomes are the columns for the results of the games that a training plays.
 var outcomes = []string{"won", "lost", "drawn"}
 
-// result has the values of one game that measures need. The JSON keys are those of a results file.
+// result has the values of one game from which measures are computed. The JSON keys are those of a results
+// file.
 type result struct {
 	Winner          string             `json:"won,omitempty"` // the bot that alone, or with its partner, has rank 1
 	WinnerSeat      int                `json:"seat"`          // -1 if there is no winner
@@ -100,7 +102,7 @@ func measureNames(k kind) (names []string) {
 	return names
 }
 
-// columns returns the names of the table's columns, which are its bots unless its measure has other columns.
+// columns returns the names of the table's columns: those of its measure if it has any, otherwise the bots.
 func (t *Table) columns() []string {
 	if c := measures[t.Measure].columns; c != nil {
 		return c
@@ -123,7 +125,7 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 }
 
 // estimateBySeed returns the figure for a column over models trained with several seeds, and the number of
-// seeds with games. Games of one model are not independent, so each seed contributes its mean as one value.
+// seeds that have games. The games of one model are not independent, so its mean counts as one value.
 func (m *measure) estimateBySeed(games []result, column string, seeds int) (models int, e stats.Estimate) {
 	var means []float64
 	for i := range seeds {
@@ -135,7 +137,7 @@ func (m *measure) estimateBySeed(games []result, column string, seeds int) (mode
 	return len(means), m.mean(means)
 }
 
-// mean returns the mean of values with its 95 % interval, which it limits to the possible values of the measure.
+// mean returns the mean of values with its 95 % interval, limited to the values that the measure can have.
 func (m *measure) mean(values []float64) stats.Estimate {
 	e := stats.Mean(values)
 	if !m.signed && !math.IsInf(e.Low, 0) {

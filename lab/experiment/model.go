@@ -16,7 +16,8 @@ import (
 	"github.com/timba-arena/timba/lab/train/sl"
 )
 
-// Model is an agent that is trained before it plays, or a data set of which only the time is measured.
+// Model describes an agent that is trained before it plays, or a data set. Of a data set only the time is
+// measured.
 type Model struct {
 	Name    string   // name in matches, or of the row in the tables
 	Method  string   // name of a run.Method
@@ -24,12 +25,12 @@ type Model struct {
 	Defects string   // defects of the study to reproduce, separated by commas
 	Workers int      // goroutines that train; 0 means one for each game played at the same time
 	Seeds   []uint64 // one training for each seed; if nil, one with the seed of the games
-	// Settings are settings of the method and of its data set, by the names of the flags of timba-lab train.
-	// All others have their defaults.
+	// Settings has settings of the training method and of the data set, by name of the flag of timba-lab
+	// train. All others have their defaults.
 	Settings map[string]string
 }
 
-// models are the models of a file.
+// models is the list of models in an experiment's file.
 type models []Model
 
 func (l models) find(name string) *Model {
@@ -58,12 +59,12 @@ func (l *models) UnmarshalTOML(tables any) error {
 	return nil
 }
 
-// templateKey matches {KEY} in the name of a model, where the value of KEY is a list.
+// templateKey matches a key in braces in the name of a model. The value of the key is a list.
 var templateKey = regexp.MustCompile(`\{[a-z-]+\}`)
 
-// expandLists copies the TOML table of a model for each value of the list under a key, if the model's name
-// contains that key in braces, such as {epsilon}. For several lists it returns all combinations, with the
-// last one varying fastest.
+// expandLists replaces lists in the TOML table of a model. If the model's name contains a key in braces, such
+// as {epsilon}, and the value of the key is a list, it returns a copy of the table for each value. For
+// several lists it returns all combinations; the last list varies fastest.
 func expandLists(table map[string]any) (list []map[string]any) {
 	name, _ := table["name"].(string)
 	word := templateKey.FindString(name)
@@ -110,7 +111,8 @@ func readModel(table map[string]any) (m Model, err error) {
 	return m, nil
 }
 
-// readSeeds returns the numbers in a TOML list, or nil if value is not a list of different numbers from 0 on.
+// readSeeds returns the numbers in a TOML list. If value is not a list of different numbers, none negative,
+// it returns nil.
 func readSeeds(value any) (seeds []uint64) {
 	list, _ := value.([]any)
 	for _, v := range list {
@@ -123,7 +125,8 @@ func readSeeds(value any) (seeds []uint64) {
 	return seeds
 }
 
-// seeds returns the seeds with which the model is trained, by default only that of the games.
+// seeds returns the seeds with which the model is trained. By default this is only the seed of the games,
+// which is given.
 func (m *Model) seeds(games uint64) []uint64 {
 	if len(m.Seeds) == 0 {
 		return []uint64{games}
@@ -139,7 +142,8 @@ var (
 	methodSL   = sl.Method.Name
 )
 
-// completeModels checks the models, except for their matches, and creates rows if there are only models.
+// completeModels checks the models, but not their matches. If the experiment consists of models only, it
+// creates a row of the tables for each.
 func (e *Experiment) completeModels() error {
 	for i := range e.Models {
 		m := &e.Models[i]
@@ -168,7 +172,7 @@ func (e *Experiment) completeModels() error {
 	return nil
 }
 
-// absentParts returns the parts of the training time that a method does not have.
+// absentParts returns the columns in parts for which a method has no time.
 func absentParts(method string) []string {
 	switch method {
 	case methodData:
@@ -179,10 +183,10 @@ func absentParts(method string) []string {
 	return parts[:2]
 }
 
-// way says with which defects of the study's program the models of an experiment are trained.
+// way selects the defects of the study's program with which the models of an experiment are trained.
 type way string
 
-// The ways: with the defects that each model names, with all defects, and with none.
+// The ways of training: with the defects listed in each model, with all defects, and with none.
 const (
 	asNamed     way = ""
 	asPublished way = "as published"
@@ -202,8 +206,8 @@ const (
 	keyDefects = "as-published"
 )
 
-// plan returns the model to be trained in the way w with one seed. The amount of training is the study's
-// multiplied by scale, but at least 1.
+// plan returns the model to be trained in the way w with the given seed. The amount of training is that of
+// the study multiplied by scale, but at least 1.
 func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	method, err := train.Find(m.Method)
 	if err != nil {
@@ -236,9 +240,9 @@ func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	return l, l.applySettings(given, internal, scale)
 }
 
-// applySettings sets the settings of the training from given, those of the experiment's file, and from
-// internal, which must not be in the file. Both are keyed by the names of the flags of timba-lab train. It
-// multiplies the amount of training by scale and completes the settings with defaults.
+// applySettings sets the settings of the training. given has those of the experiment's file, internal those
+// that must not be in the file, both by name of the flag of timba-lab train. All others get their defaults,
+// and the amount of training is multiplied by scale.
 func (l *TrainedModel) applySettings(given, internal map[string]string, scale float64) error {
 	var known, named []string
 	for _, param := range l.settings.Params() {

@@ -16,7 +16,8 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// findPlayers returns the players by way of training and name: for a model one by seed, for other bots one.
+// findPlayers returns all players by way of training and name. A model has one player for each seed, other
+// bots have only one.
 func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []TrainedModel) (map[way]map[string][]player, error) {
 	found := map[way]map[string][]player{}
 	add := func(w way, name, spec, label string, seed uint64) error {
@@ -44,9 +45,9 @@ func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Train
 	return found, nil
 }
 
-// play plays all blocks of games that have no stored results, and stores them in file. It returns the
-// results by row of the tables, in an order that does not depend on the workers. With an error it also
-// returns those of the finished games.
+// play plays all blocks of games that have no results in file, and stores their results there. It returns all
+// results by row of the tables; their order does not depend on the workers. If it fails, it also returns the
+// results of the finished games.
 func (e *Experiment) play(ctx context.Context, o *Options, report *Findings, file *resultsFile) ([][]result, error) {
 	found, err := e.findPlayers(ctx, o, report.Models)
 	if err != nil {
@@ -98,8 +99,8 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Findings, fil
 	return rows, cmp.Or(file.writeErr, context.Cause(ctx), context.Cause(playing))
 }
 
-// play plays the games of the block on the given processor core and passes the result of each to done. The
-// match has only its first rotation, because b.seats is in the order of the block already.
+// play plays the games of the block on the given processor core and calls done with the result of each. The
+// match has only its first rotation, because b.seats already has the bots in the order of the block.
 func (b *block) play(ctx context.Context, o *Options, core int, done func(result)) error {
 	m := match.Match{
 		Variant: b.variant, Deals: b.games, OnlyRotations: []int{0}, Clock: run.Clock, Seed: o.Seed.Derive(b.key()),
@@ -120,11 +121,12 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 	})
 }
 
-// copyMark separates, in the name of a bot in a match, its name in the experiment from its index in the match.
+// copyMark separates the two parts in the name of a player: the bot's name in the experiment, and its index
+// in the match.
 const copyMark = "#"
 
-// resultOf returns the values that measures need from the result of a game. It fails only if a game of Tebes
-// cannot be played again to find how it ended.
+// resultOf returns the values of a finished game that measures need. It replays games of Tebes to find how
+// they ended; it fails only if that is not possible.
 func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	r := result{WinnerSeat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Seconds: g.Took.Seconds(), FirstSeatPoints: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}
@@ -161,8 +163,8 @@ func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	return r, nil
 }
 
-// meanThinking returns the mean number of nodes, over the moves whose info reports it, and the mean time in
-// seconds over all moves.
+// meanThinking returns two means: the number of nodes over the moves that report it in their info, and the
+// time in seconds over all moves.
 func meanThinking(moves []referee.ReplayMove) (nodes, seconds float64) {
 	told := 0.0
 	for _, m := range moves {

@@ -16,10 +16,10 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// columns is the number of characters at which the text around the tables is wrapped.
+// columns is the width, in characters, of the text around the tables.
 const columns = 100
 
-// Summary is an experiment in the list of experiments.
+// Summary is an entry in the list of experiments.
 type Summary struct {
 	Name   string   `json:"name"`
 	Title  string   `json:"title"`
@@ -48,7 +48,7 @@ func WriteList(w io.Writer, list []*Experiment) {
 	})
 }
 
-// totalGames returns the number of games of a complete run with the given options.
+// totalGames returns the number of games in a complete run with the given options.
 func (e *Experiment) totalGames(o *Options) (n int) {
 	for _, m := range e.Matches {
 		n += len(e.ways()) * m.seedCount * o.scaledGames(m.Games)
@@ -170,8 +170,8 @@ func (r *Comparison) formatInterval(e stats.Estimate) string {
 	return r.formatFigure(e.Low) + " to " + r.formatFigure(e.High)
 }
 
-// formatFigure formats x without decimals from 1000 on, with one decimal if it is a share or at least 1, and
-// otherwise with two significant digits.
+// formatFigure formats x: from 1000 on without decimals, shares and numbers from 1 on with one decimal, and
+// others with two significant digits.
 func (r *Comparison) formatFigure(x float64) string {
 	size := math.Abs(x)
 	switch share := measures[r.Measure].share; {

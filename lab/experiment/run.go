@@ -20,7 +20,7 @@ type Options struct {
 	Scale     float64 // factor for the study's number of games; each row has at least one game
 	TimeScale float64 // factor for the bots' time for a move
 	NodeRate  int     // nodes that replace a second of a bot's time; 0 means to use the time
-	// TrainScale is the factor for the amount of training. If it is 0, it is Scale, but at most 1.
+	// TrainScale is the factor for the amount of training. If it is 0, the smaller of Scale and 1 applies.
 	TrainScale   float64
 	GamesFile    string // file of the results of games; "" means not to store them
 	ModelsDir    string // directory of the trained models
@@ -28,15 +28,16 @@ type Options struct {
 	Seed         rules.Seed
 	Workers      []int // processor cores: one for each game that is played at the same time, see match.Resources
 	Resolver     program.Resolver
-	// Progress, unless nil, is called with the amount of work done: for the training of a model, or for the
-	// games if model is "". The unit is in the plural. Calls are not concurrent.
+	// Progress, unless nil, is called during the training of a model and during the games, for which model is
+	// "". done is the amount of work so far, all the whole amount, both in unit, a plural such as "games".
+	// Calls are not concurrent.
 	Progress func(model, unit string, done, all int)
 }
 
 // DefaultOptions are the options of a complete run.
 var DefaultOptions = Options{Scale: 1, TimeScale: 1, MaxModelsMiB: 16 << 10}
 
-// Params returns descriptions of the options that users can set. Setting one changes o.
+// Params returns the options that users can set. Setting one of them changes o.
 func (o *Options) Params() []run.Param {
 	return []run.Param{
 		{Name: "scale", Target: &o.Scale, Min: 0.0001, Max: 100, Help: "the number of games, as a multiple of the study's"},
@@ -51,7 +52,8 @@ func (o *Options) Params() []run.Param {
 	}
 }
 
-// scaledGames returns how many games to play for a row that has the given number of games in the study.
+// scaledGames returns the number of games to play for a row of the tables that has the given number in the
+// study.
 func (o *Options) scaledGames(study int) int {
 	return max(1, int(math.Round(float64(study)*o.Scale)))
 }
@@ -79,15 +81,15 @@ type Findings struct {
 	Curves      []Curve        `json:"curves"`
 }
 
-// Curve is the course of a training: the share of games won, by the number of games played.
+// Curve is the course of a training. It shows the share of games won against the number of games played.
 type Curve struct {
 	Name       string    `json:"name"`
 	Games      []int     `json:"games"`
 	WinPercent []float64 `json:"won"` // of the games since the previous point
 }
 
-// Run runs the experiment. If ctx ends, it returns the findings so far, with Interrupted set, and the error
-// or cause of ctx. With any other error it returns nil.
+// Run runs the experiment. If ctx ends, Run returns the findings so far, with Interrupted set, and the error
+// or cause of ctx. After any other error the findings are nil.
 func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 	o.TrainScale = cmp.Or(o.TrainScale, min(o.Scale, 1))
 	if o.Progress == nil {
@@ -123,8 +125,8 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 }
 
 // computeResults trains the models, plays the games, and returns the results by row of the tables. If the
-// experiment has two ways of training, the rows of the second follow those of the first. It returns nil if
-// ctx ends before there are any.
+// experiment has two ways of training, it returns the rows of the first way, then those of the second. If ctx
+// ends before there are any results, it returns nil.
 func (e *Experiment) computeResults(ctx context.Context, o *Options, r *Findings) ([][]result, error) {
 	var games *resultsFile
 	if e.kind() == kindMatches { // before the training, so that a damaged file is reported early

@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Save writes the figures as a CSV file and the plots as SVG files into dir. It returns the paths of these
-// files. With an error it returns none, but some files may exist.
+// Save writes the figures as a CSV file and the plots as SVG files into dir, and returns the paths of the
+// files. If it fails, it returns no paths, although some of the files may exist.
 func (r *Findings) Save(dir string) (files []string, err error) {
 	save := func(name string, write func(path string) error) {
 		if path := filepath.Join(dir, name); err == nil {
@@ -72,14 +72,14 @@ func formatFinite(x float64) string {
 	return strconv.FormatFloat(x, 'g', 8, 64)
 }
 
-// errorBars are figures with their intervals, in the form that gonum/plot draws.
+// errorBars has figures with their intervals in the form that gonum/plot requires.
 type errorBars struct {
 	plotter.XYs
 	plotter.YErrors
 }
 
-// draw writes a plot of the measured and the published figures of a table to path, in the format of its
-// extension.
+// draw draws a plot of the measured and the published figures of a table into the file at path. The extension
+// of path determines the format.
 func (r *Comparison) draw(path string) error {
 	var ours, published errorBars
 	var labels []string
@@ -123,8 +123,8 @@ func (r *Comparison) draw(path string) error {
 	return p.Save(vg.Length(10+len(labels))*vg.Centimeter, 10*vg.Centimeter, path)
 }
 
-// add adds a figure at position x of the axis, unless its value is NaN. If an end of its interval is
-// infinite, the bar to that end has length 0.
+// add adds a figure at position x of the axis. If its value is NaN, nothing is added. An infinite end of its
+// interval gets a bar of length 0.
 func (b *errorBars) add(x float64, e stats.Estimate) {
 	if math.IsNaN(e.Value) {
 		return
@@ -139,7 +139,7 @@ func (b *errorBars) add(x float64, e stats.Estimate) {
 	b.YErrors = append(b.YErrors, struct{ Low, High float64 }{length(e.Value - e.Low), length(e.High - e.Value)})
 }
 
-// drawCurves writes a plot of how the share of games won changes during the trainings to path.
+// drawCurves draws a plot into the file at path: the share of games won in the course of each training.
 func (r *Findings) drawCurves(path string) error {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = r.Title, "games", "won, % of the last hundred"

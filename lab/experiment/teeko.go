@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// Training trains a linear evaluation of Teeko in a series of games, or only plays the games.
+// Training is a series of games of Teeko that trains a linear evaluation, or that only tests fixed weights.
 type Training struct {
 	Name     string // name of the row, to which later trainings can refer
 	From     string // initial weights: "initial", "published" or the name of an earlier training
@@ -22,8 +22,8 @@ type Training struct {
 	lms.Training
 }
 
-// namedWeights are the weights with fixed names that a training can start with. The other ones are the
-// results of earlier trainings.
+// namedWeights are the weights that a training can start with, by name. The results of earlier trainings are
+// not among them.
 var namedWeights = map[string]teekolms.Weights{"initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights}
 
 const (
@@ -32,7 +32,7 @@ const (
 )
 
 // completeTrainings checks the trainings, sets missing numbers of games, and creates the rows of the tables.
-// A training may refer only to those before it.
+// It is an error if a training refers to a later one.
 func (e *Experiment) completeTrainings() error {
 	known := []string{"initial", "published"}
 	for i := range e.Trainings {
@@ -63,7 +63,7 @@ func (e *Experiment) completeTrainings() error {
 }
 
 // runTrainings runs the trainings one after another and returns the results by row of the tables. It appends
-// the weights and the curves to report. With an error it also returns the results of the games played so far.
+// their weights and curves to report. If it fails, it also returns the results of the finished games.
 func (e *Experiment) runTrainings(ctx context.Context, o *Options, report *Findings) (rows [][]result, err error) {
 	learned := maps.Clone(namedWeights)
 	played := 0

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Method is a way to pair the bots of a ladder for matches and to rate them.
+// Method is a way to choose the bots for the matches of a ladder and to rate them.
 type Method struct {
 	Name          string
 	WithNewcomers bool // the report also shows how fast new bots are rated
@@ -20,13 +20,14 @@ type Method struct {
 	withFit       bool // the report also shows maximum-likelihood ratings of the same matches
 }
 
-// Curve shows how well the ratings of a method agree with the true strengths, by the number of matches.
+// Curve shows how well the ratings of a method agree with the true strengths, depending on the number of
+// matches.
 type Curve struct {
 	Name   string  `json:"name"`
 	Points []Point `json:"points"`
 }
 
-// Point is a point of a curve, after a number of matches of each bot.
+// Point is a point of a curve. Its values are those after each bot has played a number of matches.
 type Point struct {
 	Matches  int     `json:"matches"`
 	Spearman Band    `json:"spearman"` // Spearman's rank correlation
@@ -42,8 +43,9 @@ type Band struct {
 	High float64 `json:"high"`
 }
 
-// MatchesTo returns the number of matches of each bot from which on the mean rank correlation is at least
-// spearman. It interpolates between checkpoints. If the curve ends below spearman, it returns +Inf.
+// MatchesTo returns the number of matches of each bot after which the mean rank correlation stays at or above
+// spearman. It interpolates between the points of the curve. If the last point is below spearman, it returns
+// +Inf.
 func (c Curve) MatchesTo(spearman float64) float64 {
 	at := math.Inf(1)
 	for i := len(c.Points) - 1; i >= 0; i-- {
@@ -84,8 +86,8 @@ func Methods() []Method {
 	return methods
 }
 
-// SimulateConvergence simulates new ladders that use method m. It returns the curve of the method's Elo and,
-// for some methods, a second curve for the maximum-likelihood ratings of the same matches.
+// SimulateConvergence simulates new ladders with method m. It returns the curve of the Elo ratings. If the
+// method also has maximum-likelihood ratings, a second curve is for these.
 func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, error) {
 	looks, fits := make([][]snapshot, c.Runs), make([][]snapshot, c.Runs)
 	err := c.forEachRun(ctx, func(run int, truth, play *rand.Rand) error {
@@ -105,11 +107,11 @@ func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, erro
 	return curves, nil
 }
 
-// snapshot has the values of Point for one ladder at one time, see there.
+// snapshot has the values from which a Point is computed, for one simulated ladder.
 type snapshot struct{ spearman, kendall, err, bias float64 }
 
-// sampleLadder plays a ladder by method m and compares the ratings with the true strengths at every checkpoint.
-// The result looks is for Elo; fits is for the maximum-likelihood ratings, and nil if the method has none.
+// sampleLadder plays a ladder by method m and compares ratings with true strengths at every checkpoint. looks
+// has the comparisons for Elo; fits has those for maximum-likelihood ratings, or is nil if m has none.
 func (c Config) sampleLadder(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.matches < at*c.Bots {

@@ -10,25 +10,25 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// The result of a simulated game between two sides depends on the lead of the first one: the difference of
-// skill, plus the luck of the deal, plus noise. The luck has the opposite sign in the other rotation of the
-// deal; the noise is new in every game. Both are normal, and their variances add up to 1. A lead between
-// -tieMargin and tieMargin is a tie.
+// The result of a simulated game between two sides depends on the lead of the first side. The lead is the
+// difference of skill, plus the luck of the deal, plus noise. Luck changes its sign in the other rotation of
+// the deal; noise is new in every game. Both are normally distributed, and their variances add up to 1. A
+// lead between -tieMargin and tieMargin is a tie.
 //
-// For equal skill these values give a variance of 0.226 for a game and 0.094 for the mean of a deal. Both
-// are those of Brisca for two players, as measured in lab/results/duplicates.csv.
+// For equal skill the variance of the score is 0.226 for a game and 0.094 for the mean of a deal, as measured
+// in Brisca for two players (lab/results/duplicates.csv).
 const (
 	luckWeight  = 0.509
 	noiseWeight = 0.861
 	tieMargin   = 0.1225
 )
 
-// maxDiff is higher than any difference of Elo in the simulation.
+// maxDiff is an upper bound of the differences in Elo between simulated bots.
 const maxDiff = 4000
 
-// skillByElo returns the differences of skill at which the expected score is that of a difference of 0, 1,
-// 2... Elo. It computes them on the first call, because a computation at the start would delay every
-// program, also in sandboxes.
+// skillByElo returns, by difference in Elo (0, 1, 2...), the difference of skill that gives the same expected
+// score. It computes them in the first call: at the start of the program this would delay every program that
+// imports the package, also in sandboxes.
 var skillByElo = sync.OnceValue(func() []float64 {
 	n := distuv.UnitNormal
 	score := func(skill float64) float64 { return (n.CDF(skill-tieMargin) + n.CDF(skill+tieMargin)) / 2 }
@@ -48,8 +48,8 @@ var skillByElo = sync.OnceValue(func() []float64 {
 	return byElo
 })
 
-// skill converts a difference in Elo, which may be negative, to the difference of skill in the simulated
-// game that has the same expected score.
+// skill converts a difference in Elo, which may be negative, to a difference of skill in the simulated game.
+// Both give the same expected score.
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)
@@ -58,8 +58,8 @@ func skill(diff float64) float64 {
 	return math.Copysign(s, diff)
 }
 
-// playGame simulates one game and returns the first bot's score: 1, 0.5 or 0. The skill is the difference
-// between both bots, and luck is the advantage that the deal gives the first one.
+// playGame simulates one game and returns the score of the first bot: 1, 0.5 or 0. skill is the lead that the
+// first bot has by its strength, luck the lead that it gets from the deal; both may be negative.
 func playGame(r *rand.Rand, skill, luck float64) float64 {
 	switch lead := skill + luck + noiseWeight*r.NormFloat64(); {
 	case lead > tieMargin:
@@ -70,14 +70,15 @@ func playGame(r *rand.Rand, skill, luck float64) float64 {
 	return 0.5
 }
 
-// playDeal simulates a deal in both rotations and returns the first bot's mean score, from 0 to 1, for the
-// given difference of skill.
+// playDeal simulates a deal in both rotations and returns the mean score of the first bot, from 0 to 1. skill
+// is the difference of skill between the first bot and the second.
 func playDeal(r *rand.Rand, skill float64) float64 {
 	l := luckWeight * r.NormFloat64()
 	return (playGame(r, skill, l) + playGame(r, skill, -l)) / 2
 }
 
-// playSingle simulates one game on its own deal and returns the first bot's score, for a difference of skill.
+// playSingle simulates one game on its own deal and returns the score of the first bot. skill is the
+// difference of skill between the first bot and the second.
 func playSingle(r *rand.Rand, skill float64) float64 {
 	return playGame(r, skill, luckWeight*r.NormFloat64())
 }

@@ -9,17 +9,17 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Newcomers shows how fast the Elo of new bots on an established ladder approaches their strength.
+// Newcomers shows how fast the Elo of new bots on an established ladder approaches their true strength.
 type Newcomers struct {
 	Name       string    `json:"name"`
 	Median     []float64 `json:"median"` // absolute error in Elo after 0, 1, 2... matches
 	Quantile90 []float64 `json:"ninety"` // 0.9 quantile of the same error
-	// Shift is the change in the mean Elo of the other bots meanwhile.
+	// Shift is the change in the mean Elo of the other bots while the newcomers play.
 	Shift float64 `json:"shift"`
 }
 
 // MatchesWithin returns the number of matches after which the median error of a newcomer's Elo stays below
-// the given error. If it never does, MatchesWithin returns +Inf.
+// elos. If this never happens, it returns +Inf.
 func (n Newcomers) MatchesWithin(elos float64) float64 {
 	at := math.Inf(1)
 	for i := len(n.Median) - 1; i >= 0 && n.Median[i] < elos; i-- {
@@ -35,8 +35,8 @@ const (
 	arrivalInterval    = 100 // matches of the ladder between two arrivals
 )
 
-// SimulateNewcomers simulates ladders that use method m, on which new bots arrive when the others have
-// played many matches. It returns the errors of their Elo by number of matches.
+// SimulateNewcomers simulates ladders with method m. New bots arrive after the others have played many
+// matches. It returns the errors in the Elo of the new bots, by the number of their matches.
 func SimulateNewcomers(ctx context.Context, c Config, m Method) (Newcomers, error) {
 	out := Newcomers{Name: m.Name}
 	runs := make([]arrivals, c.Runs)
@@ -69,15 +69,15 @@ func SimulateNewcomers(ctx context.Context, c Config, m Method) (Newcomers, erro
 	return out, nil
 }
 
-// arrivals has the values from which Newcomers is computed, for one ladder.
+// arrivals has the values of one ladder from which Newcomers is computed.
 type arrivals struct {
 	errs  [][]float64 // absolute errors of all newcomers in Elo, by the number of their matches
 	shift float64     // change in the mean Elo of the other bots
 }
 
-// simulateArrivals adds newcomers to a ladder, whose true strengths it draws from truth, and plays matches
-// by method m. The errors are relative to the mean error of the other bots, because playing against them can
-// reveal no more than that.
+// simulateArrivals adds newcomers to a ladder and plays matches by method m. The newcomers' true strengths
+// are drawn from truth. Their errors are relative to the mean error of the other bots, because no match can
+// show how far all ratings are shifted.
 func simulateArrivals(w *world, m Method, truth *rand.Rand) arrivals {
 	others := len(w.strengths)
 	shift := func() (sum float64) {

@@ -40,8 +40,8 @@ var populations = []population{
 }
 
 // demoStrengths returns a function that returns the true strengths of the bots in the demo competition: the
-// anchor, a weak house bot, thirteen equal starter bots, and six stronger house bots. The strengths of these
-// six are higher than usual by gap, in Elo.
+// anchor, a weak house bot, thirteen equal starter bots, and six stronger house bots. It adds gap, in Elo, to
+// the usual strengths of these six.
 func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	return func(*rand.Rand) []float64 {
 		bots := append([]float64{rating.Current.Anchor, 1050}, slices.Repeat([]float64{1100}, 13)...)
@@ -52,13 +52,13 @@ func demoStrengths(gap float64) func(*rand.Rand) []float64 {
 	}
 }
 
-// normalStrengths returns a function that draws the normally distributed true strengths of the given number
-// of bots, the first of which is the anchor.
+// normalStrengths returns a function that returns the true strengths of the given number of bots. They are
+// normally distributed, except that of the first bot, which is the anchor.
 func normalStrengths(bots int) func(*rand.Rand) []float64 {
 	return func(r *rand.Rand) []float64 { return drawStrengths(r, bots) }
 }
 
-// Population shows how accurate ratings are on a typical ladder of a competition.
+// Population has the accuracy of ratings on a typical ladder of a competition.
 type Population struct {
 	Name   string      `json:"name"`
 	Bots   int         `json:"bots"`
@@ -73,25 +73,26 @@ type Agreement struct {
 	Matches int      `json:"matches"`
 	Elo     Accuracy `json:"elo"`
 	Fit     Accuracy `json:"fit"` // of the maximum-likelihood ratings
-	// Coverage is the share of the fit's confidence intervals that contain the true strength.
+	// Coverage is the share of confidence intervals of maximum-likelihood ratings that contain the true
+	// strength.
 	Coverage stats.Estimate `json:"covered"`
 }
 
-// Accuracy has several measures of how much ratings differ from the true strengths.
+// Accuracy measures in several ways how much ratings differ from the true strengths.
 type Accuracy struct {
 	WrongOrder stats.Estimate `json:"wrong"`    // share of pairs of unequal bots in the wrong order
 	Bias       stats.Estimate `json:"distance"` // mean rating minus mean true strength, with the anchor at its own Elo
 	Error      stats.Estimate `json:"error"`    // root mean square error in Elo
 }
 
-// smallLadderFactor is the factor by which a population has more simulated ladders than Config.Runs. More
-// are needed because these ladders are small.
+// smallLadderFactor multiplies Config.Runs for populations: each is simulated with ten times as many ladders,
+// because a small ladder gives less data.
 const smallLadderFactor = 10
 
 // agreementMatches are the numbers of matches of each bot after which the ratings are compared.
 var agreementMatches = []int{3, 7, 10, 30, 100}
 
-// agreementSample has the values of Agreement for one ladder at one time, see there.
+// agreementSample has the values of one simulated ladder from which an Agreement is computed.
 type agreementSample struct {
 	elo, fit accuracy
 	coverage float64
@@ -144,8 +145,8 @@ func SimulatePopulations(ctx context.Context, c Config) (out []Population, err e
 	return out, nil
 }
 
-// sampleLadder simulates a ladder with the rules of l, and compares the ratings with the true strengths
-// after each of agreementMatches. The strengths come from truth, the results of games from play.
+// sampleLadder simulates a ladder with the rules of l. It compares ratings with true strengths after each of
+// agreementMatches. Random strengths are drawn from truth, random results of games from play.
 func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, play *rand.Rand) (looks []agreementSample, err error) {
 	w, err := newWorld(play, l, p.strengths(truth))
 	if err != nil {
@@ -190,7 +191,8 @@ func (w *world) sampleAgreement() (a agreementSample, err error) {
 	return a, nil
 }
 
-// accuracy compares ratings, by index of the bot, with the true strengths of the bots that play now.
+// accuracy compares ratings with the true strengths of the live bots. The index of a rating is that of its
+// bot.
 func (w *world) accuracy(ratings []float64) (a accuracy) {
 	pairs, others := 0.0, float64(len(w.live)-1) // bots without the anchor
 	for _, i := range w.live {

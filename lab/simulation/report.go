@@ -14,7 +14,7 @@ type Report struct {
 	Seed      uint64      `json:"seed"`
 	Curves    []Curve     `json:"curves"`
 	Newcomers []Newcomers `json:"newcomers"`
-	// Populations are rated by the method of ladders.
+	// Populations are typical ladders, rated by the method of timba's ladders.
 	Populations []Population `json:"populations"`
 }
 

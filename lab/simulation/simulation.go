@@ -1,6 +1,6 @@
-// Package simulation plays ladders of simulated bots with known strength, to measure how fast a method of
-// pairing and rating finds it. lab/experiments.md shows the results; `timba-lab bench ladder` repeats the
-// simulation. Begin with Measure.
+// Package simulation plays ladders of simulated bots with known strengths. It measures after how many matches
+// a method of pairing and rating finds these strengths. lab/experiments.md shows the results; `timba-lab
+// bench ladder` repeats the simulation. Begin with Measure.
 package simulation
 
 import (
@@ -14,13 +14,14 @@ import (
 	"github.com/timba-arena/timba/ladder/rating"
 )
 
-// The strengths of bots are normally distributed. The anchor has its own Elo as its strength.
+// The mean and the standard deviation, in Elo, of the normally distributed strengths of bots. The strength of
+// the anchor is its fixed Elo instead.
 const (
 	Mean      = 1300.0
 	Deviation = 300.0
 )
 
-// Config is the configuration of a simulation. The results depend on nothing else.
+// Config is the configuration of a simulation. It determines the results completely.
 type Config struct {
 	Bots    int
 	Deals   int // deals of a match, each in two rotations
@@ -29,7 +30,7 @@ type Config struct {
 	Seed    uint64
 }
 
-// ladder returns the ladder whose matches the simulation plays.
+// ladder returns the simulated ladder, whose matches are those of Brisca for two players.
 func (c Config) ladder() ladder.Ladder { return ladder.Ladder{Game: "brisca", Deals: c.Deals, Bots: 2} }
 
 // checkpoints returns the numbers of matches of each bot after which the ratings are compared.
@@ -50,8 +51,8 @@ func (c Config) checkpoints() []int {
 }
 
 // forEachRun calls do for each run of the simulation, in parallel, and returns the first error. Each run has
-// two sources of random numbers that depend only on the seed and the number of the run: truth is for the
-// strengths of the bots, the same for every method, and play is for the games.
+// two sources of random numbers: truth for the strengths of the bots, play for the games. Both depend only on
+// the seed and the number of the run, so all methods have the same strengths.
 func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *rand.Rand) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))
@@ -67,7 +68,8 @@ func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *ra
 	return group.Wait()
 }
 
-// drawStrengths returns random true strengths of bots, in Elo. That of the first one, the anchor, is fixed.
+// drawStrengths returns random true strengths of bots, in Elo. The first bot is the anchor, whose strength is
+// fixed.
 func drawStrengths(r *rand.Rand, bots int) []float64 {
 	truth := make([]float64, bots)
 	for i := range truth {

@@ -10,7 +10,7 @@ import (
 
 // TrueSkill for two players (Herbrich, Minka and Graepel, 2007), applied after every game as on other sites
 // for bots. The constants have the ratios of the paper, on the scale of Elo. beta is the standard deviation
-// of a performance for which the curve of expected scores is nearest to that of Elo.
+// of a bot's performance in one game; with this value the expected scores are nearest to those of Elo.
 const (
 	beta         = 209.0
 	initialSigma = 2 * beta           // of a newcomer
@@ -18,8 +18,9 @@ const (
 	drawMargin   = 0.1257 * math.Sqrt2 * beta
 )
 
-// rateByTrueSkill plays the games of a match between two bots, each on its own deal, and updates their ratings
-// by TrueSkill. It stores the variance of a rating in rating.Entry.Uncertainty, in units of noiseVariance.
+// rateByTrueSkill plays the games of a match between two bots, each on its own deal, and updates their
+// ratings by TrueSkill. It stores the variance of a rating, divided by noiseVariance, in
+// rating.Entry.Uncertainty.
 func rateByTrueSkill(w *world, bots []int) {
 	s := w.skillDifference(bots)
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
@@ -45,7 +46,8 @@ func rateByTrueSkill(w *world, bots []int) {
 	b.Matches++
 }
 
-// variance returns the variance of a bot's Elo before a match, as rateByTrueSkill has stored it.
+// variance returns the variance of a bot's Elo before a match, in Elo², from the value that rateByTrueSkill
+// has stored.
 func variance(e *rating.Entry) float64 {
 	if e.Matches == 0 && !e.Fixed {
 		return initialSigma * initialSigma
@@ -53,12 +55,13 @@ func variance(e *rating.Entry) float64 {
 	return e.Uncertainty * noiseVariance
 }
 
-// noiseVariance is the variance of the noise of a match in Elo, for a mean of ten deals.
+// noiseVariance is the variance, in Elo², of the strength measured by one match, the mean result of ten
+// deals.
 const noiseVariance = 67.0 * 67.0
 
-// corrections returns the functions v and w of the TrueSkill paper for a lead t and a draw margin, both
-// divided by the standard deviation. Given the score of a game, v shifts the mean of the lead and w reduces
-// its variance.
+// corrections returns the functions v and w of the TrueSkill paper, for a game with the given score. The lead
+// t and the draw margin must be divided by the standard deviation. v shifts the mean of the lead, and w
+// reduces its variance.
 func corrections(t, margin, score float64) (v, w float64) {
 	n := distuv.UnitNormal
 	switch score {

@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// world is a simulated ladder. A bot is a version, identified by its index. Bot 0 is the anchor.
+// world is a simulated ladder. A bot is a version; its index identifies it. Bot 0 is the anchor.
 type world struct {
 	r         *rand.Rand
 	variant   *rules.Variant
@@ -30,8 +30,8 @@ type world struct {
 	roundBots []int                   // for random pairing: bots that have not played in this round
 }
 
-// newWorld returns a ladder of new bots with the true strengths truth, in Elo. Its matches have the game and
-// the number of deals and bots of ladder l.
+// newWorld returns a ladder of new bots, whose true strengths in Elo are truth. Its matches have the game,
+// the number of deals and the number of bots of ladder l.
 func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	w := &world{r: r, deals: l.Deals, pairs: map[[2]int64]stats.Pair{}}
 	var err error
@@ -50,8 +50,9 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 	return w, nil
 }
 
-// addEntry adds a bot of strength truth and returns it as a candidate for pairing, which must be added to the
-// pool. If it is a new version, its Elo is derived from that of predecessor, otherwise predecessor is nil.
+// addEntry adds a bot of strength truth and returns it as a candidate for pairing. The caller must add the
+// candidate to the pool. The first Elo of a new version is derived from its predecessor; other bots have none
+// (nil).
 func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Candidate {
 	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
@@ -59,7 +60,8 @@ func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.C
 	return matchmaking.Candidate{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, LastOrder: w.matches}
 }
 
-// changePool adds players to the pool of bots that are paired, and removes the bots with the IDs in leave.
+// changePool adds players to the pool, from which the bots of matches are chosen, and removes the bots with
+// the IDs in leave.
 func (w *world) changePool(players []matchmaking.Candidate, leave []int64) {
 	w.pool.Update(players, leave)
 	for _, p := range players {
@@ -80,7 +82,7 @@ func (w *world) replace(bot int, truth float64) {
 	w.changePool([]matchmaking.Candidate{successor}, []int64{before.VersionID})
 }
 
-// pairing is a function that returns the bots of the next match, by slot of the match.
+// pairing is a function that chooses the bots of the next match. It returns them by slot of the match.
 type pairing func(w *world) []int
 
 // pairByPool chooses the bots of the next match as the ladders of timba do.
@@ -92,7 +94,7 @@ func pairByPool(w *world) (bots []int) {
 	return bots
 }
 
-// pairAtRandom chooses the bots of the next match at random, but so that each bot plays once in a round.
+// pairAtRandom chooses the bots of the next match at random. In each round of matches every bot plays once.
 func pairAtRandom(w *world) (bots []int) {
 	n := len(w.sides)
 	if len(w.roundBots) < n {
@@ -102,7 +104,7 @@ func pairAtRandom(w *world) (bots []int) {
 	return bots
 }
 
-// rater is a function that plays a match between bots, which are given by slot, and updates their ratings.
+// rater is a function that plays a match between bots and updates their ratings. The bots are given by slot.
 type rater func(w *world, bots []int)
 
 // rateByOutcome plays the duplicate deals of a match and rates the bots as a server does. It also records
@@ -132,8 +134,8 @@ func rateByOutcome(w *world, bots []int) {
 
 func (w *world) hasTeams() bool { return w.variant.Sides < len(w.sides) }
 
-// addBout records a match between two teams for the maximum-likelihood ratings. The score, from 0 to 1, is
-// the mean of the team of the first bot.
+// addBout records a match between two teams for the maximum-likelihood ratings. score, from 0 to 1, is the
+// mean score of the first bot's team.
 func (w *world) addBout(bots []int, score float64) {
 	b := stats.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
 	for slot, i := range bots {
@@ -146,7 +148,7 @@ func (w *world) addBout(bots []int, score float64) {
 	w.bouts = append(w.bouts, b)
 }
 
-// play simulates the games of a match between bots, which are given by slot: each deal in all rotations.
+// play simulates the games of a match, each deal in all rotations. The bots are given by slot.
 func (w *world) play(bots []int) []ladder.FinishedGame {
 	var games []ladder.FinishedGame
 	for d := range w.deals {
@@ -169,9 +171,9 @@ func (w *world) play(bots []int) []ladder.FinishedGame {
 	return games
 }
 
-// drawRanks simulates one game and returns the rank of each side, where strength has the Elo of each. Between
-// two sides, luck is an advantage of the first one. Among more, luck has no effect: each side's lead is drawn
-// from a Gumbel distribution, so that the result between any two of them follows the logistic curve of Elo.
+// drawRanks simulates one game and returns the rank of each side. strength has the Elo of each side. If there
+// are two sides, luck is an advantage of the first. With more sides, luck has no effect: leads are drawn from
+// Gumbel distributions, so that the result between any two sides follows the logistic curve of Elo.
 func (w *world) drawRanks(strength []float64, luck float64) []int {
 	if len(strength) == 2 {
 		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[playGame(w.r, skill(strength[0]-strength[1]), luck)]
@@ -192,8 +194,8 @@ func (w *world) drawRanks(strength []float64, luck float64) []int {
 	return ranks
 }
 
-// rateByMatch returns a function that plays a match between two bots and updates their Elo once, with the
-// fixed factor k, by the mean score of the duplicate deals.
+// rateByMatch returns a function that plays the duplicate deals of a match between two bots and then updates
+// their Elo once, with the fixed factor k.
 func rateByMatch(k float64) rater {
 	return func(w *world, bots []int) {
 		s, sum := w.skillDifference(bots), 0.0
@@ -205,8 +207,8 @@ func rateByMatch(k float64) rater {
 	}
 }
 
-// rateByGame returns a function that plays the games of a match between two bots, each on its own deal, and
-// updates their Elo after each game with the fixed factor k.
+// rateByGame returns a function that plays the games of a match between two bots, each on its own deal. It
+// updates their Elo after each game, with the fixed factor k.
 func rateByGame(k float64) rater {
 	return func(w *world, bots []int) {
 		s := w.skillDifference(bots)
@@ -217,13 +219,13 @@ func rateByGame(k float64) rater {
 	}
 }
 
-// skillDifference returns the difference of skill between the two bots of a match, for playDeal and playSingle.
+// skillDifference returns the difference of skill between the two bots of a match.
 func (w *world) skillDifference(bots []int) float64 {
 	return skill(w.strengths[bots[0]] - w.strengths[bots[1]])
 }
 
-// updateElo updates the Elo of two bots with the factor k. The score, from 0 to 1, is that of the first one.
-// The anchor's Elo stays fixed.
+// updateElo updates the Elo of two bots with the factor k. score is the score of the first bot, from 0 to 1.
+// The Elo of the anchor does not change.
 func (w *world) updateElo(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
 	change := k * (score - rating.Current.ExpectedScore(a.Elo-b.Elo))
@@ -235,8 +237,8 @@ func (w *world) updateElo(bots []int, k, score float64) {
 	}
 }
 
-// countMatch counts a match of bots that are rated with a fixed factor k. Their uncertainty then depends
-// only on the number of their matches.
+// countMatch counts a match of bots that are rated with a fixed factor k. It sets their uncertainty, which in
+// this case depends only on the number of matches.
 func (w *world) countMatch(bots []int) {
 	for _, i := range bots {
 		e := &w.entries[i]
@@ -247,7 +249,8 @@ func (w *world) countMatch(bots []int) {
 	}
 }
 
-// step pairs and plays one match by method m, updates the ratings, and returns its bots.
+// step plays the next match of the ladder by method m, updates the ratings, and returns the bots of the
+// match.
 func (w *world) step(m Method) []int {
 	bots := m.pair(w)
 	m.rate(w, bots)
