@@ -43,7 +43,7 @@ type ClientOptions struct {
 	// Serve, unless nil, plays in place of the processes of Command; see match.Contestant.Serve.
 	Serve       func(lines io.Reader, answers io.Writer) error
 	Stderr      io.Writer // the standard error of the processes; if nil, os.Stderr
-	SingleMatch bool      // leave after one match; see Connector.Leave
+	SingleMatch bool      // leave after one match as with Connector.Leave, but without the event Leaving
 	// OnEvent, unless nil, is called with each event in order. Calls do not overlap.
 	OnEvent func(ClientEvent)
 }
@@ -103,9 +103,9 @@ type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
-// Run connects the bot and plays its matches until ctx ends, the server rejects the bot, or the bot has left;
-// see Leave. It returns an error if the first attempt to connect fails. When a connection breaks later, it
-// connects again by itself. Run may be called once.
+// Run connects the bot and plays its matches until ctx ends, the server rejects the bot, another client takes over
+// the bot, or the bot has left; see Leave. It returns an error if the first attempt to connect fails. When a
+// connection breaks later, it connects again by itself. Run may be called once.
 func (c *Connector) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -30,19 +30,19 @@ const (
 	paramInstance = "instance"
 )
 
+// frame is one message over the WebSocket, as text. Exactly one of its fields is set, except that Session is set
+// with Seat and with Shut.
+//
 // A client connects to Path with "Authorization: Bearer TOKEN" and at least the parameters bot and instance:
 // 16 to 64 letters and digits, chosen when it starts. Errors before the upgrade are problem documents. Pages
-// of another origin are refused. Frames are text. On a new connection, each end of a session first sends a
-// seat frame that has only an ack. Then it sends its lines, starting at the number in the other end's ack.
-// After a broken connection a result may come twice.
-
-// frame is one message over the WebSocket. Exactly one of its fields is set, except that Session is set with
-// Seat and with Shut.
+// of another origin are refused. On a new connection, each end of a session first sends a seat frame that has
+// only an ack. Then it sends its lines, starting at the number in the other end's ack. After a broken
+// connection a result may come twice.
 type frame struct {
 	Hello   *hello        `json:"hello,omitempty"`   // first frame of the client
 	Welcome *Welcome      `json:"welcome,omitempty"` // first frame of the server
 	Open    *Opening      `json:"open,omitempty"`    // from the server: a session starts
-	Result  *Result       `json:"result,omitempty"`  // from the server: a match has ended
+	Result  *Result       `json:"result,omitempty"`  // from the server: a match has ended or was interrupted
 	Leave   bool          `json:"leave,omitempty"`   // from the client: it plays no more matches
 	Left    bool          `json:"left,omitempty"`    // from the server, after Leave: the bot has no more matches
 	Session int64         `json:"session,omitempty"`
@@ -76,11 +76,11 @@ type Opening struct {
 	Bots    []string `json:"bots"` // names of the match's bots, by slot
 }
 
-// Result says how a match has ended.
+// Result says how a match has ended, or that it was interrupted. An interrupted match may be played again later.
 type Result struct {
 	Match  int64   `json:"match"`
 	Ladder string  `json:"ladder,omitempty"`
-	Text   string  `json:"text,omitempty"` // why the match has no result; "" if it has one
+	Text   string  `json:"text,omitempty"` // why the match was interrupted or dropped, or ended early with a score; otherwise ""
 	Score  float64 `json:"score"`          // score of the bot, from 0 to 1; 0 if the match is unrated
 	Before float64 `json:"before"`         // Elo before the match
 	After  float64 `json:"after"`          // Elo after the match

@@ -167,9 +167,9 @@ func (h *Registry) checkPlace(ask connectRequest, person int64) error {
 	return h.checkPlaceLocked(ask, person)
 }
 
-// checkPlaceLocked returns an error if the bot in ask cannot connect now: another process has connected it, a
-// limit of connected bots is reached, or the server stops. person is the ID of the owner. The caller holds
-// h.mu.
+// checkPlaceLocked returns an error if the bot in ask cannot connect now: another process has connected it and
+// ask does not force a new version, a limit of connected bots is reached, or the server stops. person is the ID
+// of the owner. The caller holds h.mu.
 func (h *Registry) checkPlaceLocked(ask connectRequest, person int64) error {
 	if h.closed {
 		return ladder.Errorf(ladder.Unavailable, "try again in some seconds", "the server is stopping")

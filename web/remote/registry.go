@@ -53,8 +53,10 @@ type bot struct {
 // session is one process of a bot in a match, as the server sees it.
 type session struct {
 	Opening
-	seat        *socket.LineStream
-	announcedTo string // instance of the client that has got the Opening; "" if none has
+	seat *socket.LineStream
+	// announcedTo is the instance of the client that was sent the Opening and so has the process, or "" if there
+	// is none. The session continues over a new connection only if that is of the same instance; see admitLink.
+	announcedTo string
 }
 
 // New returns a Registry without bots. Run must be called.
@@ -114,7 +116,8 @@ func (h *Registry) Release(version int64) {
 	}
 }
 
-// Changes returns a channel that gets a value after remote versions have become ready or gone.
+// Changes returns a channel that receives a value after a version has connected, or has been disconnected for
+// longer than Limits.Comeback. Release, after which a version may be ready again, sends no value.
 func (h *Registry) Changes() <-chan struct{} { return h.changes }
 
 func (h *Registry) signalChange() {
@@ -132,8 +135,9 @@ func (h *Registry) Online(version int64) bool {
 	return b != nil && b.link != nil
 }
 
-// Bot returns the player of version v in match m. It plays over the network, on its owner's machine. The
-// version should be connected.
+// Bot returns the player of version v in match m. It plays over the network, on its owner's machine. The version
+// should be connected. If it is not, its game waits for it up to Limits.Comeback. If it has been away for longer
+// than that, the connection counts as lost at once.
 func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
 	return match.Contestant{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.openSession(v, m)
