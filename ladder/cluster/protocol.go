@@ -1,10 +1,10 @@
 // Package cluster plays attempts at matches on other machines, over NATS. The Dispatcher of a server sends a
-// job to a machine and waits for the result. A Worker, the program on such a machine, plays jobs and sends
-// back their results.
+// job to a machine and waits for the result. A Worker, the program on such a machine, plays jobs and sends back
+// their results.
 //
 // A job goes to one machine, on a subject that only this machine may read, because the job contains the seed.
-// The worker stores a result on its disk until the server answers that it has stored it. Attempts at a match
-// are numbered, and only the result of the newest attempt counts.
+// The worker stores a result on its disk until the server confirms that it has stored the result. Attempts at
+// a match are numbered, and only the result of the newest attempt counts.
 package cluster
 
 import (

@@ -163,7 +163,7 @@ func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]boo
 }
 
 // estimate returns the fitted rating of each version. anchors has true for the versions of the anchor, the bot
-// with the fixed rating; they count as one bot.
+// with the fixed rating. These versions count as one bot.
 func (r fitInput) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1

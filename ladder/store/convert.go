@@ -164,8 +164,8 @@ func hexOf(data []byte) (h referee.Hex) {
 	return h
 }
 
-// fingerprint returns a hash of the game in replay r, which is equal for identical games between the same
-// versions. v has the rules of the game and versions the version IDs by slot.
+// fingerprint returns a hash of the game in replay r. Identical games between the same versions have the same
+// hash. v has the rules of the game. versions has the version IDs by slot.
 func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	ids := make([]int, v.Players)
 	for seat := range ids {

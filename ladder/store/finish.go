@@ -19,10 +19,10 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Finish stores the games of a running match and updates the ratings, in one transaction. results has one
-// entry for every deal in every rotation, in any order, or fewer if the match ended early; the replays must
-// contain the seed of the attempt. changes has the change of rating for each slot; it is empty for an unrated
-// match. If the attempt is over, Finish returns an error that wraps ErrAttemptOver and stores nothing, so no
+// Finish stores the games of a running match and updates the ratings, in one transaction. results has one entry
+// for every deal in every rotation, in any order; if the match ended early, it may have fewer. The replays must
+// contain the seed of the attempt. changes has the change of rating for each slot; for an unrated match it is
+// empty. If the attempt is over, Finish stores nothing and returns an error that wraps ErrAttemptOver, so no
 // match counts twice.
 //
 // Ratings change in the order in which matches are written. Calls that wait at the same time share a

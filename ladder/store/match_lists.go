@@ -28,7 +28,8 @@ func (s Matches) ListWaiting(ctx context.Context, limit int) ([]ladder.Match, er
 	return s.loadMatches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })
 }
 
-// MatchFilter selects matches. An empty field selects all, so the zero value selects the newest 50 matches.
+// MatchFilter selects matches. An empty field does not restrict the selection, except that an empty Limit means
+// 50.
 type MatchFilter struct {
 	Ladder   string // name of the ladder
 	Unrated  bool   // only unrated matches; cannot be combined with Ladder, Bot or Version

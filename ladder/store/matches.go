@@ -121,8 +121,8 @@ func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch)
 	return rows, nil
 }
 
-// clock returns the clock of the new match as JSON: the argument clock, to whose margin n.Allowance is added if
-// remote is true, which means that a remote version plays.
+// clock returns the clock of the new match as JSON. The argument clock is its configured clock. If remote is
+// true because a remote version plays, n.Allowance is added to the clock's margin.
 func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	if !remote {
 		return clock, nil
@@ -358,11 +358,11 @@ func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queri
 
 func noMatchError(id int64) error { return notFound("", "match %d does not exist", id) }
 
-// InterruptAttempt ends an attempt at a running match without a result. Its seed becomes public, and the match
-// waits for another attempt. failed is true if the attempt failed, and false if it was only stopped, for
-// example with the server; the third failed attempt drops the match. dropped reports whether the match was
-// dropped, for that reason or because a version no longer plays. If the attempt is over already, the error
-// wraps ErrAttemptOver.
+// InterruptAttempt ends an attempt at a running match without a result. The seed of the attempt becomes public,
+// and the match waits for another attempt. failed is true if the attempt failed, and false if it was only
+// stopped, for example with the server. After the third failed attempt the match is dropped. dropped reports
+// whether the match was dropped, for that reason or because a version no longer plays. If the attempt is over
+// already, the error wraps ErrAttemptOver.
 func (s Matches) InterruptAttempt(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		m, _, err := tx.runningAttempt(ctx, matchID, attempt)

@@ -130,7 +130,7 @@ func (s Matches) document(ctx context.Context, gameID int64, kind string, seat i
 	return data, err
 }
 
-// ReplayFilter selects replays. An empty field selects all.
+// ReplayFilter selects replays. An empty field does not restrict the selection.
 type ReplayFilter struct {
 	Ladder string // name of the ladder
 	Bot    string // name of a bot that plays

@@ -30,9 +30,10 @@ type NewVersion struct {
 // Add adds an uploaded version to a person's bot, in the state Queued. If no bot has that name, Add creates
 // one.
 //
-// Add returns an error if the bot belongs to another person, is withdrawn, has a pending version, or has a
-// live version with the same files, and also if the person has as many bots or versions in 24 hours as l
-// permits. If all versions of a bot failed, another person can take its name 24 hours after the last one.
+// Add returns an error if the bot belongs to another person, is withdrawn, has a pending version, or has a live
+// version with the same files. It also returns an error if the person would exceed a limit of l: the number of
+// bots, or the number of new versions in 24 hours. If all versions of a bot failed, another person can take its
+// name 24 hours after the last version.
 func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err

@@ -11,7 +11,7 @@ import (
 )
 
 // Verify computes again everything that follows from other data, and returns the differences from what is
-// stored. The list is empty if there are none. Verify checks
+// stored. If there are none, the list is empty. Verify checks
 //
 //   - the database by SQLite's own checks, and the uploads and the archive by their hashes;
 //   - every replay of a match or of a game of people by the rules, including seeds, commitments and players;
@@ -21,21 +21,21 @@ import (
 // Some columns do not follow from other data, so they are not compared:
 //
 //   - of a match: who requested it, when it was added, and the start-up time of its clock;
-//   - of an attempt: its machine; of an interrupted one also its seed, its end, its reason and whether the
-//     referee failed; and its start unless it is the first of its match;
+//   - of an attempt: its machine, and its start unless it is the first attempt at its match;
+//   - of an interrupted attempt also: its seed, its end, its reason, and whether the attempt failed;
 //   - of a game: its duration, of which only the sum is known; the times and infos of moves within the limits of
-//     the clock; the hash of a house bot; and the logs of bots, which may be missing. For a match these are only
-//     covered by the hash of its documents, and for a game of people by nothing;
-//   - of an entry: when the version entered the ladder, as long as its first match and its first Elo are right;
-//     and its fit, which the server computes again after the next match;
-//   - of a game of people: its start; its end unless it counts for a bot; and which of several people opened its
-//     table;
+//     the clock; the hash of a house bot; and the logs of bots, which may be missing. In a match, only the hash of
+//     the match's documents reveals changes of these data; in a game of people nothing does;
+//   - of a ladder entry: when the version entered the ladder, if its first match and its first Elo are right; and
+//     its fit, which the server computes again after the next match;
+//   - of a game of people: its start; its end unless the game counts for a bot; and which of several people opened
+//     its table;
 //   - of an archive file: when it was made.
 //
-// Matches may go on meanwhile; those that finish later are not checked. If progress is not nil, it is called
-// with the number of matches and uploads that are done. If Verify cannot continue, it returns an error with the
-// differences found so far. The list has at most 10,000 differences and one more that says how many were left
-// out.
+// Matches may go on during the check; those that finish later are not checked. If progress is not nil, it is
+// called with the number of finished steps and of all steps; a step is a match or an upload. If Verify cannot
+// continue, it returns an error with the differences found so far. The list has at most 10,000 differences and
+// a last one that says how many were left out.
 //
 // Verify needs a temporary directory with room for the rows of the database, without replays and logs.
 func (s *Store) Verify(ctx context.Context, progress func(done, total int64)) ([]Difference, error) {
