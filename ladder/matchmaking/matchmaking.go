@@ -50,13 +50,16 @@ type Candidate struct {
 	// Remote says that the version plays only while it is connected. At other times Constraints.CanPlay must
 	// return false for it.
 	Remote bool
-	// House says that the version is a house bot, which is less urgent than other players.
+	// House says that the version is a house bot. Unless all players are house bots, it is not more urgent when it
+	// has had few matches, so newcomers of people come before it.
 	House bool
 }
 
 // newness is the part of a player's urgency that is due to few matches. It is 1 before the first match and
-// decreases with each match. The other part of the urgency is the number of matches on the ladder since the
-// player's last one, divided by the number of players.
+// decreases with each match, finished or open. It does not count for house bots, unless all players are house bots.
+//
+// The other part of the urgency is the number of matches on the ladder since the player's last one, divided by the
+// number of players. It is 0 while the player has an open match.
 //
 // Because newness is at most 1, a player that has waited for as many matches as there are players comes before all
 // that have just played or joined. Nobody waits for more than twice that many matches.
@@ -69,8 +72,8 @@ func uncertaintyDistance(p *Candidate) float64 {
 	return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0))
 }
 
-// averageMeetings returns how often p has met another player on average. slots is the number of slots in a match,
-// and players is the number of players on the ladder.
+// averageMeetings returns how often p has met another player on average, as if its partners had been opponents, too.
+// slots is the number of slots in a match, and players is the number of players on the ladder.
 func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
@@ -89,8 +92,9 @@ func (c Constraints) canPlay(p *Candidate) bool { return c.CanPlay == nil || c.C
 
 func (c Constraints) isIdle(p *Candidate) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
-// Next chooses the versions of the next match and returns their IDs, by slot. If too few players can play, or if
-// all of those are idle, slots is nil.
+// Next chooses the versions of the next match and returns their IDs, in slots chosen at random. It does not open the
+// match: the caller calls Open when the match starts. If too few players can play, or if all of those are idle,
+// slots is nil.
 //
 // If unknown is not 0, the pool does not know the earlier opponents of the version with that ID. The caller must
 // then call SetMeetings for this version and call Next again.
@@ -194,7 +198,9 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (b
 }
 
 // reluctance returns the distance in Elo that is added because player has met the seated players before, or has the
-// same owner as one of them. average is how often the first seated player has met another player on average.
+// same owner. That is sameOwnerElo for each seated player of the same owner, and meetingsElo times the mean number of
+// meetings with a seated player divided by average, which is how often the first seated player has met another player
+// on average.
 func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {
 	for _, s := range seated {
 		elo += meetingsElo * float64(p.meetings[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))

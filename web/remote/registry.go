@@ -136,8 +136,8 @@ func (h *Registry) Online(version int64) bool {
 }
 
 // Bot returns the player of version v in match m. It plays over the network, on its owner's machine. The version
-// should be connected. If it is not, its game waits for it up to Limits.Comeback. If it has been away for longer
-// than that, the connection counts as lost at once.
+// should be connected. If it is not, its game waits for it up to Limits.Comeback. If the registry does not know the
+// version, the connection counts as lost at once.
 func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
 	return match.Contestant{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.openSession(v, m)
