@@ -33,8 +33,8 @@ type Board struct {
 	// Pieces is the key of the view whose value has one letter for each square, row by row from the top
 	// left: b, w, or a dot for an empty square.
 	Pieces string `json:"pieces"`
-	// Colours is the key of the view with the colors of the squares, b and w, in the same order. If it is
-	// "", the board is drawn as points that lines join to all neighboring points.
+	// Colours is the key of the view with the colors of the squares, b and w, in the order of Pieces. If it
+	// is "", the board is drawn as points that lines join to all neighboring points.
 	Colours string `json:"colours,omitempty"`
 	// Sides has the color of seat 0, then that of seat 1: "bw" or "wb".
 	Sides string `json:"sides"`

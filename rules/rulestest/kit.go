@@ -13,11 +13,11 @@ import (
 
 // Options adapts the checks of Run to a game.
 type Options struct {
-	// CheckTotal returns an error if the points of s, a finished game, have an impossible sum. If it is
-	// nil, the sum is not checked.
+	// CheckTotal returns an error if the points of s, a finished game, have an impossible sum. If
+	// CheckTotal is nil, the sum is not checked.
 	CheckTotal func(v *rules.Variant, s rules.State) error
-	// CheckState returns an error if s violates an invariant of the game, such as that every card is in one place.
-	// It is also called for positions whose hidden cards were dealt again. If it is nil, nothing is checked.
+	// CheckState returns an error if s violates an invariant of the game, such as that every card is in one
+	// place. It is also called for positions whose hidden cards were dealt again. CheckState may be nil.
 	CheckState func(v *rules.Variant, s rules.State) error
 	// Variants has the values of options, by name, for each variant to test. If it is nil, Run tests
 	// combinations of all words and of a few values of each number, or a sample of them if there are many.

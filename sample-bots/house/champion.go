@@ -16,7 +16,7 @@ var championTebes = tebesWeights{
 	c:       [...]int32{1, 200, 5},
 }
 
-// championGames has, by the name of the game, the function that creates the thinker with which the house bot
+// championGames maps the name of a game to the function that creates the thinker with which the house bot
 // champion plays it. memory is the size of the search's table or tree in bytes.
 var championGames = map[string]func(l limits, memory int) thinker{
 	"brisca":  func(l limits, memory int) thinker { return newBriscaThinker(l, memory) },

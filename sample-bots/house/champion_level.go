@@ -76,7 +76,7 @@ const (
 )
 
 // levelGrades has the grades of each game, by its name: the first for level 1, the last for the level below
-// the top. They were chosen so that the ratings of neighboring levels differ by about the same.
+// the top. They were chosen so that the ratings of all neighboring levels differ by about the same amount.
 // docs/house-bots.md has the measurements.
 var levelGrades = map[string][topLevel - 1]grade{
 	"brisca":  {{1, 90, blind}, {1, 66, blind}, {1, 44, blind}, {1, 26, blind}, {1, 9, blind}, {20, 0, blind}, {150, 0, blind}},

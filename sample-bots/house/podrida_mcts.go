@@ -12,11 +12,12 @@ import (
 
 // The determinized MCTS of M. Arnaus, "La Podrida", 2023.
 
-// podridaCriteria has the criteria by which a search chooses its move, by value of the option best of podrida-mcts.
+// podridaCriteria maps each value of the option best of podrida-mcts to the criterion by which a search
+// chooses its move.
 var podridaCriteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "ucb": mcts.ByBound}
 
-// podridaKnowledge has, by value of the option hands of podrida-mcts, which knowledge a random deal of the
-// hidden cards respects.
+// podridaKnowledge maps each value of the option hands of podrida-mcts to the knowledge that a random deal
+// of the hidden cards respects.
 var podridaKnowledge = map[string]podrida.Knowledge{
 	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
 }

@@ -24,7 +24,7 @@ var weightNames = [...]string{
 	"adjacencies of the opponent", "longest line of the opponent", "connected groups of the opponent",
 }
 
-// InitialWeights are the weights with which the study of the learner begins its training.
+// InitialWeights are the weights with which training begins in the study that the package follows.
 var InitialWeights = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 
 // PublishedWeights are the weights that the study printed after its first experiment, with the constant moved

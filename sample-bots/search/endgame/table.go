@@ -14,7 +14,8 @@ const entrySize = 16
 // the last one.
 type table []entry
 
-// newTable returns a table of at most the given size in bytes, which is empty if not even one entry fits.
+// newTable returns a table of at most the given size in bytes. If not even one entry fits, the table is
+// empty.
 func newTable(bytes int) table {
 	n := 1
 	for n*2*entrySize <= bytes {

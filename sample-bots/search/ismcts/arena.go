@@ -32,7 +32,7 @@ type arena struct {
 	maxNodes   int // limit below the size of the table, because a fuller table would be slow
 }
 
-// newArena returns an arena of at most the given size in bytes. A smaller size than 16 KiB is raised to that.
+// newArena returns an arena of at most the given size in bytes. Sizes below 16 KiB are raised to 16 KiB.
 func newArena(bytes int) arena {
 	a := arena{nodes: nil, shift: 64}
 	n := 1

@@ -34,8 +34,8 @@ type arena struct {
 	subtreeCounts []uint32 // number of kept nodes before each word of subtreeBits
 }
 
-// newArena returns an arena of at most the given size in bytes. A smaller size than the root and its children
-// need is raised to that minimum.
+// newArena returns an arena of at most the given size in bytes. A size that is too small for the root and
+// its children is raised to that minimum.
 func newArena(bytes int) arena {
 	words := max(bytes/(64*nodeSize+8+4), (1+rules.MaxMoves+63)/64)
 	a := arena{nodes: make([]node, 64*words), subtreeBits: make([]uint64, words), subtreeCounts: make([]uint32, words)}
