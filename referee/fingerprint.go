@@ -9,8 +9,8 @@ import (
 )
 
 // Fingerprint returns a hash of what happened in a game: the bot in each seat, the first position, the moves and
-// the result. Two games with the same hash are the same for statistics. bots has by seat a number of the caller's
-// choice that identifies the bot.
+// the result. Two games with the same hash are the same for statistics. bots contains, by seat, a number that the
+// caller has chosen to identify the bot.
 //
 // Databases store fingerprints, so the fingerprint of an old replay must never change.
 func (r *Replay) Fingerprint(v *rules.Variant, bots []int) [16]byte {

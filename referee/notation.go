@@ -107,8 +107,8 @@ func IsReplay(data []byte) bool {
 	return json.Valid(data) && strings.HasPrefix(strings.TrimSpace(string(data)), "{")
 }
 
-// Cut shortens the opening to its first moves, the given number of them. A negative number leaves it unchanged.
-// It returns an error if the opening has fewer moves.
+// Cut shortens the opening to the given number of moves. A negative number leaves it unchanged. It returns an
+// error if the opening has fewer moves.
 func (o *DealOpening) Cut(moves int) error {
 	if moves > len(o.Moves) {
 		return fmt.Errorf("it has %d moves: --ply cannot be %d", len(o.Moves), moves)

@@ -18,7 +18,7 @@ import (
 
 // Events are functions that Play calls. All but Trace are called in the goroutine of Play.
 type Events struct {
-	// Trace, if not nil, receives all lines to and from the bots. It is called from all workers, also at the same time.
+	// Trace, if not nil, receives all lines to and from the bots. Several workers may call it at the same time.
 	Trace func(*Match, referee.Traffic)
 
 	OnGame func(*Match, *referee.GameResult) // called with each finished game

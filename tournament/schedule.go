@@ -71,8 +71,9 @@ func tooMany(n, k int) bool {
 	return combin.GeneralizedBinomial(float64(n), float64(k)) > maxMatches+0.5
 }
 
-// tables returns the tables of a round, whose matches of the round before are finished. A table lists the numbers of
-// its bots in the order of their seats. A table with one bot is a bye. There are no tables if the tournament is over.
+// tables returns the tables of a round. All matches of the round before must be finished. A table lists the numbers
+// of its bots in the order of their seats. A table with one bot is a bye. There are no tables if the tournament is
+// over.
 func (s *State) tables(round int) [][]int {
 	n, k := len(s.Bots), s.Variant.Sides
 	switch s.Format {

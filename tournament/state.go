@@ -47,8 +47,8 @@ type Match struct {
 	test         sequentialTest
 }
 
-// sequentialTest is the state of the sequential test of a match. It counts the deals in the order of their
-// numbers, not in that in which they finish.
+// sequentialTest is the state of the sequential test of a match. It counts the deals in the order of their numbers,
+// not in the order in which they finish.
 type sequentialTest struct {
 	countedDeals int                           // number of deals that the test has counted
 	pendingGames map[int][]*referee.GameResult // by index of the deal, finished games of deals that the test has not counted yet
@@ -62,8 +62,9 @@ func New(c Config) (*State, error) {
 	return &State{Config: c, Variant: v}, err
 }
 
-// Enter stores the names and hashes of the programs, one for each bot, in the plan, and returns the bots for Play. It
-// returns an error if a program cannot play the game, or differs from the one with which the tournament began.
+// Enter stores the names and hashes of the programs in the plan, and returns the bots for Play. There is one program
+// for each bot, in the same order. Enter returns an error if a program cannot play the game, or differs from the one
+// with which the tournament began.
 func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err error) {
 	for i, p := range programs {
 		if err := p.Check(s.Variant); err != nil {

@@ -48,8 +48,8 @@ func Ticks(field []byte) time.Duration {
 	return time.Duration(n) * Tick
 }
 
-// Stat returns the fields of the file stat in dir, the directory of a process in /proc, after the process's
-// name, beginning with its state. If the process has ended, it returns nil.
+// Stat reads the file stat in dir, the directory of a process in /proc. It returns the fields after the
+// process's name; the first one is the state. If the process has ended, it returns nil.
 func Stat(dir string) [][]byte {
 	stat, err := Read(dir + "/stat")
 	if err != nil {

@@ -24,8 +24,8 @@ type game struct {
 	until   time.Duration // value of timer.ownTime at which to stop the game early; 0 means never
 }
 
-// style says how the lines to the bot differ from those that the referee sends in a match. The protocol allows
-// all these differences. The zero value is no difference.
+// style says how the lines to the bot differ from those that the referee sends in a match. The protocol allows all
+// these differences. The zero value means that the lines do not differ.
 type style struct {
 	rewriteLine func(line string) string // returns the lines to send instead of a line, without the last LF; may be nil
 	step        bool                     // send one line at a time; after a line that needs no answer the bot must stay silent
@@ -54,7 +54,7 @@ func (g *game) botSeed() uint64 {
 	return binary.BigEndian.Uint64(s[:]) >> 11
 }
 
-// othersRand returns the random numbers that decide the moves of the other seats.
+// othersRand returns the random number generator that decides the moves of the other seats.
 func (g *game) othersRand() *rules.Rand {
 	s := g.seed.Derive("check/others")
 	return rules.NewRand(binary.BigEndian.Uint64(s[:]))

@@ -196,7 +196,7 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	return len(lines), nil
 }
 
-// recordSent adds lines that are sent to the transcript, and records which answer the bot must give to them.
+// recordSent adds the lines sent to the bot to the transcript, and records which answer they require.
 func (s *session) recordSent(lines []byte) {
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
@@ -217,8 +217,9 @@ func (s *session) recordSent(lines []byte) {
 	}
 }
 
-// pause waits after a part of the lines was sent. With style.pieces it waits so that the bot reads the next piece
-// separately. With style.step it returns a fault if the bot does not stay silent after a line that needs no answer.
+// pause waits after a part of the lines to the bot was sent. With style.pieces it waits so that the bot reads the
+// next piece separately. With style.step it returns a fault if the bot does not stay silent after a line that needs
+// no answer.
 func (s *session) pause() error {
 	began := time.Now()
 	defer func() { s.watch.pauses += time.Since(began) }()

@@ -7,8 +7,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// samples returns the values of an option that are tested. The default comes first. Of an option with words, and
-// of the number of players, all values are tested; of another number the default, a tenth of it, and the minimum.
+// samples returns the values of an option that are tested, the default first. All values are tested if the option has
+// words or is the number of players. Of any other number, the default, a tenth of the default and the minimum are
+// tested.
 func samples(o rules.Option) []string {
 	if o.Values != nil {
 		return o.Values

@@ -184,8 +184,8 @@ func (w *Monitor) Busy() (used, total time.Duration) {
 // core so far.
 type Threads map[string]time.Duration
 
-// openWaits estimates for how long threads have been waiting for a core at the moment. It is needed because the
-// kernel counts a wait only when the thread gets the core.
+// openWaits estimates how long threads that wait for a core at the moment have been waiting. The kernel counts a wait
+// only when the thread gets the core.
 type openWaits struct {
 	last    time.Time // time of the last call of begin or longest
 	threads map[string]openWait

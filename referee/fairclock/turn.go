@@ -2,8 +2,8 @@ package fairclock
 
 import "time"
 
-// firstReading is how long after the start of a turn the kernel's counters are first read, or a tenth of the
-// bot's time if that is less. An answer that comes earlier costs no reading.
+// firstReading is the time from the start of a turn to the first reading of the kernel's counters. If a tenth of the
+// bot's time is shorter, that is used instead. No reading is made for an answer that comes earlier.
 const firstReading = 5 * time.Millisecond
 
 // readingInterval is the time between two readings of the kernel's counters while a bot has not answered.

@@ -42,7 +42,7 @@ func (l Loss) Plus(d time.Duration) Loss {
 }
 
 // followedBy returns the loss of two consecutive periods, l and next. The possible loss of l does not count: a wait
-// that still went on at its end is part of next.
+// that still went on at the end of l is part of next.
 func (l Loss) followedBy(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)

@@ -12,9 +12,9 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Reason says why a bot failed, as data, and is the error by which the referee learns of it. Kind decides which
-// other fields are set; SPEC.md, "Limits and faults", lists them. The others are zero. Their JSON names are
-// called parameters.
+// Reason says why a bot failed. It is also the error that the referee gets for the failure. Kind decides which other
+// fields are set; SPEC.md, "Limits and faults", lists them. The remaining fields are zero. The JSON names of the
+// fields are called parameters.
 type Reason struct {
 	Kind           Kind   `json:"kind"`
 	BeforeReady    bool   `json:"before_ready"` // the bot failed before it wrote "ready"

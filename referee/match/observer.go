@@ -10,10 +10,10 @@ import (
 
 // Observer contains functions that a Match calls while it is played. Each may be nil.
 type Observer struct {
-	// Trace receives all lines to and from the bots. It is called from all workers, also at the same time.
+	// Trace receives all lines to and from the bots. Several workers may call it at the same time.
 	Trace func(referee.Traffic)
-	// Watch receives each game when it has begun, after each move, and when it has ended. It is called from all
-	// workers, also at the same time. No clock runs meanwhile, and the game waits until Watch returns.
+	// Watch receives each game when it has begun, after each move, and when it has ended. Several workers may call it
+	// at the same time. No clock runs meanwhile, and the game waits until Watch returns.
 	Watch func(*referee.Game)
 	// Trouble receives a *VoidError or a *BusyError. It is never called twice at the same time, nor at the same
 	// time as the function that receives finished games.

@@ -218,8 +218,8 @@ func (p *process) registerEvents(fd int, events uint32) error {
 	return nil
 }
 
-// awaitRoom sleeps until the full pipe to the bot has room, at most for the duration most. It returns a
-// fault.Reason if the time left for the write passes first.
+// awaitRoom waits until the full pipe to the bot has room, but no longer than most. left is the time that is left
+// for writing all lines; if it has passed, awaitRoom returns a fault.Reason.
 func (p *process) awaitRoom(left, most time.Duration) error {
 	p.turn.RecordFullInput()
 	fds := [3]unix.PollFd{
@@ -278,7 +278,7 @@ const (
 )
 
 // closedPipeFault returns the fault of a bot that closed its stdin or stdout. It first waits a moment for the bot
-// to exit. If the bot exits, the fault says how; otherwise it has the kind how.
+// to exit. If the bot exits, the fault describes its end; otherwise the kind of the fault is how.
 func (p *process) closedPipeFault(how fault.Kind) error {
 	moment := 100 * time.Millisecond
 	if !p.isUnsandboxed() {
@@ -433,7 +433,7 @@ func (p *process) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return p.turn.Loss(since, now, answered)
 }
 
-// hasEnded reports whether the bot has ended although its sandbox has not reported it yet. It looks at the
+// hasEnded reports whether the bot has ended although the sandbox has not reported the end yet. It looks at the
 // children of the sandbox's init process.
 func (p *process) hasEnded() bool {
 	if p.isUnsandboxed() {

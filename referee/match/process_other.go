@@ -106,7 +106,7 @@ func (p *process) Stderr() []byte {
 }
 
 // closedPipeFault returns the fault of a bot that closed its stdin or stdout. If the process has ended, the fault
-// says how; otherwise it has the kind how.
+// describes its end; otherwise the kind of the fault is how.
 func (p *process) closedPipeFault(how fault.Kind) fault.Reason {
 	select {
 	case <-p.done:

@@ -43,7 +43,7 @@ type scheduledGame struct {
 	notBefore        time.Time // earliest time to play a void game again
 }
 
-// maxTries is how often a game is tried in which the referee fails. Then the failure ends the match.
+// maxTries is the number of failures of the referee in the same game after which the match ends.
 const maxTries = 3
 
 // minPause is the first pause before a game is played again that was void because the machine was too busy. Each
@@ -53,7 +53,7 @@ const (
 	maxPause = time.Minute
 )
 
-// maxAhead is how many later deals a worker plays while a void game waits to be played again. It is limited
+// maxAhead is how many later deals a worker may play while a void game waits to be played again. It is limited
 // because a sequential test needs the games in order.
 const maxAhead = 100
 

@@ -43,7 +43,8 @@ func (r Resolver) resolveDir(ctx context.Context, source string) (Program, error
 }
 
 // builtDir returns a directory in the cache with the bot in source, built by the command build. hash is the hash of the
-// source. The directory exists until ctx ends. The output of the build goes to r.Log, or if it fails into the error.
+// source. The directory exists until ctx ends. The output of the build goes to r.Log or, if the build fails, into the
+// error.
 func (r Resolver) builtDir(ctx context.Context, source, hash string, build []string) (string, error) {
 	return r.cachedDir(ctx, hashWords(append([]string{hash}, build...)...), func(ctx context.Context, dir string) error {
 		fmt.Fprintf(r.Log, "building %s: %s\n", source, strings.Join(build, " "))
@@ -66,8 +67,8 @@ func (r Resolver) builtDir(ctx context.Context, source, hash string, build []str
 	})
 }
 
-// cachedDir returns the directory in the cache for this key. If there is none, it calls add to fill a new one.
-// The directory exists until ctx ends; afterwards the cache may remove it.
+// cachedDir returns the directory in the cache for key. If there is none, it calls add to fill a new one. The directory
+// exists until ctx ends; afterwards the cache may remove it.
 func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx context.Context, dir string) error) (string, error) {
 	cache := r.Cache
 	if cache == "" {
@@ -93,7 +94,8 @@ func writeError(err error) error {
 	return fmt.Errorf("cache: %w: set XDG_CACHE_HOME to a writable directory", err)
 }
 
-// MaxCache is the size in bytes from which on the user's cache removes built bots that are not in use.
+// MaxCache is the limit of the user's cache in bytes. When the cache exceeds this limit, it removes built bots that are
+// not in use.
 const MaxCache = 4 << 30
 
 // maxUnused is how long a cache retains a directory that is not used.

@@ -73,8 +73,8 @@ func languageOf(words []string) string {
 	return ""
 }
 
-// ReadManifest returns the manifest of the bot in the directory source. If the directory has no ManifestFile, it
-// makes one for a main file with a name that it knows, such as bot.py.
+// ReadManifest returns the manifest of the bot in the directory source. If the directory has no ManifestFile,
+// ReadManifest derives the manifest from a main file with a known name, such as bot.py.
 func ReadManifest(source string) (Manifest, error) {
 	path := filepath.Join(source, ManifestFile)
 	data, err := readManifestFile(path)

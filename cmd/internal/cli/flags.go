@@ -55,8 +55,8 @@ var cobraMessages = []struct {
 	{regexp.MustCompile(`^if any flags in the group \[(.*)\] are set they must all be set; missing \[([^] ]+).*$`), "--$2 is missing: the flags $1 go together"},
 }
 
-// usageError returns an error that says in words of timba what err, an error of Cobra about the usage of
-// cmd, says. It returns other errors unchanged.
+// usageError translates err, an error of Cobra about the usage of cmd, into words of timba. It returns other
+// errors unchanged.
 func usageError(cmd *cobra.Command, err error) error {
 	for _, m := range cobraMessages {
 		if m.cobra.MatchString(err.Error()) {

@@ -175,8 +175,8 @@ func buffered(target io.Writer, write func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// TempBeside creates a temporary file in the directory of path, a file that will be written. It has the
-// permissions of a new file. The caller must close it, and rename or remove it.
+// TempBeside creates a temporary file in the directory of path, for content that will replace the file at path.
+// The temporary file has the permissions of a new file. The caller must close it, and rename or remove it.
 func TempBeside(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("out: %q is a directory: name a file with --out", path)
