@@ -48,8 +48,8 @@ func Get[V any](t T) func(v V, err error) V {
 	}
 }
 
-// Slow skips the test in `make check`, which runs only quick tests. It is for tests that take long or start
-// processes, servers or browsers.
+// Slow skips the test with -short, as in `make check`, which runs only quick tests. It is for tests that take long
+// or start processes, servers or browsers.
 func Slow(t testing.TB) {
 	t.Helper()
 	if testing.Short() {
@@ -156,7 +156,8 @@ func Wait[T any](t testing.TB, what string, done <-chan T) {
 	}
 }
 
-// last returns when a wait must end so that the failure can still be printed before the test's deadline.
+// last returns when a wait must end: ten seconds before the test's deadline, so that the failure can still be
+// printed, or in an hour if the test has no deadline.
 func last(t testing.TB) time.Time {
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := d.Deadline(); ok {
@@ -167,8 +168,8 @@ func last(t testing.TB) time.Time {
 }
 
 // Forward listens at an address of this machine and forwards connections to a server. The function to sets
-// the server's address; while it is "", connections are closed. It is for a server that restarts at another
-// port, because another program might take its old port meanwhile.
+// the server's address; while it is "", new connections are closed at once, but existing ones go on. It is for a
+// server that restarts at another port, because another program might take its old port meanwhile.
 func Forward(t testing.TB) (address string, to func(server string)) {
 	t.Helper()
 	l := Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))

@@ -69,7 +69,7 @@ type result struct {
 	score    float64   // mean score against the other sides
 	leads    []float64 // Elo of the side minus the Elo of each other side
 	share    float64   // the part of the match that counts, from 0 to 1
-	variance float64   // of the lead, divided by the variance of the lead that this match shows
+	variance float64   // of the lead before the match, in the unit that Formula describes, times share
 
 	expectedScore float64
 	// steepness is the mean slope of the expected score between the leads before and after the match, and

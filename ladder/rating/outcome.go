@@ -50,9 +50,10 @@ type Outcome struct {
 }
 
 // Outcome returns the changes by the finished match m on its ladder. v has the rules of its game, before has the
-// entry of each slot, and games has all games of the match in any order.
+// entry of each slot, and games has all games of the match. Their order does not matter, and Outcome does not check
+// that they are complete, as CheckComplete does.
 //
-// A deal does not count if all its games repeat earlier games. The smaller the part of the deals that count, the
+// A deal does not count if all its games are marked as Repeated. The smaller the part of the deals that count, the
 // smaller are the changes of the ratings; if none counts, the ratings stay. If the match ended early, the complete
 // deals count. So does the deal in which a connection was lost, by its finished games.
 func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.FinishedGame) (Outcome, error) {
@@ -129,7 +130,7 @@ func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 }
 
 // distinctDeals returns for each deal whether it is marked and not only a repetition of earlier games. A deal
-// without games counts as no repetition.
+// without games counts as no repetition, and makes Outcome fail.
 func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {

@@ -23,22 +23,24 @@ type Package struct {
 // File is a parsed Go file.
 type File struct {
 	*ast.File
-	Path    string            // path below the root, with slashes
-	Test    bool              // the name ends in _test.go
-	Soak    bool              // built only with the tag soak
-	Quick   bool              // built only without the tag soak
-	Imports map[string]string // import paths by package name
+	Path  string // path below the root, with slashes
+	Test  bool   // the name ends in _test.go, or the file is from Parse
+	Soak  bool   // built only with the tag soak
+	Quick bool   // built only without the tag soak
+	// Imports has the import paths by the name in the import or, if it has none, by the last element of the path.
+	// That is not the package's name if the path ends in a version, such as math/rand/v2.
+	Imports map[string]string
 	Decls   []*Decl
 	set     *token.FileSet
 }
 
-// Decl is a top-level declaration: a function, a method, a type, or a single line of variables or constants.
+// Decl is a top-level declaration: a function, a method, a type, or one variable or constant.
 type Decl struct {
 	Name     string // for a method with a dot before it
 	Receiver string // receiver type of a method
 	File     *File
-	Node     ast.Node
-	// Mentions has the identifiers in the declaration. Those of imported packages have the form
+	Node     ast.Node // for a variable or constant the whole line, which may declare several
+	// Mentions has the identifiers in the declaration. Those of packages in File.Imports have the form
 	// "os/exec.Command", and other selectors the form ".Name".
 	Mentions map[string]bool
 }
@@ -75,7 +77,8 @@ func Load(root string) (all []*Package, err error) {
 	return join(all), err
 }
 
-// join merges elements of all with the same directory into one.
+// join merges elements of all with the same directory into one. There are several because Load visits some files
+// of a directory before its subdirectories and others after them.
 func join(all []*Package) (joined []*Package) {
 	by := map[string]*Package{}
 	for _, p := range all {
@@ -89,7 +92,7 @@ func join(all []*Package) (joined []*Package) {
 	return joined
 }
 
-// Parse parses text as a test file with the given path.
+// Parse parses text as a test file, whatever path is.
 func Parse(path, text string) (*File, error) {
 	f := &File{Path: path, Test: true, set: token.NewFileSet()}
 	var err error
@@ -192,7 +195,8 @@ func (f *File) QualifiedName(e ast.Expr) string {
 }
 
 // Reaching returns the declarations in test files that mention one of the names, in the form of
-// Decl.Mentions, directly or through other declarations in test files.
+// Decl.Mentions, directly or through other declarations in test files. Names are compared as text, so that a method
+// or a local variable with the same name counts, too.
 func (p *Package) Reaching(names ...string) map[*Decl]bool {
 	reach, want := map[*Decl]bool{}, map[string]bool{}
 	for _, n := range names {

@@ -36,8 +36,8 @@ import (
 
 const (
 	clockInterval = 16      // number of iterations between two readings of the clock
-	maxPath       = 256     // maximum number of moves from the root to a leaf
-	maxMove       = 1 << 10 // all moves are less than this number
+	maxPath       = 256     // maximum number of moves from the root to a leaf; Playout makes those after it
+	maxMove       = 1 << 10 // all moves must be less than this number; others are never returned
 	maxLine       = 8       // maximum number of moves in the line of a result
 )
 
@@ -61,13 +61,14 @@ type State[S any] interface {
 // GuidedState is a State that can guess a good move without a search.
 type GuidedState[S any] interface {
 	State[S]
-	// Guess returns the legal move that a sensible player would make. It may use the cards of the seat to move.
+	// Guess returns the legal move that a sensible player would make. It may use the cards of the seat to move. It
+	// is not called if only one move is legal.
 	Guess(legal []rules.Move) rules.Move
 }
 
 // Options are the options of a Searcher.
 type Options struct {
-	C     float64 // weight of exploration; 0.7 in the paper
+	C     float64 // weight of exploration; New has the paper's bound with 0.7, NewGuided a bound on another scale
 	Arena int     // size in bytes of the memory for nodes
 }
 
