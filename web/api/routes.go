@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// route is a route of the API with its texts in the OpenAPI document. The fields owner and admin only
-// document; package service checks who may do what.
+// route is a route of the API with its texts for the OpenAPI document. The fields owner and admin are only
+// for the document; package service checks who may do what.
 type route struct {
 	pattern string       // the method and the path in the form of a pattern of http.ServeMux
 	scope   ladder.Scope // the scope that the token needs; "" if the request needs no token

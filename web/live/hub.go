@@ -263,7 +263,8 @@ func (h *Hub) closeEndedMatches(ctx context.Context) {
 	}
 }
 
-// close closes all sockets and refuses new ones. The clients then connect to the server that follows.
+// close closes all sockets and refuses new ones. Their clients then connect to the server that is started
+// next.
 func (h *Hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// subscriber is a WebSocket of a page that watches games and other pages, which are its topics.
+// subscriber is the WebSocket of an open page. It watches topics, which are games and pages of the site.
 type subscriber struct {
 	*socket.Queue
 	hub     *Hub

@@ -100,7 +100,7 @@ func (x *Table) prepare(ctx context.Context) (bots []match.Contestant, err error
 // bankMargin is how much longer than the bank a person may take, because moves travel over the network.
 const bankMargin = time.Second
 
-// Names returns the name of each seat as the replay has it. No two seats have the same name.
+// Names returns the name of each seat's player, as in the replay. No two seats have the same name.
 func (x *Table) Names() (list []string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

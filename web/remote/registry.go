@@ -334,7 +334,8 @@ func (h *Registry) recordAbsence(b *bot, l *link) {
 	}
 }
 
-// Close closes all connections and refuses new ones. The clients then connect to the server that follows.
+// Close closes all connections and refuses new ones. Their clients then connect to the server that is started
+// next.
 func (h *Registry) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

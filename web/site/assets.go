@@ -50,9 +50,8 @@ type asset struct {
 	plain, gzip, zstd []byte
 }
 
-// assets has all files that pages use. The keys of files and modules are names: DIR/NAME for a file below the
-// directory pages, board/NAME for a file of package board, and the path in timba.Documents for pictures in
-// documents.
+// assets has all files that pages use, by name. The name is DIR/NAME for a file in a directory below pages,
+// board/NAME for a file of package board, and the path in timba.Documents for a picture in a document.
 type assets struct {
 	hash    string
 	files   map[string]asset
@@ -157,8 +156,8 @@ func (a *assets) importURLs(name string) (urls []string) {
 	return urls
 }
 
-// drawsGames reports whether the module with this name imports the board, which draws games, either when it
-// is loaded or later by a call of import().
+// drawsGames reports whether the module with this name draws games: it imports the board when it is loaded,
+// or later by a call of import().
 func (a *assets) drawsGames(name string) bool {
 	return slices.Contains(a.modules[name], "board/scene.js") || bytes.Contains(a.files[name].plain, []byte("import('../board/"))
 }

@@ -64,8 +64,9 @@ type heading struct {
 	ID, Text string
 }
 
-// newDocuments returns functions that render the documents, by language and path. Each document is rendered
-// once, when it is first requested. In a language without a translation it is in English.
+// newDocuments returns a function for each language and document that renders the document. The key is the
+// tag of the language and the path, such as "en/ratings". Each document is rendered once, at the first call.
+// A document without a translation is in English.
 func (s *Site) newDocuments() map[string]func() (*document, error) {
 	all := map[string]func() (*document, error){}
 	for _, p := range publications {

@@ -294,9 +294,9 @@ func logLines(text string) string {
 	return head + ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// addressWith returns the address of r with query parameters changed. Pairs are a name and a value; the value
-// "" removes a parameter. It removes the parameter page too, unless pairs sets it, so that the address leads
-// to the first page.
+// addressWith returns the address of r with changed query parameters. pairs are names and values in turn; the
+// value "" removes a parameter. The parameter page is removed, too, unless pairs sets it, so that the address
+// leads to the first page.
 func addressWith(r *http.Request, pairs ...string) string {
 	query := r.URL.Query()
 	query.Del("page")

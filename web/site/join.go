@@ -26,8 +26,8 @@ func (s *Site) getJoin(v *visit) error {
 	return v.showPage(http.StatusOK, "join", joinPage{Open: s.Config.HasOpenRegistration(), Next: next})
 }
 
-// cameFrom returns the address of this site from which a visitor came to open an account. It returns "" for
-// the home page and for other sites.
+// cameFrom returns next, the address from which a visitor came to open an account. It returns "" if next is
+// the home page or an address of another site.
 func cameFrom(next string) string {
 	if next = localPath(next); next == "/" {
 		return ""

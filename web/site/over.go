@@ -349,8 +349,8 @@ func (s speaker) say(text voices, seat int, args ...any) string {
 	return s.t(text.they, append(args, "Name", s.names[seat])...)
 }
 
-// event describes what a seat did in a game, in the words of the boards. key is the part of the text's key
-// that names the event.
+// event returns a sentence that says what a seat did in a game, in the words of the boards. key is the last
+// part of the text's key; it names the event.
 func (s speaker) event(key string, seat int) string {
 	if seat == s.ownSeat {
 		return s.t("board.you." + key)

@@ -19,7 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// links are the absolute addresses of a bot that other sites can use.
+// links are absolute addresses about a bot, for use on other sites: its page, its badge and its feed.
 type links struct{ Page, Badge, Feed string }
 
 func (v *visit) publicLinks(bot string) links {
@@ -85,7 +85,7 @@ func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 	return nil
 }
 
-// The sizes of a badge, in pixels unless noted.
+// These sizes of a badge are in pixels, except for badgeText.
 const (
 	badgeHeight = 20
 	badgePad    = 7

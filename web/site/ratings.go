@@ -15,13 +15,14 @@ type ratingsPage struct {
 	Constants []constant
 }
 
-// constant is a constant of ratings or pairing. Its text has the key "ratings.constant." + Key.
+// constant is a named value in the rating or the pairing of bots. The key of its text is "ratings.constant."
+// + Key.
 type constant struct {
 	Key   string
 	Value any
 }
 
-// getRatings explains how bots are rated and paired: the document about it, with the constants of this
+// getRatings shows the document that explains how bots are rated and paired, with the constants of this
 // server.
 func (s *Site) getRatings(v *visit) error {
 	d, err := v.documentOf("/ratings")

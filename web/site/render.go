@@ -36,12 +36,13 @@ func (s *Site) setHeaders(h http.Header) {
 	h.Set("Vary", "Accept-Encoding, Accept-Language, Cookie")
 }
 
-// pages has the templates of all pages in all languages. A page is a directory of the directory pages:
-// NAME.html defines its templates "title" and "main", and NAME.js, if it exists, is its JavaScript module.
+// pages has the templates of all pages in all languages. Each page has a directory below the directory pages.
+// In that directory, NAME.html defines the templates "title" and "main", and NAME.js, if it exists, is the
+// page's JavaScript module.
 type pages struct {
 	languages []*messages.Language
-	// templates parse a page's template at the first call. Keys are language and page, such as "en/home". All
-	// templates together take 25 MB.
+	// templates has a function for each language and page, such as "en/home". It returns the page's template,
+	// which the first call parses. All templates together take 25 MB of memory.
 	templates map[string]func() *template.Template
 	compress  func(http.Handler) http.HandlerFunc
 }
@@ -101,9 +102,8 @@ func (f frame) Origin() string { return f.origin() }
 // With returns the address of the page with a query parameter changed. The value "" removes the parameter.
 func (f frame) With(name, value string) string { return addressWith(f.r, name, value) }
 
-// Names returns a JSON object with the titles of house bots, guests and ladders, for modules that show a
-// match which they learn of after the page was loaded. The keys are the names; those of ladders begin with
-// "/".
+// Names returns a JSON object from the names of house bots, guests and ladders to their titles. The key of a
+// ladder is "/" and its name. Modules use it to show matches that begin after the page was loaded.
 func (f frame) Names() (template.JS, error) {
 	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest")}
 	for _, level := range house.Levels() {

@@ -27,8 +27,8 @@ func decorateHTML(page string) string {
 	return strings.NewReplacer("<pre>", `<pre tabindex="0">`, "<table>", `<div class="scroll" tabindex="0"><table class="cards">`, "</table>", "</table></div>").Replace(page)
 }
 
-// labeller is a goldmark transformer. In tables with more than two columns it adds the name of the column to
-// each cell but the first, which pages show in small windows.
+// labeller is a goldmark transformer for tables with more than two columns. To each cell but the first of a
+// row, it adds the name of the cell's column. Pages show these names in small windows.
 type labeller struct{}
 
 // plainText returns the text of a heading or a table cell.

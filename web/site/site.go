@@ -268,8 +268,8 @@ func (v *visit) run(rt route) error {
 // maxForm is the largest size of a form without files, in bytes.
 const maxForm = 64 << 10
 
-// readForm parses the form of a request that changes something. It refuses a form that another site sent. A
-// form with files is only limited in size; its handler reads it.
+// readForm parses the form of a request that changes something. It refuses a form that another site sent. If
+// the form has files, readForm only limits the size of the body, and the handler reads the form.
 func (v *visit) readForm() error {
 	if v.r.Method == http.MethodGet || v.r.Method == http.MethodHead {
 		return nil

@@ -77,7 +77,7 @@ func (t *types) UnmarshalJSON(data []byte) error {
 }
 
 // resolve returns the entry of components to which ref, such as "#/components/schemas/Bot", refers. If ref is
-// "", it returns here.
+// "", it returns the parameter here, a value that is not in components.
 func resolve[T any](ref string, here *T, components map[string]*T) *T {
 	if ref == "" {
 		return here
@@ -87,8 +87,8 @@ func resolve[T any](ref string, here *T, components map[string]*T) *T {
 
 func (d *document) schema(s *schema) *schema { return resolve(s.Ref, s, d.Components.Schemas) }
 
-// schemaName returns the last part of ref, a reference to a schema, which is the name of the schema, or "" if
-// ref is "".
+// schemaName returns the name of the schema to which ref refers: the last part of ref. If ref is "", it
+// returns "".
 func schemaName(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
 
 func (s *schema) hasType(name string) bool { return len(s.Type) == 1 && s.Type[0] == name }
