@@ -61,9 +61,9 @@ func (g groupMakerV1) create(l Limit) (group, error) {
 	return c, nil
 }
 
-// groupV1 is the cgroup of one sandbox in version 1: a directory in the hierarchy of each controller. In version
-// 1 threads of one process may be in different cgroups. Each thread enters by itself, because moving a whole
-// process takes about 5 ms.
+// groupV1 is the cgroup of one sandbox in version 1: a directory in the hierarchy of each controller. The threads
+// of one process may be in different cgroups. Only the thread that starts the program enters this cgroup, because
+// moving a whole process takes about 5 ms.
 type groupV1 struct {
 	dirs    map[string]string
 	tasks   []*os.File

@@ -116,8 +116,8 @@ func (c *groupV2) close() error {
 // Cgroups of version 2 form a single tree. timba may use a part of it whose controllers are delegated to
 // it: by systemd, on request, or by a container.
 
-// The controllers of version 2 that are used. The optional controller cpu gives each program an equal share
-// of the processors.
+// The controllers of version 2 that sandboxes use. With the optional controller cpu, each program gets an equal
+// share of the processors.
 var (
 	requiredV2 = []string{"memory", "pids"}
 	optionalV2 = []string{"cpu"}
@@ -164,8 +164,8 @@ func isWritable(dir string) bool {
 	return unix.Access(dir, unix.W_OK) == nil && unix.Access(filepath.Join(dir, "cgroup.procs"), unix.W_OK) == nil
 }
 
-// isDelegated reports whether systemd has marked the cgroup with the directory dir as delegated. The mark that
-// systemd sets before version 251 is readable only for root.
+// isDelegated reports whether systemd has marked the cgroup with the directory dir as delegated. The mark of
+// systemd versions before 251 can be read only by root.
 func isDelegated(dir string) bool {
 	for _, name := range []string{"user.delegate", "trusted.delegate"} {
 		var value [8]byte
@@ -208,8 +208,9 @@ func (e *controllerError) Error() string {
 	return fmt.Sprintf("%s does not have the controller %q", e.dir, e.name)
 }
 
-// divideGroup prepares the cgroup with the directory dir, so that sandboxes can have cgroups below it, and returns the
-// groupMaker. If necessary, it moves the processes of the cgroup, which may include this one, to a child cgroup.
+// divideGroup prepares a cgroup so that sandboxes can have cgroups below it, and returns the groupMaker for that.
+// dir is the directory of the cgroup. If necessary, the processes in it, possibly including this one, are moved to
+// a child cgroup.
 func divideGroup(dir string) (groupMaker, error) {
 	if missing := missingController(dir, availableFile, requiredV2); missing != "" {
 		return nil, &controllerError{dir, missing}
@@ -223,8 +224,8 @@ func divideGroup(dir string) (groupMaker, error) {
 	return groupMakerV2{dir}, nil
 }
 
-// enableControllers enables controllers for the children of the cgroup with the directory dir. If the kernel requires it, it
-// first moves the cgroup's processes, which may include this one, to a child cgroup.
+// enableControllers enables controllers for the children of a cgroup. dir is the directory of the cgroup. If the
+// kernel requires it, the processes in the cgroup, possibly including this one, are first moved to a child cgroup.
 func enableControllers(dir string, controllers []string) error {
 	if missingController(dir, enabledFile, controllers) == "" {
 		return nil

@@ -29,8 +29,8 @@ import (
 // removes things after this program has ended.
 const cleanerName = "timba-sandbox-cleaner"
 
-// The kinds of messages to the cleaner. A message consists of a kind, the name of what to remove, and a zero
-// byte. If it begins with forgetKind, the message that follows that byte no longer applies.
+// The kinds of messages to the cleaner. A message consists of the kind, the name of what to remove, and a zero
+// byte. If the kind is forgetKind, the rest of the message is an earlier message that no longer applies.
 const (
 	kindDir    = '+' // remove the directory with this path
 	kindMark   = 'm' // kill the processes with an environment variable that begins with the name
@@ -61,8 +61,8 @@ func (c *cleanerConn) addGroups(base string) {
 	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startTicks(pid)))
 }
 
-// runMark returns the beginning of an environment variable that this program gives to the programs that it starts
-// without a sandbox. When this program ends, the cleaner kills the processes that have such a variable.
+// runMark returns the beginning of an environment variable that marks the programs that this program starts without
+// a sandbox. When this program ends, the cleaner kills all processes with such a variable.
 var runMark = sync.OnceValue(func() string {
 	m := fmt.Sprintf("TIMBA_RUN=%d-%s-", os.Getpid(), rand.Text()[:8])
 	cleaner.add(string(kindMark) + m)
@@ -97,8 +97,8 @@ func (c *cleanerConn) forget(message string) {
 // cleanerTime is how long the pipe to the cleaner may stay full before another cleaner is started.
 var cleanerTime = 10 * time.Second
 
-// send sends a message to the cleaner. If no cleaner runs, or it does not read, send starts a new one and sends
-// it all messages that apply. The caller must hold c.mu.
+// send sends a message to the cleaner. If no cleaner runs, or the cleaner does not read the message, send starts a
+// new cleaner and sends all messages that still apply. The caller must hold c.mu.
 func (c *cleanerConn) send(message string) {
 	if c.pipe != nil && c.write(message) == nil {
 		return
@@ -183,7 +183,7 @@ func cleanerMain() {
 	unix.Exit(0)
 }
 
-// cleanUp removes what a message with the given kind and name refers to. done is true if nothing was left to remove.
+// cleanUp removes what a message of the given kind names. done is true if nothing was left to remove.
 func cleanUp(kind byte, name string) (done bool) {
 	switch kind {
 	case kindDir:

@@ -24,9 +24,9 @@ func MachineMemory() int64 {
 	return limitByGroups(memory, unified, "memory.max")
 }
 
-// limitByGroups returns the least of memory and the limits of a cgroup and its ancestors; a memory of 0 means no
-// limit. dir is the directory of the cgroup, and file the name of the file with the limit. A file without a
-// number sets no limit.
+// limitByGroups returns memory, a number of bytes, lowered to the least limit of a cgroup and its ancestors. A
+// memory of 0 means no limit. dir is the directory of the cgroup, and file is the name of the file with the limit
+// in each directory. A file without a number sets no limit.
 func limitByGroups(memory int64, dir, file string) int64 {
 	for dir = filepath.Clean(dir); strings.HasPrefix(dir, "/"); dir = filepath.Dir(dir) {
 		if limit := readNumber(filepath.Join(dir, file)); limit > 0 && (memory == 0 || limit < memory) {

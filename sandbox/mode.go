@@ -9,9 +9,9 @@ const (
 	Off  = "off"
 )
 
-// ChooseLevel returns the level for a mode: Auto, Off, or the name of the lowest level that the user accepts.
-// Unless the mode is Off, this is the best level that the machine supports, and notice a line about it for the
-// user. It returns an error if the machine does not support the lowest level.
+// ChooseLevel returns the level for a mode: Auto, Off, or the name of the lowest acceptable level. For Off, the
+// level is LevelNone; otherwise it is the best level that the machine supports, and notice is a line about the
+// level for the user. If the best level is below the lowest acceptable one, ChooseLevel returns an error.
 func ChooseLevel(mode string) (level Level, notice string, err error) {
 	lowest, err := minLevel(mode)
 	if err != nil || mode == Off {

@@ -26,8 +26,8 @@ func startPlain(s Spec) (*Process, error) {
 	return p, nil
 }
 
-// killPlain kills the process group of a program without a sandbox, and the program itself, which may have left
-// the group. The program must not have been waited for, since its PID could then be that of another process.
+// killPlain kills a program without a sandbox and the program's process group, which the program may have left. The
+// caller must not have waited for the program yet; otherwise its PID could be that of another process.
 func (p *Process) killPlain() {
 	unix.Kill(-p.firstProcess.Pid, unix.SIGKILL)
 	unix.Kill(p.firstProcess.Pid, unix.SIGKILL)

@@ -229,14 +229,15 @@ func (p *Process) kill() {
 	}
 }
 
-// killFor kills all processes because they exceeded a limit. Only the reason of the first call is recorded.
+// killFor kills all processes of the program because they exceeded a limit. r is recorded as the reason of the end,
+// unless an earlier call has recorded one.
 func (p *Process) killFor(r EndReason) {
 	p.cause.CompareAndSwap(0, uint32(r)+1)
 	p.kill()
 }
 
-// Freeze stops all processes of the program if on is true, and resumes them if it is false. Below LevelFull,
-// where there is no cgroup, it returns an error.
+// Freeze stops all processes of the program if on is true, and resumes them if on is false. Below LevelFull it
+// returns an error, because there is no cgroup.
 func (p *Process) Freeze(on bool) error {
 	if p.group == nil {
 		return wrapStep("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))
@@ -260,8 +261,8 @@ func (p *Process) Freeze(on bool) error {
 	return nil
 }
 
-// awaitInitLeft waits until the init process has left the cgroup that is frozen, or has ended. It returns an
-// error after a minute.
+// awaitInitLeft waits until the init process has left the cgroup that will be frozen, or has ended. If that takes
+// more than a minute, it returns an error.
 func (p *Process) awaitInitLeft() error {
 	fds := []unix.PollFd{{Fd: int32(p.lifeline.Fd()), Events: unix.POLLIN}}
 	for deadline := time.Now().Add(time.Minute); ; { // it may take long on a busy machine

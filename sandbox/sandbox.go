@@ -82,8 +82,9 @@ var BuildLimit = Limit{
 	OpenFiles: 1024,
 }
 
-// MaxMemory returns the largest number of bytes of memory that a program with this limit can use. Below LevelFull
-// the files in its writable directory, which are in memory, do not count in l.Memory and are added.
+// MaxMemory returns the largest number of bytes of memory that a program with this limit can use. At LevelFull,
+// that is l.Memory. At lower levels, the files in the program's writable directory, which are in memory, are not
+// part of l.Memory, and l.Disk is added.
 func (l Limit) MaxMemory(level Level) int64 {
 	if level == LevelFull {
 		return l.Memory
@@ -91,8 +92,8 @@ func (l Limit) MaxMemory(level Level) int64 {
 	return l.Memory + l.Disk
 }
 
-// Check returns l with the values of DefaultLimit in place of zeros; a CPU of 0 stays and means no limit. It
-// returns an error if a limit is too small to run any program.
+// Check returns l with the values of DefaultLimit in place of zeros. Only a CPU of 0 stays, and means no limit. If
+// a limit is too small to run any program, Check returns an error.
 func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
 	processes, openFiles := int64(l.Processes), int64(l.OpenFiles)

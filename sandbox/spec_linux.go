@@ -93,8 +93,8 @@ func bindOf(path string) (b initproc.Bind, err error) {
 	return b, err
 }
 
-// addBinds adds bind mounts of paths to c, outer directories first. With namespaces it leaves out paths, and the
-// program's own directory, that other mounts make visible already.
+// addBinds adds bind mounts of paths to c, outer directories first. With namespaces, it leaves out the paths, and
+// the program's own directory, if other mounts make these visible already.
 func addBinds(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
 		b, err := bindOf(path)
@@ -120,9 +120,9 @@ func addBinds(c *initproc.Config, paths []string) error {
 	return nil
 }
 
-// environment returns the environment of a program in a sandbox. It contains heap sizes that fit the memory
-// limit, which runtimes would otherwise derive from the memory of the machine. home is the writable directory, or
-// "". more contains further variables, which replace those with the same name.
+// environment returns the environment of a program in a sandbox. It contains heap sizes that fit the memory limit;
+// without these, runtimes would derive heap sizes from the memory of the machine. home is the writable directory,
+// or "" if there is none. Variables in more replace those with the same name.
 func environment(l Limit, home string, more []string) []string {
 	const mb = 1 << 20
 	env := []string{

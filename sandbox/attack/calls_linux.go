@@ -257,9 +257,9 @@ func (c *call) words() (words [6]uintptr) {
 	return words
 }
 
-// freeFault judges the result got of a call without a sandbox. root says whether the process was root. fault says
-// what is wrong with the result; idle says why the call cannot succeed on this machine. Both are "" if the result
-// is as expected.
+// freeFault judges got, the result of a call without a sandbox. root says whether the calling process was root. If
+// the result is unexpected, fault describes it. If the call cannot succeed on this machine, idle gives the reason.
+// Otherwise both are "".
 func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	switch {
 	case got == 0 || slices.Contains(c.freeErrors, got):

@@ -45,8 +45,8 @@ func rootOnly(why string) func() string {
 	}
 }
 
-// firstOf calls try with each text in order, until one succeeds, and returns its result. If none does, it returns
-// the last error.
+// firstOf calls try with each text in order, until a call returns no error, and returns that text. If all calls
+// fail, it returns the last error.
 func firstOf(texts []string, try func(string) error) (got string, err error) {
 	for _, text := range texts {
 		if err = try(text); err == nil {
@@ -160,8 +160,8 @@ func hasAccessTimes() string {
 	return ""
 }
 
-// readTime reads a file whose access time is in 1970 and checks whether that changes it. The other bot of a
-// match could see such a change.
+// readTime reads a file whose access time is in 1970 and checks whether the access time changes. Such a change
+// would be a signal to the other bot of a match.
 func readTime(*target) (string, error) {
 	if _, err := os.ReadFile(notes); err != nil {
 		return "", err

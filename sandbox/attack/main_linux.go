@@ -82,8 +82,7 @@ type target struct {
 // secret returns the path of a file outside the bot's directory that all users may read.
 func (t *target) secret() string { return filepath.Join(t.Base, "secret.txt") }
 
-// prefix returns the beginning of the names that attacks give to what they create in shared directories and name
-// spaces.
+// prefix returns the prefix of the names of everything that attacks create in shared directories and namespaces.
 func (t *target) prefix() string { return fmt.Sprintf("timba-attack-%d-", t.Harness) }
 
 // The name and the content of a file in the bot's directory.
@@ -136,8 +135,8 @@ func fail(format string, a ...any) {
 // errNothing is the error of an attack that has achieved nothing although no call failed.
 var errNothing = errors.New("nothing there")
 
-// launch makes an attack, prints THROUGH or BLOCKED with the result, and exits with status 10 if it was blocked.
-// If t.First is set, it instead prepares the attack as the other bot of a match.
+// launch makes an attack, prints THROUGH or BLOCKED with the result, and exits with status 10 if it was blocked. If
+// t.First is set, launch instead plays the other bot of a match, which prepares the attack.
 func launch(a attack, t *target) {
 	if t.First {
 		if err := a.prepareOther(t); err != nil {

@@ -59,8 +59,8 @@ func forkBomb(*target) (string, error) {
 	return "", t.err()
 }
 
-// multiply forks again and again, in this process and all that it forks, until no tokens are left, and then
-// waits. p and limit are the arguments of waitForStop.
+// multiply forks until no tokens are left, and then waits in waitForStop. All forked processes do the same. p and
+// limit are the arguments of waitForStop.
 func multiply(t *team, p *unix.PollFd, limit *unix.Timespec) {
 	for t.takeToken() {
 		pid, errno := fork()
@@ -94,7 +94,7 @@ func threadBomb(*target) (string, error) {
 	return fmt.Sprint(swarmSize, " threads"), nil
 }
 
-// daemon exits and leaves processes behind that are in a session or a process group of their own.
+// daemon exits and leaves two processes behind: one in a session of its own, one in a process group of its own.
 func daemon(t *target) (string, error) {
 	for _, pipes := range []bool{true, false} {
 		c := exec.Command("/proc/self/exe", "linger", fmt.Sprintf(`{"Base":%q}`, t.Base))
@@ -189,7 +189,7 @@ func stopSelf(*target) (string, error) {
 	return "", errNothing
 }
 
-// stopParent stops its parent by SIGSTOP, and prints for it that it is ready.
+// stopParent sends SIGSTOP to its parent process. It then prints for the tests that it is ready.
 func stopParent(*target) {
 	if err := unix.Kill(os.Getppid(), unix.SIGSTOP); err != nil {
 		exitWithError(err)

@@ -105,9 +105,9 @@ func locate(word, dir string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// showPrefix makes the installation of the program at path visible, usually the directory above its bin. If that
-// is a shared directory, such as the user's home, or is not readable for the program's user, only the program
-// becomes visible. dir is the bot's directory, which is visible already.
+// showPrefix makes the installation of the program at path visible in the sandbox, usually the directory above bin.
+// If that directory is shared with other programs, or the sandbox's user may not read it, only the program and
+// possibly its library directories become visible. dir is the bot's directory; it is visible already.
 func (p *program) showPrefix(path, dir string) {
 	if plan.IsWithin(path, plan.ProgramDirs...) || plan.IsWithin(path, dir) || plan.IsWithin(path, p.VisiblePaths...) {
 		return
@@ -191,9 +191,10 @@ func resolveShim(path, dir string) (string, error) {
 	return path, nil
 }
 
-// chosenVersion returns the path that "pyenv which", or the same of rbenv or nodenv, would print for the program name,
-// but much faster. root is the directory of the version manager. It reads the manager's environment variable, its files
-// in and above the bot's directory dir, and its own file. It returns "" if they do not say the version.
+// chosenVersion returns the path of the program called name that "pyenv which" or the same command of rbenv or
+// nodenv would print, but much faster. root is the directory of the version manager. It looks at the manager's
+// environment variable, at version files in and above the bot's directory dir, and at the manager's own version
+// file. If none names a version, it returns "".
 func chosenVersion(root, name, dir string) string {
 	var versions []string
 	manager := strings.TrimPrefix(filepath.Base(root), ".") // pyenv

@@ -305,7 +305,8 @@ func (b Bounds) refuse(from, to string) error {
 		"name one without a path, as in python3 or #!/usr/bin/env python3; the interpreter of a virtual environment can be in the bot's directory, as in venv/bin/python", strings.ToValidUTF8(to, "?"))}
 }
 
-// displayName returns a path relative to the bot's directory, for messages to its author.
+// displayName returns path for messages to the bot's author: relative to the bot's directory if it is in there,
+// otherwise unchanged.
 func (b Bounds) displayName(path string) string {
 	if !isBelow(path, b.Dir) {
 		return path

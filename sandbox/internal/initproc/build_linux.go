@@ -21,8 +21,8 @@ type copier struct {
 // maxDepth is the largest depth of nested directories that are copied out of a sandbox.
 const maxDepth = 64
 
-// copyBelow copies the contents of the directory below, a relative path that is "" or ends with a slash. depth is
-// the number of directories above them.
+// copyBelow copies the contents of a directory of the source. below is the path of the directory relative to the
+// source: "" or a path that ends with a slash. depth is the number of its parent directories in the source.
 func (c *copier) copyBelow(below string, depth int) error {
 	if c.fromSandbox && depth > maxDepth {
 		return errors.New("directories are nested more than " + strconv.Itoa(maxDepth) + " deep")
@@ -120,8 +120,8 @@ func pathError(path string, err error) error {
 	return wrap(strconv.Quote(path), err)
 }
 
-// copyTree copies the directory from into the empty directory to. The owner of the copies is uid, or the calling
-// user if uid is -1. The source must not change meanwhile. The caller must close c.source and c.target.
+// copyTree copies the directory from into the empty directory to. The copies belong to the user uid, or to the
+// calling user if uid is -1. During the copying, from must not change. The caller must close c.source and c.target.
 func copyTree(from, to string, uid int) (c *copier, err error) {
 	c = &copier{uid: uid}
 	if c.source, err = os.OpenRoot(from); err != nil {

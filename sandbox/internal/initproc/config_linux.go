@@ -75,8 +75,8 @@ type Report struct {
 	Text  string
 }
 
-// LeftGroup is the byte that init sends, before its Report, when it has left the cgroup in which the program can
-// be frozen.
+// LeftGroup is the byte that init sends when it has left the cgroup in which the program can be frozen. It comes
+// before the Report.
 const LeftGroup = '\n'
 
 // Encode returns the configuration in the form that read decodes.

@@ -87,8 +87,8 @@ func initMain() {
 	r.reap()
 }
 
-// ignoreSignals makes init survive signals of the program. It does not set them to be ignored, because the
-// program would inherit that.
+// ignoreSignals makes init survive signals that the program sends. It does not set the signals to be ignored,
+// because the program would inherit that setting.
 func ignoreSignals(hasNamespaces bool) {
 	if !hasNamespaces {
 		// A signal that is caught does not end init. Nobody reads the channel.
@@ -117,8 +117,8 @@ func (c *Config) enterGroups() error {
 }
 
 // leaveGroup moves init out of the cgroup in which the program can be frozen, so that init still notices when the
-// calling process ends. It also closes init's ends of the program's stdin, stdout and stderr, so that the referee
-// notices when the program closes them.
+// calling process ends. It also closes init's copies of the program's stdin, stdout and stderr. Otherwise the
+// referee would not notice when the program closes these.
 func (r *reaper) leaveGroup() {
 	for fd := firstExtra; fd < firstExtra+r.config.EnterCount; fd++ {
 		syscall.Close(fd)
@@ -305,16 +305,16 @@ func (c *Config) run() (pid int, err error) {
 	return pid, nil
 }
 
-// raiseOOM raises this process's OOM score, which the program inherits, so that the kernel kills the program
-// before the referee if the machine runs out of memory. It returns the open file of the score, for lowerOOM.
+// raiseOOM raises the OOM score of this process, which the program inherits. If the machine runs out of memory, the
+// kernel then kills the program before the referee. It returns the open file of the score, for lowerOOM.
 func raiseOOM() *os.File {
 	f, _ := os.OpenFile("/proc/self/oom_score_adj", os.O_WRONLY, 0)
 	f.WriteString("1000") // a nil file is allowed
 	return f
 }
 
-// lowerOOM lowers init's own OOM score again, so that the kernel kills the program before init, and closes the
-// file f of the score. Only root may set the score below 0.
+// lowerOOM lowers init's own OOM score again, so that the kernel kills the program before init. The score is below
+// 0 if that is allowed, which it is only for root. f is the open file of the score; lowerOOM closes it.
 func lowerOOM(f *os.File) {
 	if _, err := f.WriteString("-1000"); err != nil {
 		f.WriteString("0")

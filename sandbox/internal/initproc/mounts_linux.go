@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// Directories that exist while the new root is built. They hide nothing that is to become visible, because the
-// old root is moved to oldRoot first.
+// Directories that exist while the new root is built. They do not hide directories of the old root with the same
+// names, because the old root is moved to oldRoot first.
 const (
 	stage     = "/tmp"
 	oldRoot   = "/old"

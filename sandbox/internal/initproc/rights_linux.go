@@ -78,7 +78,7 @@ const headroom = 64
 // 64 MiB.
 const unusedData = 256 << 20
 
-// SoftLimits are the resources whose limits init raises again for itself when it has started the program.
+// SoftLimits are the resources whose limits init raises again for itself after it has started the program.
 var SoftLimits = []int{sys.RLIMIT_NPROC, syscall.RLIMIT_DATA}
 
 func raiseLimits() {

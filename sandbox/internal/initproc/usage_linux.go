@@ -99,8 +99,8 @@ type kernelMemory struct {
 	bytes        int64
 }
 
-// add adds the memory for the open files of the process whose directory in /proc is dir. If its open files cannot
-// be listed, it counts maxFiles sockets.
+// add adds to k the memory for the open files of the process whose directory in /proc is dir. If the open files
+// cannot be listed, add counts maxFiles sockets.
 func (k *kernelMemory) add(dir string, maxFiles int) {
 	d, err := os.Open(dir + "/fd")
 	if errors.Is(err, fs.ErrPermission) {
