@@ -241,8 +241,8 @@ func (s *session) stillRuns(when phrase.Text) *Failure {
 		phrase.New("leave the loop at the line \"bye\" and exit, even while threads or child processes are running"))
 }
 
-// checkRepeat plays the first game again in a new process, and notes whether the bot makes the same moves. Other
-// moves are not a failure.
+// checkRepeat plays the first game again in a new process, and notes whether the bot makes the same moves. A bot
+// may make other moves.
 func (k *run) checkRepeat() (note string, warnings []string, err error) {
 	s, err := k.newSession()
 	if err != nil {

@@ -159,7 +159,8 @@ func (t *tree) cpu() (sum time.Duration) {
 	return sum
 }
 
-// usage returns the CPU time and waits of the processes of the tree. ok is false if the root has ended.
+// usage returns the CPU time of all processes of the tree, and the time that they waited for a core. ok is false
+// if the root process has ended.
 func (t *tree) usage() (u Usage, ok bool) {
 	for i, p := range t.processes {
 		for _, thread := range p.threads {

@@ -136,8 +136,7 @@ func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	return 0
 }
 
-// usage returns the CPU time of all processes of the tree, and the time that they waited for a core. ok is false if
-// the root process has ended.
+// StopLooking records that the referee has stopped looking for an answer, because it judges the turn.
 func (t *TurnMeter) StopLooking(now time.Time) { t.referee.judgeStart = now }
 
 // ResumeLooking records that the referee looks for an answer again.

@@ -42,8 +42,9 @@ func (f *Fault) HadNoProcess() bool {
 	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.IsDisqualified()
 }
 
-// checkRepeat plays the first game again in a new process, and notes whether the bot makes the same moves. A bot may
-// make other moves.
+// HouseFailed reports whether the fault of a house bot, a bot that comes with timba, is a failure of timba. That
+// is true for all faults except being late: a late house bot loses its game like any other bot, because a machine
+// that is too slow for it would be too slow again.
 func (f *Fault) HouseFailed() bool {
 	return f.Code != protocol.Timeout && f.Reason.Kind != NoReady && !f.IsDisqualified() // house bots are disqualified for being late
 }
