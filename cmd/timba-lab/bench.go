@@ -19,12 +19,14 @@ type measurement interface {
 	Run(ctx context.Context, log io.Writer) (*bench.Report, error)
 }
 
+// measure completes cmd so that it runs m and prints the report, with the flag --json as JSON.
 func measure(cmd *cobra.Command, m measurement) *cobra.Command {
 	return cli.Result(cmd, func(cmd *cobra.Command, _ []string) (*bench.Report, error) {
 		return m.Run(cmd.Context(), cmd.ErrOrStderr())
 	}, func(w io.Writer, r *bench.Report) { r.Write(w) })
 }
 
+// timeFlag adds the flag --time, which sets to. value is its default and least its lower bound.
 func timeFlag(cmd *cobra.Command, to *time.Duration, value, least time.Duration, usage string) {
 	cli.NumberFlag(cmd, to, "time", value, least, 24*time.Hour, usage)
 }
@@ -36,6 +38,8 @@ func dealsFlags(cmd *cobra.Command, deals *int, seed *string, least int) {
 	cmd.Flags().StringVar(seed, "seed", "1", "seed: 64 hexadecimal digits or a number")
 }
 
+// newBench returns the command bench, which measures the speed of timba itself and has a command for each other
+// measurement.
 func newBench() *cobra.Command {
 	b := new(bench.Speed)
 	cmd := &cobra.Command{
@@ -53,6 +57,8 @@ func newBench() *cobra.Command {
 	return measure(cmd, b)
 }
 
+// newBenchDuplicates returns the command that measures how many fewer deals are needed to tell two bots apart if
+// each deal is played in all rotations.
 func newBenchDuplicates() *cobra.Command {
 	b := new(bench.Duplicates)
 	cmd := &cobra.Command{
@@ -81,6 +87,7 @@ func newBenchEnv() *cobra.Command {
 	return measure(cmd, b)
 }
 
+// newBenchFleet returns the command that measures a server with many workers that make random moves.
 func newBenchFleet() *cobra.Command {
 	b := new(bench.Fleet)
 	cmd := measure(&cobra.Command{
@@ -140,6 +147,8 @@ func newBenchLadder() *cobra.Command {
 	return measure(cmd, b)
 }
 
+// newBenchOpenings returns the command that counts how varied and how even the openings of games without chance
+// in the deal are.
 func newBenchOpenings() *cobra.Command {
 	b := new(bench.Openings)
 	cmd := &cobra.Command{

@@ -10,8 +10,10 @@ import (
 
 func main() { cli.Main(newRoot) }
 
+// newRoot returns the command timba-lab. Its hidden command bot plays the house bots: a match starts each of them as
+// a process of this program.
 func newRoot() *cobra.Command {
-	bot := cli.NewBot() // matches start house bots as this command of their own program
+	bot := cli.NewBot()
 	bot.Hidden = true
 	return cli.Root(&cobra.Command{
 		Use:   "timba-lab",

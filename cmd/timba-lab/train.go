@@ -40,7 +40,7 @@ type training struct {
 	settings run.TrainingSettings // flags that are settings of the method
 	out      string
 	resume   bool
-	dry      bool
+	dry      bool // only estimate the time, memory and disk space
 	workers  int
 }
 
@@ -76,6 +76,7 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 	return cmd
 }
 
+// addParams adds a flag to cmd for each parameter, with its bounds and completions.
 func addParams(cmd *cobra.Command, params []run.Param) {
 	for _, p := range params {
 		flag := cmd.Flags().VarPF(&p, p.Name, "", p.Help)
@@ -88,6 +89,7 @@ func addParams(cmd *cobra.Command, params []run.Param) {
 	}
 }
 
+// run trains with the settings of t. in has the number of workers and finds the bots to play against.
 func (t *training) run(cmd *cobra.Command, in run.Input) error {
 	if t.out == "" {
 		t.out = cmd.Name() + "-" + cmd.Flags().Lookup("mode").Value.String()
@@ -125,6 +127,8 @@ func (t *training) resumeCommand(cmd *cobra.Command) string {
 	return strings.Join(append(words, "--out="+text.Quote(t.out)), " ")
 }
 
+// newTrainTeeko returns the command that learns the weights of @teeko-lms by least mean squares. It is not a
+// run.Method, because it has no run directory and cannot be resumed.
 func newTrainTeeko() *cobra.Command {
 	const random, self = "random", "self"
 	t := lms.Training{Games: 5000, Mu: 0.01, Seed: 1, Start: teekolms.InitialWeights}

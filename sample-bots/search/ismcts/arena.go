@@ -11,7 +11,7 @@ type node struct {
 	parent     uint32  // index of the parent in the arena
 	generation uint32  // number of the search that added it; nodes of earlier searches are empty slots
 	visits     uint32  // number of iterations through this node
-	chances    uint32  // number of iterations through the parent in which the move was legal
+	chances    uint32  // number of iterations through the parent in which the move was legal; with a full memory selectByGuess may count one twice
 	score      float64 // sum, over the visits, of the score of the seat that made the move
 	move       rules.Move
 }

@@ -68,7 +68,7 @@ type GuidedState[S any] interface {
 
 // Options are the options of a Searcher.
 type Options struct {
-	C     float64 // weight of exploration; New has the paper's bound with 0.7, NewGuided a bound on another scale
+	C     float64 // weight of exploration; 0.7 in the paper, for New; NewGuided uses it in another formula
 	Arena int     // size in bytes of the memory for nodes
 }
 
@@ -170,7 +170,7 @@ const guessPrior = 0.6
 // selectByGuess returns the child of parent with the greatest sum of its mean score and C * prior *
 // sqrt(all visits + 1) / (1 + visits). It adds the child if it does not exist; added reports that. guess is
 // the move with the prior probability guessPrior. A child without visits has the mean score of all
-// children. If the memory is full, the result is that of selectByBound.
+// children. If the child does not exist and the memory is full, the result is that of selectByBound.
 func (s *Searcher[S, G]) selectByGuess(parent uint32, legal []rules.Move, guess rules.Move) (kid uint32, added bool) {
 	best, top, move, value := noNode, float32(math.Inf(-1)), legal[0], float32(0.5)
 	other := (1 - float32(guessPrior)) / float32(len(legal)-1)
