@@ -118,7 +118,7 @@ type gameDoc struct {
 }
 
 // head is the part of a message about a game that stays the same during the game. Its JSON keys are those of
-// board.Recording.
+// board.Recording, except for ladder and deals.
 type head struct {
 	Ladder      string          `json:"ladder"`
 	Match       place           `json:"match"`
