@@ -80,9 +80,8 @@ func (l *Log) commonEvents(seats Seats) (events []string) {
 	return events
 }
 
-// OpenEvents returns the events for somebody who may see everything, with all cards open. An event that one
-// seat alone sees is followed by the number of that seat. Events with "?" instead of what is hidden are
-// omitted.
+// OpenEvents returns the events for somebody who may see everything, with all cards open. An event that one seat
+// alone sees is followed by the number of that seat. Events with "?" instead of what is hidden are omitted.
 func (l *Log) OpenEvents() (events []string) {
 	for _, e := range l.events {
 		switch {

@@ -68,8 +68,7 @@ type draw struct {
 	score float64
 }
 
-// drawsOf returns the duels of each deal in the form that resample needs. fit must have been made from
-// deals.
+// drawsOf returns the duels of each deal in the form that resample needs. fit must have been made from deals.
 func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	index := make(map[[2]int]int, len(fit.pairs))
 	for k, p := range fit.pairs {

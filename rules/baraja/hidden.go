@@ -93,9 +93,8 @@ func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	return true
 }
 
-// match assigns the hidden cards to the seats and the stock so that none gets a card forbidden to it, and
-// reports whether that is possible. It assigns the cards in random order, and moves earlier ones where
-// necessary.
+// match assigns the hidden cards to the seats and the stock so that none gets a card forbidden to it, and reports
+// whether that is possible. It assigns the cards in random order, and moves earlier ones where necessary.
 func (h *HiddenCards) match(r *rules.Rand) bool {
 	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {
@@ -180,11 +179,10 @@ func (h *HiddenCards) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].
 // maxRedeals is the maximum number of random deals that Table.Redeal tries.
 const maxRedeals = 1000
 
-// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. These keep
-// their sizes and the cards that all seats know. cannot has, by seat, the cards that it must not get. After
-// each deal Redeal calls possible, which looks at the new hands in t, and tries again if the result is
-// false. All possible deals are about equally likely. Redeal reports whether it found one; otherwise t is
-// unchanged.
+// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. These keep their
+// sizes and the cards that all seats know. cannot has, by seat, the cards that it must not get. After each deal
+// Redeal calls possible, which looks at the new hands in t, and tries again if the result is false. All possible
+// deals are about equally likely. Redeal reports whether it found one; otherwise t is unchanged.
 func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r *rules.Rand) bool {
 	before := *t
 	unseen := SetOf(t.stock())
@@ -229,9 +227,8 @@ func (t *Table) stock() []Card {
 	return t.Pack[t.NextDraw : TableCards-1]
 }
 
-// writeDeal writes the hands, before the first card is played, to the front of Pack, where LogDeal reads
-// the deal. It does not change the cards of the seat except, nor those in kept, which has a set for each
-// seat.
+// writeDeal writes the hands, before the first card is played, to the front of Pack, where LogDeal reads the deal.
+// It does not change the cards of the seat except, nor those in kept, which has a set for each seat.
 func (t *Table) writeDeal(except int, kept *[TableSeats]Set) {
 	rest := t.Hands
 	for n, c := range t.Pack[:t.NextDraw] {

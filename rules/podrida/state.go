@@ -127,8 +127,7 @@ func (s *State) nextRound(log *rules.Log) {
 	}
 }
 
-// startRound starts the bidding of round s.round. The suit of turned, the card that was turned up, is
-// trumps.
+// startRound starts the bidding of round s.round. The suit of turned, the card that was turned up, is trumps.
 func (s *State) startRound(turned baraja.Card) {
 	s.handSize = uint8(s.rules.HandSize(int(s.round)))
 	s.trumpCard = turned

@@ -98,11 +98,10 @@ func (s *State) sources(from *sources) {
 	}
 }
 
-// forbid removes those legal moves in from that would bring back an earlier position. It goes back through
-// the moves since the last irreversible one, in which the sides have alternated, and maintains the squares
-// of each side that differ from now. A move brings an earlier position back if it was then the opponent's
-// turn, the opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where
-// the move ends.
+// forbid removes those legal moves in from that would bring back an earlier position. It goes back through the
+// moves since the last irreversible one, in which the sides have alternated, and maintains the squares of each
+// side that differ from now. A move brings an earlier position back if it was then the opponent's turn, the
+// opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where the move ends.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
 	for back := uint16(1); back <= min(s.ply-s.irreversiblePly, maxPast); back++ {

@@ -75,8 +75,7 @@ func (s *State) CanWin(seat int) bool {
 	return false
 }
 
-// completes reports whether the pieces on three and a piece on any one square of squares form a winning
-// shape.
+// completes reports whether the pieces on three and a piece on any one square of squares form a winning shape.
 func (s *State) completes(three, squares Board) bool {
 	for ; squares != 0; squares &= squares - 1 {
 		if s.rules.wins(three | squares&-squares) {

@@ -70,9 +70,8 @@ func shapes(large bool) (list []Board) {
 	return list
 }
 
-// The winning shapes are in a hash table of 1<<slotBits slots without collisions: slotFactor was chosen so
-// that each of the 58 shapes has its own slot, which a test checks. An empty slot is 0, which matches no
-// pieces.
+// The winning shapes are in a hash table of 1<<slotBits slots without collisions: slotFactor was chosen so that
+// each of the 58 shapes has its own slot, which a test checks. An empty slot is 0, which matches no pieces.
 const (
 	slotBits   = 8
 	slotFactor = 0x55b2f2cb

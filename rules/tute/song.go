@@ -12,8 +12,7 @@ const (
 	trumpPoints = 40 // for the 12 and 11 of trumps
 )
 
-// pairs returns the suits, one bit each, of which hand holds both 12 and 11 and whose pair has not been
-// scored.
+// pairs returns the suits, one bit each, of which hand holds both 12 and 11 and whose pair has not been scored.
 func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	for p := baraja.Pairs(hand, s.SungSuits) & baraja.Twelves; p != 0; p &= p - 1 {
 		suits |= 1 << p.First().Suit()

@@ -48,8 +48,7 @@ func newBriscaPlayer(a *briscaAgent) Player {
 	return &thinkerBot{thinkers: map[string]thinker{"brisca": a}}
 }
 
-// newBriscaEnding returns an exact solver without a table: for so few positions a table would make it
-// slower.
+// newBriscaEnding returns an exact solver without a table: for so few positions a table would make it slower.
 func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }

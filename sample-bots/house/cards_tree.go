@@ -95,8 +95,7 @@ func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// isConsistent reports whether each seat's hand is possible after what it has played, as t.shared.lacks
-// says.
+// isConsistent reports whether each seat's hand is possible after what it has played, as t.shared.lacks says.
 func (t *tuteTree) isConsistent() bool {
 	for i := range t.shared.lacks {
 		l := &t.shared.lacks[i]

@@ -123,9 +123,8 @@ func SimpleNames() (n []string) {
 	return n
 }
 
-// Executable returns the path of the program that plays a house bot with the arguments "bot SPEC", which is
-// this program. Tests with the race detector replace it by a program without the detector, which starts
-// faster.
+// Executable returns the path of the program that plays a house bot with the arguments "bot SPEC", which is this
+// program. Tests with the race detector replace it by a program without the detector, which starts faster.
 var Executable = os.Executable
 
 // Plays reports whether the bot of spec is made for the game with the given name. It is true for an unknown bot.

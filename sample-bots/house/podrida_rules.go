@@ -49,8 +49,7 @@ func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.
 
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
 
-// hasFewBids reports whether the sum of the bids so far is at most one. The names of the rules call this
-// "few".
+// hasFewBids reports whether the sum of the bids so far is at most one. The names of the rules call this "few".
 func (f *podridaFacts) hasFewBids() bool { return f.bidSum <= 1 }
 
 // hasLowBids reports whether the sum of the bids so far is less than the number of cards in a hand minus 4.

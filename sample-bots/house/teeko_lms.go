@@ -7,8 +7,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// teekoWeights maps names to the sets of weights that the option weights of the house bot teeko-lms can
-// select.
+// teekoWeights maps names to the sets of weights that the option weights of the house bot teeko-lms can select.
 var teekoWeights = map[string]teekolms.Weights{
 	"trained": teekolms.TrainedWeights, "initial": teekolms.InitialWeights, "published": teekolms.PublishedWeights,
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Naive is the table of a game of Brisca or Tute: hands, stock, trick and points. Cards are texts such as
-// "12c".
+// Naive is the table of a game of Brisca or Tute: hands, stock, trick and points. Cards are texts such as "12c".
 type Naive struct {
 	Option       map[string]string // the values of the game's options
 	Seats        int               // number of seats
@@ -127,8 +126,7 @@ func RemoveCard(cards []string, card string) []string {
 	return slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == card })
 }
 
-// Swaps returns the text of the legal exchange of a card of hand for the trump card, or nothing if there is
-// none.
+// Swaps returns the text of the legal exchange of a card of hand for the trump card, or nothing if there is none.
 func (g *Naive) Swaps(hand []string) []string {
 	if g.Option["exchange"] == "no" || !g.TrumpOnTable {
 		return nil
@@ -232,9 +230,8 @@ func (g *Naive) draw(seat int) {
 	}
 }
 
-// CheckInstantWins ends the game if any seat holds a hand that wins at once: 1, 3 and 12 of trumps if the
-// option blackhand is set, and four 12s or four 11s if tute is set. It sends the events in order from the
-// leader.
+// CheckInstantWins ends the game if any seat holds a hand that wins at once: 1, 3 and 12 of trumps if the option
+// blackhand is set, and four 12s or four 11s if tute is set. It sends the events in order from the leader.
 func (g *Naive) CheckInstantWins(tute bool) {
 	var winners []int
 	for i := range g.Seats {

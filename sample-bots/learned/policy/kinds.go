@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// The abstraction Kinds has thousands of states where the others have millions. The kind of a card consists
-// of
+// The abstraction Kinds has thousands of states where the others have millions. The kind of a card consists of
 //
 //   - its worth: 0 points, a 10, a 12 or 11, one of a pair of 12 and 11 that is not scored, a 3, or a 1; in
 //     Tute a 10 counts as a 12 or 11

@@ -88,9 +88,8 @@ func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Ra
 	return move, known
 }
 
-// MoveByHandIndex makes the error of IndexDefect: it returns the move of the card in the hand at the index
-// that m has among the legal moves. In Tute that move may be illegal. If m does not play a card, it returns
-// m.
+// MoveByHandIndex makes the error of IndexDefect: it returns the move of the card in the hand at the index that m
+// has among the legal moves. In Tute that move may be illegal. If m does not play a card, it returns m.
 func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
 	if m >= baraja.SwapMove {
 		return m
@@ -118,9 +117,8 @@ type Agent struct {
 	Votes  Memory // for unknown states, by View.FallbackKey; nil except in the variant ManyStates
 }
 
-// Choose returns the best action in the state that v describes; known reports whether a.States knows one.
-// If it does not, Choose returns the best action by a.Votes or, if a.Votes knows none, a random legal
-// action.
+// Choose returns the best action in the state that v describes; known reports whether a.States knows one. If it
+// does not, Choose returns the best action by a.Votes or, if a.Votes knows none, a random legal action.
 func (a *Agent) Choose(v *View, r *rules.Rand) (action uint8, known bool) {
 	if action, known = a.States.Best(v.Key, v.Legal); known {
 		return action, true

@@ -84,8 +84,7 @@ func (p *Policy) Len() (n int) {
 	return n
 }
 
-// countStates returns the number of states, which is the number of different keys, in the sorted list
-// words.
+// countStates returns the number of states, which is the number of different keys, in the sorted list words.
 func countStates(words []uint64) (n int) {
 	for i, word := range words {
 		if i == 0 || word>>choiceBits != words[i-1]>>choiceBits {

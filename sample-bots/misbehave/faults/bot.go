@@ -24,8 +24,7 @@ type Bot struct {
 	hasFailed bool // the fault has been made
 }
 
-// WaitsLine is the line that a bot with ReportWaits writes to its log when the referee begins to wait for
-// it.
+// WaitsLine is the line that a bot with ReportWaits writes to its log when the referee begins to wait for it.
 const WaitsLine = "misbehave: waits\n"
 
 // LingerTime is how long a process lives that the bot starts to outlive its game, in case the referee fails

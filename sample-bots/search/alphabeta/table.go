@@ -33,8 +33,7 @@ type table struct {
 
 const ages = 1 << 6
 
-// newTable returns a table of at most the given size in bytes. If not even two entries fit, the table is
-// empty.
+// newTable returns a table of at most the given size in bytes. If not even two entries fit, the table is empty.
 func newTable(bytes int) (t table) {
 	n := 2
 	for n*2*entrySize <= bytes {

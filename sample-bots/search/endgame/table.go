@@ -14,8 +14,7 @@ const entrySize = 16
 // the last one.
 type table []entry
 
-// newTable returns a table of at most the given size in bytes. If not even one entry fits, the table is
-// empty.
+// newTable returns a table of at most the given size in bytes. If not even one entry fits, the table is empty.
 func newTable(bytes int) table {
 	n := 1
 	for n*2*entrySize <= bytes {

@@ -122,9 +122,8 @@ func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) s
 	return result
 }
 
-// iterate makes one iteration that starts at the position from. It deals the cards hidden from seat,
-// descends the tree until it has added a node, plays the game to its end, and adds the scores to all nodes
-// on the path.
+// iterate makes one iteration that starts at the position from. It deals the cards hidden from seat, descends the
+// tree until it has added a node, plays the game to its end, and adds the scores to all nodes on the path.
 func (s *Searcher[S, G]) iterate(from G, seat int) {
 	s.state = *from
 	g := G(&s.state)
@@ -152,9 +151,8 @@ func (s *Searcher[S, G]) iterate(from G, seat int) {
 	}
 }
 
-// selectChild returns the child of node with which the iteration continues. g is the position of node.
-// added reports whether the child is new. If the memory is full and there is no child, the result is
-// noNode.
+// selectChild returns the child of node with which the iteration continues. g is the position of node. added
+// reports whether the child is new. If the memory is full and there is no child, the result is noNode.
 func (s *Searcher[S, G]) selectChild(g G, node uint32) (kid uint32, added bool) {
 	legal := g.Legal(s.moves[:0])
 	if s.guess == nil || len(legal) == 1 {
