@@ -15,7 +15,7 @@ const (
 )
 
 // multinomial is the observed distribution of the mean scores of deals. It has a class for each mean score
-// k/2g that the g games of a deal can give, and for each other one that was observed.
+// k/(2g) that the g games of a deal can give, and for each other one that was observed.
 type multinomial struct {
 	total  float64
 	score  []float64

@@ -58,9 +58,9 @@ func (h *HiddenCards) ShuffleStock(r *rules.Rand) []Card {
 // always succeeds if few cards are left or few are forbidden. Otherwise the failures cost little.
 const maxShuffles = 24
 
-// Deal deals the cards so that no seat, and not the stock, gets a card forbidden to it. It reports whether
-// that is possible. It first tries random deals, of which all allowed ones are equally likely. If none is
-// allowed, it constructs a deal that is nearly uniformly distributed.
+// Deal deals the cards so that neither a seat nor the stock gets a card that is forbidden to it. It reports
+// whether that is possible. It first tries random deals, of which all allowed ones are equally likely. If none
+// is allowed, it constructs a deal that is nearly uniformly distributed.
 func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	for range maxShuffles {
 		if h.shuffle(r) {
@@ -70,8 +70,8 @@ func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	return h.Construct(r)
 }
 
-// shuffle deals at random. It returns false as soon as a seat or the stock gets a card forbidden to it, and
-// true otherwise.
+// shuffle deals at random. It returns false as soon as a seat or the stock gets a card that is forbidden to
+// it, and true otherwise.
 func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
@@ -83,7 +83,7 @@ func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	return true
 }
 
-// Construct finds a deal in which no seat, and not the stock, gets a card forbidden to it. Then it
+// Construct finds a deal in which neither a seat nor the stock gets a card that is forbidden to it. Then it
 // exchanges cards at random. It reports whether such a deal exists. Deal is faster in most cases.
 func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	if !h.match(r) {
@@ -93,8 +93,9 @@ func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	return true
 }
 
-// match assigns the hidden cards to the seats and the stock so that none gets a card forbidden to it, and reports
-// whether that is possible. It assigns the cards in random order, and moves earlier ones where necessary.
+// match assigns the hidden cards to the seats and the stock so that none of them gets a card that is forbidden
+// to it. It reports whether that is possible. It assigns the cards in random order, and moves earlier ones
+// where necessary.
 func (h *HiddenCards) match(r *rules.Rand) bool {
 	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {
@@ -155,9 +156,9 @@ func (m *matching) assign(c Card, tried *uint16) bool {
 // mixRounds is how many times mix tries to exchange each card.
 const mixRounds = 4
 
-// mix makes a deal more random: it swaps pairs of cards and rotates triples if no seat, and not the stock,
-// gets a card forbidden to it. Swaps alone would not reach all deals. Each step is as likely as the one
-// that reverts it, so in the long run all deals are equally likely. That requires that a swap and a
+// mix makes a deal more random. It swaps pairs of cards and rotates triples if neither a seat nor the stock
+// gets a card that is forbidden to it. Swaps alone would not reach all deals. Each step is as likely as the
+// one that reverts it, so in the long run all deals are equally likely. That requires that a swap and a
 // rotation do not use the same random number.
 func (h *HiddenCards) mix(r *rules.Rand) {
 	for range mixRounds {
@@ -179,10 +180,10 @@ func (h *HiddenCards) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].
 // maxRedeals is the maximum number of random deals that Table.Redeal tries.
 const maxRedeals = 1000
 
-// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. These keep their
-// sizes and the cards that all seats know. cannot has, by seat, the cards that it must not get. After each deal
-// Redeal calls possible, which looks at the new hands in t, and tries again if the result is false. All possible
-// deals are about equally likely. Redeal reports whether it found one; otherwise t is unchanged.
+// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. The hands keep
+// their sizes and the cards that all seats know. No seat gets one of its cards in cannot. After each deal
+// Redeal calls possible, which looks at the new hands in t, and tries again if the result is false. All
+// possible deals are about equally likely. Redeal reports whether it found one; otherwise t is unchanged.
 func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r *rules.Rand) bool {
 	before := *t
 	unseen := SetOf(t.stock())

@@ -21,8 +21,8 @@ func (s *State) LogStart(log *rules.Log) {
 	s.logRound(log, dealt)
 }
 
-// logRound logs the deal of a round: each hand for its seat, and the trump card. dealt has the dealt cards
-// in the order in which they were dealt.
+// logRound logs the deal of a round: each hand for its seat, and the trump card. dealt has the cards of all
+// hands in the order in which they were dealt.
 func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, fmt.Sprintf("round %d cards=%d dealer=%d", s.round, s.handSize, s.dealer))
 	players := int(s.rules.Players)

@@ -8,7 +8,7 @@ import (
 
 // The following functions and methods are for bots.
 
-// limitHorizon is the number of plies before the limit ends the game in which Key includes the ply.
+// limitHorizon is a number of plies. If fewer remain before the limit ends the game, Key includes the ply.
 const limitHorizon = 64
 
 // Key returns a hash of the state for the tables of searches: the pieces, the side to move, whether pieces

@@ -121,9 +121,9 @@ type Lack struct {
 	MaxUnknown int
 }
 
-// Lacks appends to dst what the cards played show about the hands of all seats except observer. Since a
-// seat lacked some cards it may have drawn them; MaxUnknown is how many. Redeal itself respects only what
-// was shown since the last draw.
+// Lacks appends to dst what the cards played show about the hands of all seats except observer. After a seat
+// lacked some cards, it may have drawn them; MaxUnknown allows for that. Redeal itself respects only what was
+// shown since the last draw.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	players, tricks := int(s.Players), int(s.PlayedCount-s.TrickSize)/int(s.Players)
 	drawn := min(tricks, s.draws())

@@ -166,8 +166,9 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick ends a complete trick. The winner gets its points and those of a pair that it has declared. The game
-// ends if the option hunt3 says so. Otherwise the seats draw and the next trick begins. log may be nil.
+// finishTrick ends a complete trick. It gives the winner the points of the trick and of a pair that the winner
+// has declared. The game ends if the option hunt3 says so. Otherwise the seats draw and the next trick begins.
+// log may be nil.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)

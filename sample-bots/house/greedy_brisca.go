@@ -75,9 +75,9 @@ func (j *briscaJudge) unbeatenChance(best baraja.Card, n int) float64 {
 	return randomUnbeatenChance(j.beats(best), j.unseen, 3*n)
 }
 
-// netShare returns the expected gain of this side compared with the other sides, as a fraction of the
-// trick's points. p is the probability that this side wins the trick. If it loses, the gain is -1 divided
-// by the number of other sides.
+// netShare returns the expected gain of this side compared with the other sides, as a fraction of the trick's
+// points. p is the probability that this side wins the trick. The gain of a lost trick is -1 divided by the
+// number of other sides.
 func (j *briscaJudge) netShare(p float64) float64 {
 	others := float64(j.players - 1)
 	if j.teams {

@@ -93,7 +93,7 @@ func readMap(drawn []string, levels []tebes.Board) {
 //   - level 1: the opponent's corners
 //   - level 2: squares from which a piece can capture on one of these corners
 //   - level 3: squares from which a piece can capture on a square of level 2
-//   - level 5, a bonus only: the own corners
+//   - level 5, a bonus only: the own corners of the side
 func (m *tebesMaps) derive(s *tebes.State, seat, size int) {
 	near, all := s.BlackSquares(), tebes.Board(0) // near: squares of the color from which a piece captures at distance 1
 	for row := range size {

@@ -47,8 +47,8 @@ func Suit(card string) string { return card[len(card)-1:] }
 // Strength returns the strength of a card within its suit.
 func Strength(card string) int { return slices.Index(byStrength, Rank(card)) }
 
-// NewNaive deals perSeat cards to each seat from pack, the shuffled cards. option has the values of the
-// game's options by name.
+// NewNaive returns a table on which each seat was dealt perSeat cards of pack, the shuffled cards. option has
+// the values of the game's options by name.
 func NewNaive(option map[string]string, pack []string, perSeat int) *Naive {
 	n, _ := strconv.Atoi(option["players"])
 	g := &Naive{Option: option, Seats: n, TrumpOnTable: true, EventCounts: map[string]int{}}
@@ -177,7 +177,7 @@ func (g *Naive) Winner() int {
 	panic("nobody wins")
 }
 
-// FinishTrick gives the trick to its winner and calls song with the winner's seat, which may score a
+// FinishTrick gives the trick to its winner. It calls song with the winner's seat, so that song can score a
 // declared pair. Then all seats draw, unless the game has ended. It reports whether the game continues.
 func (g *Naive) FinishTrick(song func(winner int)) bool {
 	last := !slices.ContainsFunc(g.Hands, func(hand []string) bool { return len(hand) > 0 })

@@ -49,8 +49,8 @@ func (k Key) valid() Key {
 	return k
 }
 
-// Shard returns the high bits of the key, the index of the part of a table that holds the key. Sorting by
-// key also sorts by shard.
+// Shard returns the high bits of the key, which are the index of the part of a table that holds the key.
+// Sorting by key also sorts by shard.
 func (k Key) Shard() int { return int(k >> RestBits) }
 
 // Rest returns the low RestBits bits of the key. The other bits are its shard.
