@@ -122,9 +122,8 @@ func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) 
 	return nil, 0
 }
 
-// mostUrgent returns the most urgent player that can play, or nil if none can. Among equally urgent ones it chooses
-// at random, and calls CanPlay only for those chosen, because on a large ladder thousands of newcomers may be
-// equally urgent.
+// mostUrgent returns the most urgent player that can play, or nil if none can. Among equally urgent players it
+// chooses at random. It calls CanPlay only for chosen ones, because thousands of newcomers may be equally urgent.
 func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	houses := !slices.ContainsFunc(p.players, func(p Candidate) bool { return !p.House })
 	urgency := func(player *Candidate) (u float64) {
@@ -170,10 +169,9 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	return best
 }
 
-// nextOpponent returns the player that fits best as the next opponent of the seated players, or nil if there is
-// none. It is the one with the least distance: the difference in Elo to the first seated player, with additions for
-// uncertainty, chance, earlier meetings and a common owner. If this completes the match and all seated players are
-// idle, the opponent must not be idle.
+// nextOpponent returns the nearest opponent for the seated players, or nil if there is none. The distance is the
+// difference in Elo to the first seated player, with additions for uncertainty, chance, earlier meetings and a common
+// owner. The last opponent of a match must not be idle if all seated players are.
 func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, nearest := seated[0], math.Inf(1)
 	active := func(p *Candidate) bool { return !c.isIdle(p) }

@@ -168,7 +168,7 @@ func teamsOf(players []Player, sides []int) (teams []team) {
 }
 
 // meanScores returns the mean score of each side against each other side over all deals, from 0 to 1. The key is
-// the pair of sides: the one whose score it is, then its opponent. sides has the side of each slot.
+// the side and the other side. sides has the side of each slot.
 func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
 	for _, deal := range deals {

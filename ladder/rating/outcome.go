@@ -20,9 +20,8 @@ type Entry struct {
 	Faults int
 }
 
-// NewEntry returns the entry of a version that is new on a ladder. If the bot has an earlier version on the ladder,
-// predecessor is the entry of that and the new version starts with the same Elo; otherwise it is nil. anchor says
-// that the bot is the one with the fixed Elo.
+// NewEntry returns the entry of a version that is new on a ladder. predecessor is the entry of the bot's previous
+// version on the ladder, whose Elo is taken over, or nil. anchor says that the bot is the one with the fixed Elo.
 func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entry {
 	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
@@ -100,9 +99,8 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame
 	return out, nil
 }
 
-// completeDeals returns for each deal whether it counts as complete. If the match did not end early, all deals do.
-// If it ended because a connection was lost, these are the deals with games in all rotations and the deal of the
-// lost connection.
+// completeDeals returns for each deal whether it counts as complete. Unless the match ended early, all do. Otherwise
+// these are the deals with games in all rotations and the deal in which a connection was lost.
 func completeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)

@@ -49,8 +49,7 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 }
 
 // showMatches shows each match that the channel finished reports. It returns when ctx ends, or when sent is closed
-// and the given number of matches is finished. sent is closed when all starters are submitted. If matches is 0,
-// their number is not limited.
+// (all starters are submitted) and the given number of matches is finished. If matches is 0, only ctx ends it.
 func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finishedMatches < matches {
@@ -192,8 +191,7 @@ func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	return nil
 }
 
-// change describes the new rating of a bot. Unless the rating is provisional, the text includes the difference to
-// the old one.
+// change describes the new rating of a bot and, unless the rating is provisional, the difference to the old one.
 func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:

@@ -34,8 +34,7 @@ func centre(text string, columns int) string {
 	return pad(strings.Repeat(" ", left)+text, columns)
 }
 
-// arrange places blocks side by side, with gap columns between two blocks. If they are too wide for the given
-// number of columns, it begins further rows.
+// arrange places blocks in rows of at most the given number of columns, with gap columns between two blocks.
 func arrange(columns, gap int, blocks ...block) block {
 	var all, row block
 	for _, b := range blocks {

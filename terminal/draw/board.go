@@ -100,8 +100,7 @@ type square struct {
 	left, reached bool // the move that is marked starts or ends here
 }
 
-// square returns the two lines of text that draw a square. The first and the last square of the marked move have
-// brackets.
+// square returns the two lines that draw a square. The first and the last square of the marked move have brackets.
 func (d *drawing) square(q square) (top, bottom string) {
 	ground := " "
 	if !d.Colour && q.dark {

@@ -92,8 +92,7 @@ func (s Style) paint(code, text string) string {
 // path can be copied.
 func (s Style) Wrap(mark, words string) string { return text.Paragraph(mark, words, s.Columns()) }
 
-// Digits returns mark followed by digits, a long number, as lines that fit the terminal. If they do not fit in one
-// line, the number is broken in the middle.
+// Digits returns mark and a long number. If they do not fit in one line, the number is broken in the middle.
 func (s Style) Digits(mark, digits string) string {
 	if width(mark+digits) > s.Columns() {
 		digits = digits[:len(digits)/2] + " " + digits[len(digits)/2:]

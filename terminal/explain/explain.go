@@ -155,8 +155,7 @@ func (e *Explainer) writeFault(i int) error {
 	return nil
 }
 
-// shownPaths is the largest number of paths in a suggested command. If there are more, the command contains none of
-// them.
+// shownPaths is the largest number of paths in a suggested command, which contains none if there are more.
 const shownPaths = 3
 
 // lastLines is the number of lines that are shown from the end of the traffic and of a log.

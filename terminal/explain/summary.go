@@ -47,9 +47,8 @@ func (e *Explainer) writeSummary() {
 	fmt.Fprintf(e, "\nshow a move: %s --ply N\n", e.Command("replay", "show", e.Games[0].Path))
 }
 
-// writeAdjudicated describes which games were ended early by the scores that the bots reported. For a single game
-// it gives the details, otherwise the number of those games. ofGames is the text after the number, such as "of 10
-// games".
+// writeAdjudicated writes how many games were ended early by the scores that the bots reported; for a single game,
+// it writes how. ofGames is the text after the number, such as "of 10 games".
 func (e *Explainer) writeAdjudicated(ofGames string) {
 	n := 0
 	for _, g := range e.Games {

@@ -23,8 +23,7 @@ type Question struct {
 	Complete func(start string) []string
 }
 
-// prompt returns the text of the question. If the question has a deadline, the time left, in whole seconds rounded
-// up, comes first.
+// prompt returns the text of the question. If there is a deadline, the seconds left, rounded up, come first.
 func (q Question) prompt(now time.Time) string {
 	if q.Until.IsZero() {
 		return q.Text

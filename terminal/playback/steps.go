@@ -37,8 +37,8 @@ func (s *Screen) Steps(in io.Reader, i int) error {
 	}
 }
 
-// turnPages applies the typed keys one after the other, beginning at page i, and returns the page to which they
-// lead. pages is the number of pages. more is false if one of the keys quits.
+// turnPages applies the typed keys one after the other, beginning at page i of pages, and returns the last page.
+// more is false if one of the keys quits.
 func turnPages(typed string, i, pages int) (next int, more bool) {
 	more = true
 	for typed != "" && more {
@@ -52,8 +52,7 @@ func turnPages(typed string, i, pages int) (next int, more bool) {
 	return i, more
 }
 
-// turnPage returns the page to which a key leads from page i. pages is the number of pages. more is false if the
-// key quits.
+// turnPage returns the page to which a key leads from page i of pages. more is false if the key quits.
 func turnPage(key string, i, pages int) (next int, more bool) {
 	switch key {
 	case "n", " ", "\r", "j", "\x1b[C", "\x1b[B":
