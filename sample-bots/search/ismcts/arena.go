@@ -8,12 +8,14 @@ import (
 
 // node is a node of the search tree: the sequence of moves of its parent and one more move.
 type node struct {
-	parent     uint32  // index of the parent in the arena
-	generation uint32  // number of the search that added it; nodes of earlier searches are empty slots
-	visits     uint32  // number of iterations through this node
-	chances    uint32  // number of iterations through the parent in which the move was legal; with a full memory selectByGuess may count one twice
-	score      float64 // sum, over the visits, of the score of the seat that made the move
-	move       rules.Move
+	parent     uint32 // index of the parent in the arena
+	generation uint32 // number of the search that added it; nodes of earlier searches are empty slots
+	visits     uint32 // number of iterations through this node
+	// chances is the number of iterations through the parent in which the move was legal. If the memory is full,
+	// selectByGuess may count an iteration twice.
+	chances uint32
+	score   float64 // sum, over the visits, of the score of the seat that made the move
+	move    rules.Move
 }
 
 const (
