@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// duplicateDealGames are the games that Duplicates measures: card games, and board games with little or no luck.
+// duplicateDealGames are the games that Duplicates measures: card games, and board games in which luck is
+// small or absent.
 var duplicateDealGames = []struct {
 	title, game string
 	options     map[string]string
@@ -27,8 +28,9 @@ var duplicateDealGames = []struct {
 	{"Teeko, random start", "teeko", nil},
 }
 
-// Duplicates measures the benefit of duplicate deals, in which each deal is played with the bots in all
-// seats. It compares how many of these deals and how many single games are needed to distinguish two bots.
+// Duplicates measures the benefit of duplicate deals. A duplicate deal is played once in each rotation of the
+// bots over the seats. The measurement compares the numbers of duplicate deals and of single games that are
+// needed to distinguish two bots.
 type Duplicates struct {
 	Deals int    // number of deals for each game
 	Seed  string // in the form that referee.ParseSeed reads
@@ -69,8 +71,8 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// playDeals plays a match and returns the first bot's results by deal and rotation: its scores, from -0.5
-// for a game without a win to +0.5 for one that it wins alone, and its points per seat.
+// playDeals plays a match and returns, by deal and rotation, the first bot's points per seat and its scores.
+// A score goes from -0.5 for a game that the bot does not win to +0.5 for one that it wins alone.
 func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64, err error) {
 	for range m.Deals {
 		scores = append(scores, make([]float64, m.Rotations()))
@@ -87,12 +89,12 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 	return scores, points, err
 }
 
-// power is the statistical power for which the numbers of games in the table are computed.
+// power is the statistical power behind the numbers of games in the table: the probability that they
+// distinguish two bots.
 const power = 0.8
 
-// worthRow returns a row of the table for the first bot's results in a game, by deal and rotation. The text
-// by says what the results are: wins or points. Cells are nil if there is no difference between the bots, or
-// if too few deals were played to estimate it.
+// worthRow returns a row of the table for one game. deals has the first bot's results, whose kind is by (wins
+// or points), by deal and rotation. Cells are nil if the results do not allow an estimate.
 func worthRow(title, by string, deals [][]float64) []any {
 	w := newWorth(deals)
 	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", w.mean.Value, w.mean.PlusMinus()), nil, nil, nil, nil}

@@ -19,15 +19,15 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Env measures how many random games per second a program plays through the Python client of timba-lab env.
-// Client and server share one core if possible. Masks of actions are measured for Brisca only.
+// Env measures how many random games per second a Python program plays through the client of timba-lab env.
+// If possible, client and server share one core. Only for Brisca it also measures the use of action masks.
 type Env struct {
 	Time time.Duration // approximate time for each row of the report
 	self string        // path of timba-lab; "" means this program
 }
 
-// studyRate is the number of random games of Brisca per second that the Python environment of R. Arjonilla's
-// bachelor's thesis (UOC, 2024) plays on one core.
+// studyRate is the number of random games of Brisca per second that a Python environment plays on one core,
+// as published in R. Arjonilla's bachelor's thesis (UOC, 2024).
 const studyRate = 343
 
 // envProgram is the Python program that measures.
@@ -35,7 +35,8 @@ const studyRate = 343
 //go:embed bench_env.py
 var envProgram []byte
 
-// envWays are the ways in which the Python program chooses actions. Each word is an argument of the program.
+// envWays are the ways in which the Python program can choose actions. Each way has words, the arguments that
+// select it.
 var envWays = []struct {
 	word, title string
 	numpy       bool
@@ -46,8 +47,8 @@ var envWays = []struct {
 	{"none", "standard library", false, 256},
 }
 
-// Run runs the measurement and returns a table with a row for each game and way to choose actions. If numpy
-// is not installed, it writes that to log and measures only the standard library.
+// Run runs the measurement and returns a table with a row for each game and each way to choose actions.
+// Without numpy it measures only the ways that need the standard library alone, and says so in log.
 func (b Env) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	python, numpy, err := env.FindPython(ctx)
 	if err != nil {
@@ -102,8 +103,8 @@ type envResult struct {
 	CPU          float64
 }
 
-// measure runs a Python program with the given words and the duration of the measurement in seconds as
-// arguments, and returns what it prints.
+// measure runs a Python program and returns its output. Its arguments are the given words and the duration of
+// the measurement in seconds.
 func (b Env) measure(ctx context.Context, python, program string, words ...string) (r envResult, err error) {
 	args := append(oneCore(), python, "-B", program)
 	args = append(append(args, words...), fmt.Sprint(b.Time.Seconds()))
@@ -121,7 +122,7 @@ func (b Env) measure(ctx context.Context, python, program string, words ...strin
 	return r, nil
 }
 
-// oneCore returns a command prefix that binds a process to one core, or nil if that is not possible.
+// oneCore returns the words of a command that runs another command on one core, or nil if there is none.
 func oneCore() []string {
 	cores := cores.All()
 	taskset, err := exec.LookPath("taskset")

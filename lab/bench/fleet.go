@@ -15,8 +15,8 @@ import (
 )
 
 // Fleet measures a server with many workers. The server is a real one whose NATS port is open on loopback,
-// with TLS and credentials. The workers connect, report themselves, take jobs and return results as real
-// ones do, but play random moves without bots.
+// with TLS and credentials. The workers connect, send reports, take jobs and return results as real workers
+// do, but instead of running bots they play random moves.
 //
 // Server and workers are separate processes, so that their CPU time and memory can be distinguished. They
 // share the machine, so the rates include the work of both.
@@ -30,16 +30,16 @@ type Fleet struct {
 	Profile        string        // file for the server's CPU profile with the last of Workers; "" means none
 }
 
-// MaxWorkers is the maximal number of workers to measure. The connections of the server's NATS limit it.
+// MaxWorkers is the maximal number of workers to measure. The server's NATS accepts no more connections.
 const MaxWorkers = 4000
 
-// NoLadder is a value of Fleet.Ladders that means no ladder, to switch off the measurement of ladders.
+// NoLadder is a value of Fleet.Ladders that switches off the measurement of ladders.
 const NoLadder = "none"
 
 // ladderWorkers and ladderVersions are the numbers of workers and versions in the measurements of Fleet.Ladders.
 const ladderWorkers, ladderVersions = 10, 100
 
-// fleetColumns are the names of the columns of both tables after the first one, separated by |.
+// fleetColumns are the names of the columns of both tables, except the first, separated by "|".
 const fleetColumns = "|matches/s|standings ms|server CPU µs|workers CPU µs|memory MB|sent B|received B|disk B|joined s|matches"
 
 func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
@@ -85,8 +85,9 @@ func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return r, nil
 }
 
-// measureAll creates a competition with the given ladder and number of versions, and measures it with each of
-// the numbers of workers, one row for each. If ladder is "", it uses the ladder with the smallest matches.
+// measureAll creates a competition with one ladder and a number of versions. It measures the competition with
+// each of the given numbers of workers and returns a row for each. If ladder is "", the ladder is
+// smallestLadder.
 func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, versions int, workers []int) (rows []fleetRow, err error) {
 	work, err := newFleetDirs()
 	if err != nil {

@@ -24,12 +24,12 @@ import (
 	"github.com/timba-arena/timba/web/server"
 )
 
-// FleetEnv is the name of an environment variable. If it is set, "timba-lab bench fleet" runs one of the
-// processes of a measurement, which its value describes, see RunFleetChild.
+// FleetEnv is the name of an environment variable. If it is set, "timba-lab bench fleet" calls RunFleetChild
+// with its value, which describes one of the processes of a measurement.
 const FleetEnv = "TIMBA_BENCH_FLEET"
 
-// fleetChild is a description of a process of a measurement, the server or the process of all workers. As
-// JSON it is the value of the environment variable FleetEnv.
+// fleetChild describes a process of a measurement: the server, or the one process of all workers. In JSON it
+// is the value of the environment variable FleetEnv.
 type fleetChild struct {
 	Dirs    fleetDirs
 	Ladder  string
@@ -38,8 +38,9 @@ type fleetChild struct {
 	Profile string // for the server: file for its CPU profile; "" means none
 }
 
-// RunFleetChild runs a process of a measurement, which text, the value of FleetEnv, describes, until ctx or
-// the input in ends. The log lines by which its parent learns that it is ready are written to out.
+// RunFleetChild runs a process of a measurement until ctx or the input in ends. text is the value of
+// FleetEnv, which describes the process. When the process is ready, it writes log lines to out that its
+// parent waits for.
 func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
 	var p fleetChild
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {
@@ -57,7 +58,7 @@ func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.W
 	return p.work(ctx, out, log)
 }
 
-// serve runs the server, like timba serve --cluster but without playing matches itself.
+// serve runs the server like timba serve --cluster, except that the server plays no matches itself.
 func (p fleetChild) serve(ctx context.Context, log io.Writer) error {
 	c, err := fleetConfig(p.Ladder)
 	if err != nil {
@@ -85,7 +86,7 @@ func (p fleetChild) serve(ctx context.Context, log io.Writer) error {
 	return errors.Join(s.Serve(ctx), s.Close())
 }
 
-// joinAtOnce is the maximal number of workers of the process that are connecting at the same time.
+// joinAtOnce is the maximal number of workers that connect at the same time.
 const joinAtOnce = 16
 
 // work runs p.Count workers until ctx ends. Each has its own connection, credentials and directory. It
@@ -124,7 +125,7 @@ func (p fleetChild) work(ctx context.Context, out, log io.Writer) error {
 	return group.Wait()
 }
 
-// serveMetrics serves the metrics of this process and writes the address to out, as a server logs it.
+// serveMetrics serves the metrics of this process and logs the address to out in the same way as a server.
 func serveMetrics(out io.Writer) error {
 	registry := prometheus.NewRegistry()
 	registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))

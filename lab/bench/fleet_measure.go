@@ -25,7 +25,7 @@ const (
 	warmUpTime = 3 * time.Second
 )
 
-// fleetRow is the result with one number of workers.
+// fleetRow is the result of a measurement with one number of workers.
 type fleetRow struct {
 	workers         int
 	joinSeconds     float64 // until all workers were connected
@@ -40,7 +40,7 @@ type fleetRow struct {
 	diskBytes       float64 // growth of the data directory for each match
 }
 
-// cells returns the cells of the row in the order of fleetColumns, after name.
+// cells returns the cells of a row of the table: name, then the values in the order of fleetColumns.
 func (r fleetRow) cells(name any) []any {
 	return []any{
 		name, noDecimals(r.rate), oneDecimal(r.standingsMillis), noDecimals(r.serverCPU), noDecimals(r.workerCPU), noDecimals(r.memory / 1e6),
@@ -56,7 +56,8 @@ type fleetBench struct {
 	workers int
 }
 
-// measure starts a server with an unused database and the process of the workers, measures them and stops them.
+// measure starts a server with a new copy of the database and the process of all workers. It measures and
+// then stops both.
 func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	data := b.dirs.data()
 	if err := errors.Join(os.RemoveAll(data), os.RemoveAll(b.dirs.workers())); err != nil {
@@ -113,8 +114,8 @@ func (d fleetDirs) verify(ctx context.Context) (err error) {
 	return err
 }
 
-// measureWindow waits until all workers are connected and have played for a while, and then measures for the
-// time in Fleet.Time. It fails if no match is finished in this time.
+// measureWindow waits until all workers are connected and have played for a few seconds. It then measures for
+// the duration Fleet.Time. If no match is finished in this time, it fails.
 func (b fleetBench) measureWindow(ctx context.Context, server, workers *process) (row fleetRow, err error) {
 	row.workers = b.workers
 	began := time.Now()

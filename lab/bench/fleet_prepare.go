@@ -17,11 +17,11 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// smallestLadder is the name of a ladder that fleetSettings defines. Its matches are the smallest possible:
-// two games on the smallest board.
+// smallestLadder is the name of the ladder in fleetSettings. Its matches are the smallest possible ones: two
+// games on the smallest board.
 const smallestLadder = "smallest"
 
-// fleetSettings is the configuration of the server, as a TOML file, with smallestLadder as its only ladder.
+// fleetSettings is the configuration file of the server, in TOML. Its only ladder is smallestLadder.
 const fleetSettings = `pause = 0
 [limits]
 bots = 1000000
@@ -36,8 +36,9 @@ clock = {movetime = 20000, startup = 60000}
 house = ["@random"]
 `
 
-// fleetConfig returns the configuration of the server with only one ladder: the one called ladderName in the
-// default configuration, or smallestLadder if ladderName is "". It returns an error if there is no such ladder.
+// fleetConfig returns the configuration of the server with only one ladder, the one called ladderName in the
+// default configuration. If there is none, it returns an error. If ladderName is "", the ladder is
+// smallestLadder.
 func fleetConfig(ladderName string) (*config.Config, error) {
 	c, err := config.Parse("bench fleet", []byte(fleetSettings))
 	if err != nil {
@@ -56,8 +57,8 @@ func fleetConfig(ladderName string) (*config.Config, error) {
 	return c, nil
 }
 
-// prepare creates the data directory that each server starts with, a copy of which is used for each measurement,
-// and the credentials of the workers. In its database are the ladder and the versions, one of each bot.
+// prepare creates the credentials of the workers and a data directory, of which every measurement uses a
+// copy. Its database has the ladder and the given number of versions, each of another bot.
 func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers int) error {
 	c, err := fleetConfig(ladder)
 	if err != nil {
@@ -73,11 +74,11 @@ func (d fleetDirs) prepare(ctx context.Context, ladder string, versions, workers
 	return d.addWorkers(dir, workers)
 }
 
-// botScript is the content of the file that all versions consist of. It is never run.
+// botScript is the content of the only file in every version. It is never run.
 const botScript = "exit 1\n"
 
-// fillFleet creates a database in dir, with the ladders of c and the given number of bots with one version
-// each, which play on the ladders.
+// fillFleet creates a database in dir with the ladders of c. It adds the given number of bots, each with one
+// version that plays on these ladders.
 func fillFleet(ctx context.Context, dir datadir.Dir, c *config.Config, versions int) (err error) {
 	s, err := store.Open(string(dir), store.Options{Server: true})
 	if err != nil {

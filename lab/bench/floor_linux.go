@@ -17,9 +17,9 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// floorTime returns the minimal time of a turn, to compare the referee with. A loop on one core writes the lines
-// that the referee sent in recorded games, script, to processes of the same bot, and reads a line for each turn,
-// without clocks, rules or checks. It repeats the script until it has played the given number of games.
+// floorTime returns the minimal time of a turn, with which the time of the referee is compared. On one core,
+// without clocks, rules or checks, it writes the recorded lines of the referee in script to processes of b
+// and reads a line for each turn. It repeats script until the given number of games is played.
 func floorTime(b match.Contestant, core int, script []referee.Traffic, games int) (time.Duration, error) {
 	type result struct {
 		turn time.Duration
@@ -57,7 +57,7 @@ func measureFloor(b match.Contestant, script []referee.Traffic, games int) (time
 		}
 		last = max(last, t.Deal)
 	}
-	// Greetings are exchanged here and not measured.
+	// The greetings are exchanged here, before the measurement.
 	var blocks []referee.Traffic
 	for _, t := range script {
 		if bytes.Equal(t.Lines, protocol.AppendGreeting(nil)) {
@@ -88,7 +88,7 @@ func measureFloor(b match.Contestant, script []referee.Traffic, games int) (time
 	return time.Since(began) / time.Duration(rounds*turns), nil
 }
 
-// bareBot is the process of a bot with file descriptors of its pipes.
+// bareBot is the process of a bot with the file descriptors of its pipes.
 type bareBot struct {
 	process       *os.Process
 	stdin, stdout int

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/lab/simulation"
 )
 
-// Ladder measures, on a simulated ladder, after how many matches different methods of pairing and rating
-// rank the bots in their true order.
+// Ladder simulates a ladder with different methods of pairing and rating. It measures the number of matches
+// after which each method ranks the bots in their true order.
 type Ladder struct {
 	simulation.Config
 	Plot string // file for the curves; "" means none
@@ -46,8 +46,8 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return r, nil
 }
 
-// populationTable returns a table of how well ratings match the true strengths. It has a row for each
-// population of simulated bots and number of matches.
+// populationTable returns a table that compares ratings with true strengths. It has a row for each population
+// of simulated bots and each number of matches.
 func populationTable(populations []simulation.Population) Table {
 	t := newTable("ladder|deals|matches a bot|wrong order, Elo|wrong order, fit|distance, Elo|distance, fit|error, Elo|error, fit|intervals that hold")
 	for _, p := range populations {

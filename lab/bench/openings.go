@@ -23,17 +23,17 @@ var noChanceGames = []struct {
 	{"Teeko, placed", "teeko", map[string]string{"start": "drop"}},
 }
 
-// An opening is lopsided if one side scores lopsidedScore or more in balanceGames games of @greedy against
-// itself. By chance alone this happens in 1 of 2,500 cases. Of each length only the first maxExamined
-// openings are examined.
+// An opening is examined by balanceGames games of @greedy against itself. It is lopsided if one side scores
+// at least lopsidedScore in them, which happens by chance in 1 of 2,500 cases. Of each length only the first
+// maxExamined openings are examined.
 const (
 	balanceGames  = 20
 	lopsidedScore = 18
 	maxExamined   = 100
 )
 
-// Openings measures random openings: how many different ones of each length there are, and how many are
-// lopsided.
+// Openings measures random openings of board games. For each length it counts the different openings, and
+// those in which one side has a great advantage.
 type Openings struct {
 	Deals int    // number of deals for each game and length
 	Seed  string // in the form that referee.ParseSeed reads
@@ -120,14 +120,14 @@ func (b Openings) measure(ctx context.Context, v *rules.Variant, seed rules.Seed
 	return o, nil
 }
 
-// score returns 1 if the seat has won a finished game of two, 0.5 for a draw, and 0 if it has lost.
+// score returns the score of a seat in a finished game of two: 1 for a win, 0.5 for a draw, 0 for a loss.
 func score(s rules.State, seat int) float64 {
 	points := s.Points()
 	return 0.5 + (points[seat]-points[1-seat])/2
 }
 
-// playGame plays a game from s, which it changes, to its end, between two house bots by name and seat. It
-// appends the text of the moves to record. The bots' random choices depend only on seed.
+// playGame plays from s, which it changes, to the end of the game. The house bots with the names in bots, by
+// seat, choose the moves, at random only by seed. The text of the moves is appended to record.
 func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
 	var seats [2]*house.LocalSeat
 	for seat, name := range bots {

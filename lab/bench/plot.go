@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/lab/simulation"
 )
 
-// checkPlot returns an error unless savePlot can write the file, so that a long measurement does not fail at
-// the end. The file "" means no plot.
+// checkPlot returns an error if savePlot does not support the extension of file. A long measurement calls it
+// first, so as not to fail at its end. If file is "", no plot is wanted and the error is nil.
 func checkPlot(file string) error {
 	if file != "" && !slices.Contains([]string{".svg", ".png", ".pdf"}, filepath.Ext(file)) {
 		return fmt.Errorf("bench: the plot %q is not .svg, .png or .pdf", file)
@@ -28,7 +28,7 @@ func savePlot(p *plot.Plot, file string) error {
 	return p.Save(18*vg.Centimeter, 12*vg.Centimeter, file)
 }
 
-// fleetCurves are the curves in the plot of a Fleet measurement, in the order of the legend.
+// fleetCurves are the curves in the plot of a Fleet measurement. The legend has the same order.
 var fleetCurves = []struct {
 	name  string
 	color color.NRGBA
@@ -39,7 +39,8 @@ var fleetCurves = []struct {
 	{"memory of the server in MB", color.NRGBA{0x1b, 0x9e, 0x77, 0xff}, func(r fleetRow) float64 { return r.memory / 1e6 }},
 }
 
-// draw plots the fleetCurves by the number of workers, with logarithmic axes, into the file b.Plot.
+// draw plots the measured values into the file b.Plot, one curve for each of fleetCurves. The x axis is the
+// number of workers, and both axes are logarithmic.
 func (b Fleet) draw(measured []fleetRow) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d versions, server and workers on one machine", b.Versions)
@@ -73,7 +74,7 @@ func (b Fleet) draw(measured []fleetRow) error {
 	return savePlot(p, b.Plot)
 }
 
-// ticks returns the ticks of a logarithmic axis between two powers of ten: 1, 2, 5, 10 and so on.
+// ticks returns the ticks of a logarithmic axis from one power of ten to another: 1, 2, 5, 10, 20 and so on.
 func ticks(from, to float64) (list plot.ConstantTicks) {
 	for power := math.Floor(math.Log10(from)); power <= math.Log10(to); power++ {
 		for _, x := range []float64{1, 2, 5} {
@@ -85,8 +86,8 @@ func ticks(from, to float64) (list plot.ConstantTicks) {
 	return list
 }
 
-// ladderCurves are the curves in the plot of a Ladder measurement, in the order of the legend. A name is
-// that of a method in the report.
+// ladderCurves are the curves in the plot of a Ladder measurement, in the order of the legend. Each name is
+// that of a method in simulation.Report.
 var ladderCurves = []struct {
 	name  string
 	color color.NRGBA
@@ -100,8 +101,8 @@ var ladderCurves = []struct {
 	{"Elo K=32 a game, random pairing", color.NRGBA{0x7f, 0x7f, 0x7f, 0xff}},
 }
 
-// draw plots, into the file b.Plot, the rank correlation of each method by the number of matches of each
-// bot. A band goes from the lowest to the highest run of the simulation.
+// draw plots the rank correlation of each method against the number of matches of each bot, into the file
+// b.Plot. Around each curve, a band goes from the lowest to the highest run of the simulation.
 func (b Ladder) draw(r *simulation.Report) error {
 	p := plot.New()
 	p.Title.Text = fmt.Sprintf("%d bots, matches of %d duplicate deals, %d runs", r.Bots, r.Deals, r.Runs)

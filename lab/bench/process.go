@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// process is a running process of a measurement: a server, or the process of all workers.
+// process is a running process of a measurement, the server or the process of all workers.
 type process struct {
 	address  string       // of its HTTP server
 	nats     string       // address at which workers connect to the server
@@ -24,7 +24,7 @@ type process struct {
 }
 
 // start starts the process that p describes and waits until it serves its metrics. The process runs until
-// shutDown or until ctx ends. Its errors are written to log.
+// shutDown is called or ctx ends. Its error output is written to log.
 func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) {
 	exe, err := os.Executable()
 	if err != nil {
@@ -84,7 +84,7 @@ func (p fleetChild) start(ctx context.Context, log io.Writer) (*process, error) 
 	}
 }
 
-// get returns the response of the process to a GET request for path. A status other than 200 is an error.
+// get returns the body of the process's response to a GET request. A status other than 200 is an error.
 func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.address+path, nil)
 	if err != nil {
@@ -102,7 +102,7 @@ func (p *process) get(ctx context.Context, path string) ([]byte, error) {
 	return data, err
 }
 
-// metrics are the values of Prometheus metrics of a process, by name including the labels.
+// metrics has the values of a process's Prometheus metrics by name. A name includes the labels.
 type metrics map[string]float64
 
 // The names of metrics. The first two are those of collectors.NewProcessCollector.
@@ -140,7 +140,7 @@ func (p *process) metrics(ctx context.Context) (metrics, error) {
 	return m, nil
 }
 
-// pause waits for d. If ctx ends before, it returns the error of ctx.
+// pause waits for the duration d. If ctx ends first, it returns the error of ctx.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):

@@ -42,7 +42,8 @@ func newTable(columns string) Table { return Table{Columns: strings.Split(column
 
 func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
 
-// MarshalJSON encodes each row as an object whose keys are the names of the columns.
+// MarshalJSON encodes the table as a list of rows. Each row is an object whose keys are the names of the
+// columns.
 func (t Table) MarshalJSON() ([]byte, error) {
 	rows := make([]map[string]any, len(t.Rows))
 	for i, cells := range t.Rows {
@@ -66,7 +67,8 @@ func (t Table) write(w io.Writer) {
 	})
 }
 
-// figure is a measured number in a table. JSON has only the number; text has it in format, as of package fmt.
+// figure is a measured number in a table. In JSON it is a plain number; in text it is printed with format, a
+// format of package fmt.
 type figure struct {
 	format string
 	value  float64

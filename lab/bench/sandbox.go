@@ -21,13 +21,13 @@ import (
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
-// Sandbox measures the cost of running bots in a sandbox: when they start, and in each turn.
+// Sandbox measures how much longer bots take in a sandbox, to start and in each turn.
 type Sandbox struct {
 	Time      time.Duration // approximate time for each row
 	Languages []string      // languages of the starter bots to start; nil means all
 }
 
-// Run runs the measurement. It writes to log which languages it leaves out because they are not installed.
+// Run runs the measurement. If a language is not installed, Run leaves it out and says so in log.
 func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	s := sandboxBench{
 		Sandbox: b, ctx: ctx, log: log,
@@ -37,8 +37,8 @@ func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(s.table), err
 }
 
-// sandboxBench is a Sandbox measurement in progress. It alternates between bots without a sandbox and bots
-// in each level of it, so that the load of the machine affects all of them.
+// sandboxBench is a Sandbox measurement in progress. In each round it runs bots without a sandbox and in
+// every level of the sandbox, so that the load of the machine affects all of them equally.
 type sandboxBench struct {
 	Sandbox
 	ctx   context.Context
@@ -81,7 +81,8 @@ func (b *sandboxBench) run() error {
 	return b.measureStarts()
 }
 
-// measureStarts measures the start of the starter bot in each language, and of twelve in Python at once.
+// measureStarts measures the time to start the starter bot of each language, and to start twelve Python bots
+// at once.
 func (b *sandboxBench) measureStarts() error {
 	var python *match.Contestant
 	list := starters.Languages
@@ -154,7 +155,7 @@ func (b *sandboxBench) measureStart(what, title string, bot match.Contestant, n 
 }
 
 // startOnce starts n processes of a bot from one thread and returns the time until all have answered the
-// greeting. The processes are stopped before it returns.
+// greeting. Before it returns, it stops the processes.
 func (b *sandboxBench) startOnce(bot match.Contestant, n int) (took time.Duration, err error) {
 	done := make(chan struct{})
 	go func() {
@@ -234,9 +235,9 @@ func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Contestant, ways []w
 	return nil
 }
 
-// addRow adds a row to the table with the quartiles of times, in the given unit, for running a bot in way w.
-// The times in bare are those without a sandbox in the same rounds. The row has the median of the ratios
-// between both in each round, which does not depend on the load of the machine.
+// addRow adds a row with the quartiles of times, in the given unit, for a bot run in way w. bare has the
+// times in the same rounds without a sandbox. The last cell is the median of the ratios times/bare, which
+// does not depend on the load of the machine.
 func (b *sandboxBench) addRow(what, bot string, w way, unit string, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
 	row := []any{what, bot, w.name, unit, twoDecimals(median), twoDecimals(low), twoDecimals(high)}

@@ -22,7 +22,7 @@ import (
 	"github.com/timba-arena/timba/web/site"
 )
 
-// Site measures how fast the site serves its pages for a competition with many matches.
+// Site measures the response times of the site's pages in a competition with many matches.
 type Site struct {
 	Matches  int // number of finished matches
 	Bots     int // number of bots of people; every second one has two versions
@@ -30,7 +30,7 @@ type Site struct {
 	Rate     int // maximal number of matches that finish per second during the busy part
 }
 
-// page is a kind of page of the site with its measured response times.
+// page is one kind of page of the site, with the measured response times.
 type page struct {
 	name       string
 	path       func() string // returns the path of a random page of this kind
@@ -38,8 +38,8 @@ type page struct {
 	busyMillis []float64     // response times in milliseconds while matches finish
 }
 
-// Run creates a competition and measures each page over loopback, first without other work, then while
-// matches finish.
+// Run creates a competition and requests each page over loopback, first while the server has no other work,
+// then while matches finish.
 func (b Site) Run(ctx context.Context, _ io.Writer) (report *Report, err error) {
 	dir, err := os.MkdirTemp("", "timba-bench-")
 	if err != nil {
@@ -115,8 +115,8 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	return httptest.NewServer(a.Handler(pages)), nil
 }
 
-// finishMatches stores finished matches, at most rate per second, until ctx ends. It returns how many it has
-// stored per second.
+// finishMatches stores finished matches until ctx ends, at most rate per second. It returns the actual rate
+// per second.
 func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64, error) {
 	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
 	tick := time.NewTicker(time.Second / time.Duration(rate))
@@ -133,7 +133,8 @@ func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64,
 	}
 }
 
-// pages returns all kinds of pages. Their paths name random bots, people, ladders, matches and games.
+// pages returns all kinds of pages. Each request of a kind is for a random bot, person, ladder, match or
+// game.
 func (c *siteCompetition) pages(b Site) []*page {
 	r, bots := rand.New(rand.NewPCG(3, 4)), b.Bots
 	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(b.Matches, 1))) }
@@ -165,7 +166,8 @@ func (c *siteCompetition) pages(b Site) []*page {
 	}
 }
 
-// measureVisits requests pages of this kind from the server at url and returns the times in milliseconds.
+// measureVisits sends the given number of requests for pages of this kind to the server at url. It returns
+// the response times in milliseconds.
 func (p *page) measureVisits(ctx context.Context, url string, requests int) (took []float64, err error) {
 	for range requests {
 		began := time.Now()

@@ -21,12 +21,13 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Speed measures the time that the referee needs for a turn and the number of games that it plays per second.
+// Speed measures the time that the referee needs for a turn, and the number of games that it plays per
+// second.
 type Speed struct {
 	Time time.Duration // approximate time for each number in the report
 }
 
-// Run runs the measurement. If there is no C compiler, it writes that to log and plays with a slower bot.
+// Run runs the measurement. Without a C compiler it plays with a slower bot and says so in log.
 func (b Speed) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	turns, err := b.measureTurns(ctx, log)
 	if err != nil {
@@ -41,8 +42,8 @@ func findBot(ctx context.Context, bot string) (match.Contestant, error) {
 	return p.Contestant, err
 }
 
-// echoC is the C source of a bot that immediately answers with the first legal move. The time of its turns
-// is that of the referee.
+// echoC is the C source of a bot that answers at once with the first legal move. Almost all the time of its
+// turns is therefore time of the referee.
 //
 //go:embed echo/echo.c
 var echoC []byte
@@ -67,12 +68,12 @@ func echoBot(ctx context.Context, log io.Writer) (match.Contestant, error) {
 	return findBot(ctx, bot)
 }
 
-// measureRounds is how often each measurement is repeated. Measurements to be compared alternate, so that
-// the load of the machine affects all of them.
+// measureRounds is the number of repetitions of each measurement. Measurements to be compared take turns, so
+// that the load of the machine affects all of them equally.
 const measureRounds = 7
 
-// measureTurns returns a table with the time of a turn in each game, in microseconds: with the referee, and
-// the minimal time that exchanging the same lines without it takes.
+// measureTurns returns a table with the time of a turn in each game, in microseconds. It compares the time
+// with the referee and the minimal time, in which the same lines are exchanged without a referee.
 func (b Speed) measureTurns(ctx context.Context, log io.Writer) (Table, error) {
 	t := newTable("turn|referee µs|floor µs|ratio")
 	bot, err := echoBot(ctx, log)
@@ -94,7 +95,7 @@ func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contest
 	if err != nil {
 		return nil, nil, err
 	}
-	// Record what the referee sends, so that floorTime exchanges the same bytes.
+	// The lines that the referee sends are recorded, so that floorTime can exchange the same bytes.
 	var script []referee.Traffic
 	m.Observer.Trace = func(t referee.Traffic) {
 		if t.Rotation == 0 && !t.FromBot {
@@ -123,7 +124,7 @@ func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contest
 	return through, floor, nil
 }
 
-// ratios returns values[i] / to[i] for each i.
+// ratios returns values[i]/to[i] for each index i.
 func ratios(values, to []float64) (list []float64) {
 	for i := range values {
 		list = append(list, values[i]/to[i])
@@ -149,8 +150,8 @@ func newMatch(g *rules.Game, bot match.Contestant) (*match.Match, error) {
 	return m, nil
 }
 
-// playMatch plays a match and returns the number of moves and the total time of its games. It leaves out the
-// first game of each rotation, which starts the bots' processes. A fault of a bot is an error.
+// playMatch plays a match and returns the number of moves and the total duration of its games, without the
+// first game of each rotation, which includes the start of the bots. A fault of a bot is an error.
 func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
 	err = m.Play(ctx, func(g *referee.GameResult) error {
@@ -168,14 +169,14 @@ func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Durati
 	return moves, took, err
 }
 
-// quantile returns the quantile of xs at part, which is between 0 and 1. The median is at 0.5.
+// quantile returns a quantile of xs. part is between 0 and 1; 0.5 is the median.
 func quantile(xs []float64, part float64) float64 {
 	xs = slices.Sorted(slices.Values(xs))
 	return xs[min(len(xs)-1, int(part*float64(len(xs))))]
 }
 
-// measureGames returns a table with the number of games and moves per second that processes of @random play
-// in each game, on all cores.
+// measureGames returns a table with the games and moves per second that are played on all cores. All seats
+// are processes of @random.
 func (b Speed) measureGames(ctx context.Context) (Table, error) {
 	t := newTable("games|games/s|moves/s")
 	bot, err := findBot(ctx, "@random")

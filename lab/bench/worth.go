@@ -9,19 +9,19 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// worth is a comparison of duplicate deals, which are played in all rotations, with single games, each on
-// its own deal with randomly seated bots.
+// worth compares duplicate deals with single games. A duplicate deal is played in all rotations; a single
+// game has its own deal and random seats.
 type worth struct {
 	rotations int            // games of a deal
 	mean      stats.Estimate // of the means of the deals
-	// gameVariance is the variance of a game on its own deal, and dealVariance that of a deal's mean over
-	// its rotations.
+	// gameVariance is the variance of a single game. dealVariance is the variance of the mean of a duplicate
+	// deal over its rotations.
 	gameVariance, dealVariance float64
 }
 
 // factor returns the number of single games that give as much information as one game of a duplicate deal:
-// gameVariance / (rotations × dealVariance). 1 means that duplicate deals bring no advantage. The factor is
-// +Inf if all deals have the same mean but the games differ.
+// gameVariance / (rotations × dealVariance). If it is 1, duplicate deals bring no advantage. It is +Inf if
+// all deals have the same mean but the games differ.
 func (w worth) factor() float64 {
 	if w.gameVariance == 0 {
 		return 1
@@ -29,8 +29,8 @@ func (w worth) factor() float64 {
 	return w.gameVariance / (float64(w.rotations) * w.dealVariance)
 }
 
-// newWorth computes the worth of duplicate deals from a bot's scores or points by deal and rotation. At
-// least two deals are needed, each with all its rotations.
+// newWorth computes the worth of duplicate deals from the scores or points of a bot. deals has these by deal
+// and rotation; it must have at least two deals, each with all rotations.
 func newWorth(deals [][]float64) worth {
 	var means, within []float64
 	for _, games := range deals {
@@ -44,10 +44,10 @@ func newWorth(deals [][]float64) worth {
 	return w
 }
 
-// requiredDeals returns how many independent deals are needed so that the 95 % interval of their mean
-// excludes 0 with probability power (by convention 0.8). The deals' means have the given true effect and
-// variance. By the normal approximation the number is ((z(0.975)+z(power)) × sd / effect)², rounded up, and
-// at least 2. If no number of deals is enough, ok is false.
+// requiredDeals returns the number of independent deals with which the 95 % interval of their mean excludes 0
+// with probability power (by convention 0.8). The mean of a deal has the given true effect and variance. By
+// the normal approximation the number is ((z(0.975)+z(power)) × sd / effect)², rounded up, and at least 2. If
+// no number of deals is enough, ok is false.
 func requiredDeals(effect, variance, power float64) (deals int, ok bool) {
 	z := distuv.UnitNormal.Quantile((1+stats.Confidence)/2) + distuv.UnitNormal.Quantile(power)
 	n := math.Ceil(z * z * variance / (effect * effect))
@@ -64,8 +64,8 @@ type budget struct {
 	singleGames    int // games that each have their own deal
 }
 
-// budget returns how many duplicate deals and how many single games are needed to distinguish the given
-// effect from 0 with the given probability, power. If no number of games is enough, ok is false.
+// budget returns the numbers of duplicate deals and of single games that are needed to distinguish an effect
+// from 0 with probability power. If no number is enough, ok is false.
 func (w worth) budget(effect, power float64) (b budget, ok bool) {
 	deals, ok := requiredDeals(effect, w.dealVariance, power)
 	games, enough := requiredDeals(effect, w.gameVariance, power)
