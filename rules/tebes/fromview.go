@@ -78,11 +78,11 @@ func (s *State) readTurn(v *rules.ViewReader) {
 	s.finish(from.any() != 0)
 }
 
-// restorePast invents past moves so that exactly those legal moves would bring back an earlier position that
-// are missing in listed, the texts of the moves that the seat may make. For each missing move it invents four
-// past moves. Of the positions before these, only the third, counted back from now, has the present pieces of
-// the other side. The other side's invented moves are between squares outside the board, so that no other
-// position can come back.
+// restorePast invents past moves for the legal moves that are missing in listed, the texts of the moves that the
+// seat may make: these moves, and no others, would then bring back an earlier position. It invents four past moves
+// for each missing one. Of the positions before these, only the third, counted back from now, has the present
+// pieces of the other side. The other side's invented moves are between squares outside the board, so that no
+// other position can come back.
 func (s *State) restorePast(listed []byte) {
 	var space [rules.MaxMoves]rules.Move
 	var text [8]byte
