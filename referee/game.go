@@ -219,8 +219,8 @@ func (g *Game) PlayOpeningMove(text string) error {
 	return nil
 }
 
-// standInMove returns the next random move for a seat that has forfeited: the first legal move after shuffling
-// them with a stream that is derived from the seed of the deal.
+// standInMove returns the next random move for a seat that has forfeited. It shuffles the legal moves with a stream
+// that is derived from the seed of the deal, and returns the first one.
 func (g *Game) standInMove() rules.Move {
 	if g.standInStream == nil {
 		g.standInStream = new(rules.NewStream(rules.Seed(g.Record.Seed).Derive("standin")))

@@ -38,8 +38,8 @@ type Replay struct {
 	Points             []float64           `json:"points"`
 }
 
-// ReplayMatch identifies the game of a match that a replay records. Seed is the seed of the match; it is nil
-// until the match is over, because the later deals follow from it.
+// ReplayMatch identifies the game of a match that a replay records. Seed is the seed of the match. It is nil
+// until the match is over, because it also decides the later deals.
 type ReplayMatch struct {
 	Seed     *Hex `json:"seed,omitempty"`
 	Deal     int  `json:"deal"`

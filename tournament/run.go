@@ -36,7 +36,7 @@ func (e *EarlyEndError) Error() string { return e.Cause.Error() }
 func (e *EarlyEndError) Unwrap() error { return e.Cause }
 
 // run is a tournament that is being played. Only the goroutine of Play uses it and its State. The goroutines that
-// play matches send functions through the channel calls, which that goroutine runs.
+// play matches send functions through the channel calls to the goroutine of Play, which runs them.
 type run struct {
 	*State
 	dir          *Dir

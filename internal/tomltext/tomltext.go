@@ -19,7 +19,8 @@ var (
 	noQuotes  = regexp.MustCompile(`^expected value but found (".*") instead$`)
 )
 
-// types has the words for users for each type that is named in errors of the TOML package.
+// types has the words by which messages for users describe the types that are named in errors of the TOML
+// package.
 var types = map[string]phrase.Text{
 	"string": phrase.New("text in quotes"), "integer": phrase.New("a whole number without quotes"), "int64": phrase.New("a number without quotes"), "float": phrase.New("a number without quotes"),
 	"float64": phrase.New("a number with a point"), "boolean": phrase.New("true or false"), "bool": phrase.New("true or false"),

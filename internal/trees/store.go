@@ -144,7 +144,8 @@ func (s *Store) newHold(key string) *Hold {
 	return &Hold{Path: s.Path(key), store: s, lock: newLock(s.useLockPath(key))}
 }
 
-// hold begins a use of an existing entry and records its time. The caller must hold the lock of the directory.
+// hold begins a use of an existing entry and records the time of this use. The caller must hold the lock of
+// the directory.
 func (s *Store) hold(key string) (*Hold, error) {
 	h := s.newHold(key)
 	if ok, err := h.lock.TryRLock(); err != nil || !ok {

@@ -188,8 +188,8 @@ func (k *run) checkBank() (note string, warnings []string, err error) {
 	return "plays with a bank: time for the whole game", nil, err
 }
 
-// withBank returns the clock c with a bank and an increment instead of its time for each move: 60 times that
-// time, and a tenth of it.
+// withBank returns the clock c with a bank and an increment instead of its time for each move. The bank is 60 times
+// that time, and the increment is a tenth of it.
 func withBank(c referee.Clock) referee.Clock {
 	c.Bank = min(60*c.Move, 24*time.Hour)
 	c.Inc, c.Move = max(c.Move/10, time.Millisecond).Truncate(time.Millisecond), 0

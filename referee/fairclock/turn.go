@@ -166,7 +166,8 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	if t.first == nil {
 		return Loss{}.Plus(t.lostBeforeReading(since, now, 0))
 	}
-	// The threads are read before the counters: in between the worker may lose its core, and the bot may answer.
+	// The threads are read before the counters, because between these two readings the worker may lose its core and
+	// the bot may answer.
 	var ready Threads
 	if !answered {
 		ready = t.bot.Ready()

@@ -38,8 +38,8 @@ type History struct {
 	Act     Act      // the last thing that it did or was sent before the fault
 }
 
-// Act is the last thing that a bot did or was sent before its fault. Zero means anything that does not change the
-// advice.
+// Act is the last thing that a bot did or was sent before its fault. The zero value means any act that does not
+// change the advice.
 type Act uint8
 
 // The values of Act.

@@ -123,8 +123,8 @@ func (w restriction) advice(c Circumstances) phrase.Text {
 	return phrase.New(w.change)
 }
 
-// pathIn returns the path or name that one of the expressions finds in line or else, since Node writes it on a
-// separate line, in one of the others. It returns "" if there is none.
+// pathIn returns the path or name that one of the expressions finds in line. If line has none, it searches the
+// other lines, because Node writes the path on a separate line. It returns "" if there is none.
 func pathIn(find []*regexp.Regexp, line string, others []string) string {
 	for _, line := range append([]string{line}, others...) {
 		for _, re := range find {

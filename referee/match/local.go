@@ -31,7 +31,7 @@ type local struct {
 // answers. Hold(true) stops the clock and Hold(false) restarts it; the time between counts as credit of the turn.
 type Holder interface{ Hold(bool) }
 
-// holdTimes adds up for how long the clock of a bot was held during a turn.
+// holdTimes adds up for how long the clock of a bot was stopped during a turn.
 type holdTimes struct {
 	mu    sync.Mutex
 	since time.Time     // start of the current hold; zero if the clock is not held

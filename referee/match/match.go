@@ -240,7 +240,7 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 // took. Set its Watch method as Observer.Watch. Void games do not count.
 type OwnTime struct{ finishedGames, currentGame time.Duration }
 
-// Watch adds the own time of the last move of g. It is the value for Observer.Watch.
+// Watch adds the time of the last move of g, without the time that other programs took. Set it as Observer.Watch.
 func (o *OwnTime) Watch(g *referee.Game) {
 	n := len(g.Record.Moves)
 	switch {

@@ -39,7 +39,8 @@ type Manifest struct {
 	language string
 }
 
-// mainFile is a file name by which a bot in a directory without a manifest is recognized, with its commands.
+// mainFile is a file name by which a bot in a directory without a manifest is recognized, with the commands that
+// build and run the bot.
 type mainFile struct {
 	name, language string
 	build, run     []string

@@ -326,7 +326,8 @@ func splitWords(line string) ([]string, error) {
 	return words, nil
 }
 
-// commandFile returns the word of a command that names the bot: the last one that is a file, otherwise the program.
+// commandFile returns the word of a command that names the bot: the last word that is the path of a file, otherwise
+// the first word.
 func commandFile(words []string) string {
 	for _, w := range slices.Backward(words) {
 		if info, err := os.Stat(w); err == nil && info.Mode().IsRegular() {

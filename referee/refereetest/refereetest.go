@@ -24,7 +24,8 @@ import (
 // receives the second argument.
 type Modes map[string]func(arg string) error
 
-// RunHouseBot runs a house bot on stdin and stdout. As a mode called "bot" it replaces the timba program.
+// RunHouseBot runs a house bot on stdin and stdout. If a test binary has it as the mode "bot", the binary
+// can run house bots in place of the timba program.
 func RunHouseBot(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
 // Main is the TestMain of a package whose tests start their own test binary again as a bot or another

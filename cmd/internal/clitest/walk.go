@@ -58,7 +58,7 @@ var forbidden = map[string]*regexp.Regexp{
 // message is in timba's words.
 type Walk struct {
 	New func() *cobra.Command
-	// GoodValues has a valid value for each word in the usage lines, and for nothing else.
+	// GoodValues has a valid value for each word in the usage lines. It must have no other words.
 	GoodValues map[string]string
 	// RequiredFlags are, by command, the flags without which a command does nothing, and those that make it
 	// short. In their values $DATA stands for Data.

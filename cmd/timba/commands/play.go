@@ -145,8 +145,9 @@ func (f *playFlags) opponents(named []string) (bots []program.BotSpec, err error
 	return bots, nil
 }
 
-// resolve returns the variant of the game. Players is the number of the bots and the person. If the game
-// cannot have that number, it keeps its default number of players, unless that is lower.
+// resolve returns the variant of the game. players is the number of the bots and the person. If the game
+// cannot have that number, resolve returns the variant with the default number of players, or an error if the
+// default is lower than players.
 func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	v, err := resolveGame(game, f.set, players)
 	if err == nil {
