@@ -228,8 +228,9 @@ func seatsOf(v *rules.Variant, side int) (seats []int) {
 	return seats
 }
 
-// rank returns the final ranks by seat. If a is nil, the points and then the forfeits in f decide. After a draw
-// by scores all sides that have not forfeited rank equally. A side that resigns ranks behind them.
+// rank returns the final ranks by seat. If a is nil, the points decide, and then the forfeits in f. After a draw by
+// scores all sides that have not forfeited rank equally. A side that resigns ranks behind the sides that have
+// neither forfeited nor resigned.
 func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	game := f.variant.Ranks(points)
 	switch {
@@ -245,9 +246,10 @@ func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	return f.rank(game)
 }
 
-// points returns the final points by seat. It may change made, which has the points so far by seat. After a draw by
-// scores, or a resignation in a game with a prize, the seats that neither forfeited nor resigned get equal shares of
-// the prize. If the game has no prize, they get equal shares of the sum of their points so far.
+// points returns the final points by seat. made has the points so far by seat, and points may change it. After a
+// draw by scores, the seats that have not forfeited get equal shares of the prize or, in a game without a prize, of
+// the sum of their points so far. After a resignation in a game with a prize, the seats that neither forfeited nor
+// resigned get equal shares of the prize. In all other cases points returns made.
 func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {

@@ -114,8 +114,8 @@ func (k *run) attempt(g *game) (failure, leftOver *Failure, err error) {
 	return nil, leftOver, err
 }
 
-// playTimed plays a game. If its lines are sent as in a match and its clock has a time for each move, it also
-// records the times of the bot's moves.
+// playTimed plays a game. If the lines of g are sent as in a match and its clock has a time for each move,
+// playTimed also records the times of the bot's moves.
 func (k *run) playTimed(s *session, g *game) error {
 	p, err := s.play(g)
 	if err != nil {

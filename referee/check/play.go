@@ -73,8 +73,8 @@ const piecesTurns = 5
 const maxPlies = 300
 
 // errTime is the error of a game that was stopped because the time of the check is used up. It occurs only in games
-// with more than two sides, since the protocol has no line that ends them early. With two sides the opponent forfeits
-// instead.
+// with more than two sides, because the protocol has no line that ends such a game early. With two sides the
+// opponent forfeits instead.
 var errTime = errors.New("the time of the check is used up")
 
 // play plays a game in this process of the bot, and returns the bot's answers. The error is a *Failure if the bot

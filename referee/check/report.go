@@ -31,7 +31,8 @@ type Check struct {
 	Failure  *Failure    `json:"failure,omitempty"`
 }
 
-// Failure describes what a bot did wrong in a check, with what its author needs to fix it. It is an error.
+// Failure describes what a bot did wrong in a check, and what its author needs to know to correct the bot. It
+// is an error.
 type Failure struct {
 	Text   phrase.Text `json:"text"`   // what happened
 	Place  string      `json:"where"`  // the game, the seat, and the number of the game in its process; "" before the first game

@@ -31,7 +31,7 @@ func samples(o rules.Option) []string {
 	return list
 }
 
-// allVariants returns a variant for each combination of the tested values of all options that the game allows.
+// allVariants returns a variant for each allowed combination of the tested values of all options of the game.
 func allVariants(g *rules.Game) (list []*rules.Variant) {
 	options := g.Options
 	given := make(map[string]string, len(options))

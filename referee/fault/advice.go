@@ -173,8 +173,8 @@ func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	return phrase.New("%s; the limit was %d MiB", change, limit)
 }
 
-// fewerProcesses returns the advice for a bot that exceeded a limit of processes; 0 means unknown. Unless c.Fixed
-// is set, it names the flag that changes the limit.
+// fewerProcesses returns the advice for a bot that exceeded a limit on its number of processes; if limit is 0, it
+// is unknown. Unless c.Fixed is set, the advice names the flag that changes the limit.
 func (c Circumstances) fewerProcesses(limit int64) phrase.Text {
 	change := phrase.New("start fewer")
 	if !c.Fixed {

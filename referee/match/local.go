@@ -89,7 +89,7 @@ func newLocal(ctx context.Context, serve func(lines io.Reader, answers io.Writer
 	return l
 }
 
-// BeginTurn does not resume the bot: such a bot is never stopped between its turns.
+// BeginTurn resumes no bot: a bot without a process of its own is never stopped between its turns.
 func (l *local) BeginTurn(time.Time, time.Duration) error {
 	l.holds.begin()
 	l.overslept = 0

@@ -99,8 +99,8 @@ func (n *namer) tellApart(group []int) error {
 }
 
 // byPlace returns a name for each group of bots in places. The bots of a group have the same place: the path of
-// their directory or file. If there is only one group and name is free, its name is name. Otherwise the names are
-// ends of the paths that are just long enough to differ.
+// their directory or file. If there is only one group and name is free, byPlace returns name. Otherwise the names
+// are ends of the paths that are just long enough to differ.
 func (n *namer) byPlace(name string, places [][]int) []string {
 	if len(places) == 1 && (n.programs[places[0][0]].place == "" || !n.usedNames[name]) {
 		return []string{name}
