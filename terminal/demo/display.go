@@ -115,7 +115,7 @@ func (d *display) writeStandings(ctx context.Context) error {
 	return nil
 }
 
-// ladderLines returns for each ladder its lines: the bots that have played, with their ratings, the strongest first.
+// ladderLines returns the lines of each ladder: the bots that have played and their ratings, the strongest first.
 func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 	for _, name := range d.ladders {
 		places, err := d.store.Ladders.Standings(ctx, name)

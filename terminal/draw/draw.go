@@ -74,8 +74,8 @@ func Name(names []string, seat int) string {
 
 func (d *drawing) name(seat, columns int) string { return d.shorten(Name(d.p.Names, seat), columns) }
 
-// title returns the first line of a drawing: the game and its options, the ply, and who is to move. If that is
-// too long, it leaves out the seat, options, and the end of the name.
+// title returns the first line of a drawing: the game and its options, the ply, and who is to move. If the line is
+// too long, title leaves out options, then the seat, and then the end of the name.
 func (d *drawing) title() string {
 	game, end := Clean(d.p.Game), fmt.Sprintf("ply %d", d.p.Ply)
 	if d.p.Turn >= 0 {

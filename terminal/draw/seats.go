@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// seatColumns are columns of the table of seats: the head, and the key of the view whose value has the entries by
+// seatColumns are columns of the table of seats. key is the key of the view line whose value lists the entries by
 // seat, separated by commas.
 var seatColumns = []struct{ head, key string }{
 	{" bid", "bids"},

@@ -106,7 +106,7 @@ func (c choices) squareNumbers(line string) string {
 	return line
 }
 
-// movesFrom returns the legal moves of the piece on the square with this number.
+// movesFrom returns the legal moves of the piece on a square. square is the number of the square.
 func (c choices) movesFrom(square string) (moves []string) {
 	if c.manner == bySteps {
 		moves = beginning(c.legal, square+"-")

@@ -23,7 +23,8 @@ type Question struct {
 	Complete func(start string) []string
 }
 
-// prompt returns the text of the question. If there is a deadline, the seconds left, rounded up, come first.
+// prompt returns the text of the question. If there is a deadline, the time left, rounded up to seconds, comes
+// first.
 func (q Question) prompt(now time.Time) string {
 	if q.Until.IsZero() {
 		return q.Text
