@@ -35,7 +35,7 @@ func (m *botBuild) release() {
 	}
 }
 
-// unbundle unpacks the upload with the hash sum into a new directory in work.
+// unbundle unpacks an upload into a new directory in work. sum is the SHA-256 of the upload.
 func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	file, err := p.Dir.Bundle(sum)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// MaxLog limits the log of a stage, in bytes. Of a longer log the first and the last half are stored.
+// MaxLog is the limit for the stored log of a stage, in bytes. The middle of a longer log is left out.
 const MaxLog = 64 << 10
 
 // transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain
