@@ -133,7 +133,8 @@ func (r *reader) visitAll(f *os.File, v visitor) error {
 	return damageError(r.visitTar(io.NewSectionReader(f, 0, r.size), kind, v))
 }
 
-// damageError turns an error of an archive library into an error for the author.
+// damageError turns an error of an archive library into an error that says what the sender can do. It returns other
+// errors unchanged.
 func damageError(err error) error {
 	switch {
 	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, new(*fs.PathError)):
@@ -314,8 +315,8 @@ func (r *reader) checkRatio(unpacked int64) error {
 // errTrailingData is the error for a file with data after the end of its archive.
 var errTrailingData = invalid("pack everything into one archive", "data follow its end")
 
-// gzipMembers reads a gzip file, which may consist of several compressed streams (members). It returns an
-// error if other data follow.
+// gzipMembers reads a gzip file, which may consist of several compressed streams (members). If other data follow,
+// Read returns an error.
 type gzipMembers struct {
 	source *bufio.Reader
 	*gzip.Reader

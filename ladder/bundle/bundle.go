@@ -21,14 +21,15 @@ type Limits struct {
 	Ratio        int64 // unpacked bytes per byte of the archive, if it unpacks to more than RatioFree
 }
 
-// RatioFree is the number of bytes to which even a very small archive may unpack, because short files can be
+// RatioFree is the number of bytes to which any archive may unpack, however small it is, because short files can be
 // compressed very well.
 const RatioFree = 1 << 20
 
 // Default has the default limits.
 var Default = Limits{UploadSize: 16 << 20, UnpackedSize: 64 << 20, Files: 2000, Depth: 16, PathSize: 200, Ratio: 200}
 
-// LimitsOf returns the default limits with the sizes that follow from l, the limits in the configuration.
+// LimitsOf returns the default limits, but with the configured upload size in l and four times that as the unpacked
+// size.
 func LimitsOf(l ladder.Limits) Limits {
 	limits := Default
 	limits.UploadSize, limits.UnpackedSize = int64(l.Upload), 4*int64(l.Upload)
