@@ -78,8 +78,7 @@ var ErrUnavailable = errors.New("nothing can be handed to other machines")
 // ErrLost is the error for an attempt whose machine has disconnected or does not report the attempt any more.
 var ErrLost = errors.New("the machine is lost")
 
-// Contradiction is the error for a result that cannot be one of its attempt, such as a game with an illegal
-// move.
+// Contradiction is the error for a result that cannot come from its attempt, such as a game with an illegal move.
 type Contradiction struct{ Text string }
 
 func (c *Contradiction) Error() string { return c.Text }

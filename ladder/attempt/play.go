@@ -172,8 +172,8 @@ type Journal struct {
 	busyLoggedAt time.Time // when logBusy last wrote a line
 }
 
-// logBusy logs that other programs used the core of a match for the time used, within one second. It writes at
-// most one line a minute for all matches.
+// logBusy logs that other programs used the core on which j is played. used is their CPU time within one second. It
+// writes at most one line a minute for all matches.
 func (l *Journal) logBusy(j Job, used time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
