@@ -117,7 +117,7 @@ func completeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 
 func isLost(g ladder.FinishedGame) bool { return g.Lost }
 
-// markedDeals returns the deals whose index is marked.
+// markedDeals returns the elements deals[i] for which marked[i] is true.
 func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	for i, d := range deals {
 		if marked[i] {
@@ -212,7 +212,7 @@ func seatValues(g ladder.FinishedGame) (slots, ranks []int, points []float64) {
 	return slots, ranks, points
 }
 
-// addPairs sets the changes of the results of every two opponents.
+// addPairs sets o.Pairs, the changes of the results between every two opponents.
 func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, games []ladder.FinishedGame) {
 	for _, p := range pairCounts(deals, sides) {
 		met := meetingRecord(games, p.A, p.B)
