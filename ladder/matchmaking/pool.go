@@ -35,8 +35,7 @@ func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	return p
 }
 
-// Update adds the players in, which replace players with the same ID, and removes the players with the IDs
-// out.
+// Update adds the players in, replacing players with the same ID, and removes the players with the IDs out.
 func (p *Pool) Update(in []Candidate, out []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
