@@ -26,13 +26,13 @@ func (c *competition) addWaiting(person ladder.Person, n int) (names []string) {
 	return names
 }
 
-func (c *competition) addPeople(names ...string) (addPeople []ladder.Person) {
+func (c *competition) addPeople(names ...string) (people []ladder.Person) {
 	c.tb.Helper()
 	for _, name := range names {
 		p := kit.Get[ladder.Person](c.tb)(c.People.Add(bg, name, false))
-		addPeople = append(addPeople, p)
+		people = append(people, p)
 	}
-	return addPeople
+	return people
 }
 
 // TestOwnersTakeTurns checks that owners take turns, regardless of how many versions each submits, and that

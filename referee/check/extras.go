@@ -21,10 +21,10 @@ type extras struct {
 	badInfos              []string // info lines with a mistake, and the mistake; at most 3
 }
 
-// addLine counts a line of the bot: a comment, an info line, or a line of any kind that ends in CR LF. The
-// parameter addLine is the line as the bot wrote it, and msg is its parsed form.
-func (s *extras) addLine(msg protocol.BotLine, addLine []byte) {
-	if len(addLine) > 0 && addLine[len(addLine)-1] == '\r' {
+// addLine counts a line of the bot: a comment, an info line, or a line of any kind that ends in CR LF. line is
+// the line as the bot wrote it, and msg is its parsed form.
+func (s *extras) addLine(msg protocol.BotLine, line []byte) {
+	if len(line) > 0 && line[len(line)-1] == '\r' {
 		s.crlf++
 	}
 	switch msg.Verb {
@@ -33,7 +33,7 @@ func (s *extras) addLine(msg protocol.BotLine, addLine []byte) {
 	case protocol.Info:
 		s.infos++
 		if bad := infoTrouble(protocol.Pairs(msg.Text)); bad != "" && len(s.badInfos) < 3 {
-			bad = fmt.Sprintf("%s: %s", protocol.Quote(addLine), bad)
+			bad = fmt.Sprintf("%s: %s", protocol.Quote(line), bad)
 			if !slices.Contains(s.badInfos, bad) {
 				s.badInfos = append(s.badInfos, bad)
 			}

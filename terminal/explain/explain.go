@@ -194,26 +194,26 @@ func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 
 // readLog returns the content and the path of the log of the bot at fault. The log is empty if the bot wrote
 // nothing. path is "" if the log is not on this machine.
-func (x gameFault) readLog() (readLog []byte, path string) {
+func (x gameFault) readLog() (log []byte, path string) {
 	path = x.logPath(x.fault.Seat)
-	readLog, err := os.ReadFile(path)
+	log, err := os.ReadFile(path)
 	if _, ok := numberOf(x.Path); err != nil && !ok {
 		return nil, ""
 	}
-	return readLog, path
+	return log, path
 }
 
-func (e *Explainer) writeLog(writeLog []byte, path string) {
+func (e *Explainer) writeLog(log []byte, path string) {
 	switch {
 	case path == "":
 		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is not here: timba logs shows your bot's log of a game of the competition"))
 		return
-	case len(writeLog) == 0:
+	case len(log) == 0:
 		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is empty: it wrote nothing to stderr"))
 		return
 	}
 	fmt.Fprintf(e, "\n%s %s\n", e.Bold("the end of its log"), e.Dim("("+path+")"))
-	for _, line := range fault.LogEnd(fault.Lines(writeLog), lastLines) {
+	for _, line := range fault.LogEnd(fault.Lines(log), lastLines) {
 		line = strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    ")
 		fmt.Fprintf(e, "  | %s\n", draw.Clean(line))
 	}

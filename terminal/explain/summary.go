@@ -105,12 +105,12 @@ func (e *Explainer) decisiveMoves() (all []moment) {
 	return slices.DeleteFunc(all, func(m moment) bool { return m.weight == 0 })
 }
 
-func (e *Explainer) writeMoments(title, unit string, writeMoments []moment, value func(moment) string) {
-	if len(writeMoments) == 0 {
+func (e *Explainer) writeMoments(title, unit string, list []moment, value func(moment) string) {
+	if len(list) == 0 {
 		return
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Bold(title))
-	text.Rows(e, "bot|seat|move|"+unit+"|replay|ply", writeMoments, func(m moment) []any {
+	text.Rows(e, "bot|seat|move|"+unit+"|replay|ply", list, func(m moment) []any {
 		return []any{m.game.name(m.move.Seat), m.move.Seat, e.Move(m.move.Move), value(m), m.game.Path, m.ply}
 	})
 }

@@ -90,14 +90,14 @@ func (w *Walk) Run(t *testing.T, made string) {
 		for _, a := range arguments(c.Use) {
 			words[a] = true
 			if w.GoodValues[a] == "" {
-				t.Errorf("%s: Good has no value for %s", c.CommandPath(), a)
+				t.Errorf("%s: GoodValues has no value for %s", c.CommandPath(), a)
 			}
 		}
 		w.command(c)
 	}
 	for word := range w.GoodValues {
 		if !words[word] {
-			t.Errorf("Good: no usage line has the word %s", word)
+			t.Errorf("GoodValues: no usage line has the word %s", word)
 		}
 	}
 }
