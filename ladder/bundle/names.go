@@ -28,7 +28,7 @@ var (
 	junkFiles = []string{".DS_Store", "Thumbs.db", "desktop.ini"}
 )
 
-// isJunk reports whether the path p, a directory if dir is true, is junk or in a junk directory.
+// isJunk reports whether the path p is junk or in a junk directory. dir says that p is a directory.
 func isJunk(p string, dir bool) bool {
 	names := strings.Split(p, "/")
 	last := len(names) - 1
@@ -79,8 +79,8 @@ func (l Limits) cleanName(name string) (string, error) {
 	return path.Join(append([]string{"."}, names...)...), nil
 }
 
-// cleanPart returns an error if part is not valid as a file or directory name in the path name; some names are
-// valid on Linux but not on Windows.
+// cleanPart returns an error unless part, one of the names in the path name, is valid as a file name on every
+// system.
 func cleanPart(part, name string) error {
 	base, _, _ := strings.Cut(strings.ToLower(part), ".")
 	switch i := strings.IndexAny(part, `<>:"|?*`); {

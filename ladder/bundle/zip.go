@@ -142,8 +142,8 @@ func zipTarget(f *zip.File) string {
 	return string(target)
 }
 
-// checkOverlap returns an error if two files share bytes of the archive. By such files a small archive could unpack
-// to a very large size.
+// checkOverlap returns an error if two files share bytes of the archive. With such files a small archive could
+// unpack to a very large size.
 func (r *reader) checkOverlap(files []*zip.File) error {
 	const headerSize = 30 // bytes of a file's header before its data
 	type span struct {
