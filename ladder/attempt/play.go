@@ -21,8 +21,8 @@ import (
 
 // Options configures Play.
 type Options struct {
-	// Program returns the bot of a slot in its sandbox, ready to be started. If it returns an error, the attempt
-	// fails with that error if it is a *Failure, otherwise with a PreparationFailure.
+	// Program returns the bot of a slot in its sandbox, ready to be started. If the error is a *Failure, the
+	// attempt ends with that; any other error becomes a PreparationFailure.
 	Program func(ctx context.Context, slot int) (match.Contestant, error)
 	Check   func(context.Context) error // returns an error if this machine cannot play; nil means that it always can
 	Watch   func(*referee.Game)         // called with each position of a game; may be nil
