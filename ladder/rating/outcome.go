@@ -127,8 +127,8 @@ func markedDeals(deals []stats.Deal, marked []bool) (out []stats.Deal) {
 	return out
 }
 
-// distinctDeals returns for each deal whether it is marked and not only a repetition of earlier games. A deal
-// without games counts as no repetition, and makes Outcome fail.
+// distinctDeals returns for each deal whether it is marked and has a game that does not repeat an earlier one. A
+// marked deal without games counts, too, but makes Outcome fail.
 func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	fresh, repeated := make([]bool, len(marked)), make([]bool, len(marked))
 	for _, g := range games {
