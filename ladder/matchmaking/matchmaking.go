@@ -196,9 +196,9 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (b
 }
 
 // reluctance returns the distance in Elo that is added because player has met the seated players before, or has the
-// same owner. That is sameOwnerElo for each seated player of the same owner, and meetingsElo times the mean number of
-// meetings with a seated player divided by average, which is how often the first seated player has met another player
-// on average.
+// same owner. average is how often the first seated player has met another player on average. The distance is a sum:
+//   - sameOwnerElo for each seated player of the same owner
+//   - meetingsElo times the mean number of meetings with a seated player, divided by average
 func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {
 	for _, s := range seated {
 		elo += meetingsElo * float64(p.meetings[s.ID][player.ID]) / max(average, 1e-9) / float64(len(seated))
