@@ -1,6 +1,6 @@
-// Package dataset stores games of Brisca and Tute for learning. A game takes about 60 bytes: its rules, its
-// shuffled pack and its moves. The inputs of nets are computed from the games when needed. lab/README.md
-// describes the format.
+// Package dataset stores games of Brisca and Tute for training. A game takes about 60 bytes: its rules, its
+// shuffled pack and its moves. The inputs of nets are computed from the games when they are needed.
+// lab/README.md describes the format.
 package dataset
 
 import (
@@ -49,8 +49,8 @@ func (g *GameRecord) Append(dst []byte) []byte {
 
 const fixedBytes = 2 + baraja.TableCards // bytes of a game before its moves
 
-// Decode sets g to the game at the beginning of b, in the form of Append, and returns its size in bytes. It
-// does not check the game against the rules: see CheckGame.
+// Decode sets g to the game at the beginning of b, as Append encodes it, and returns the number of bytes
+// read. It does not check the game against the rules; CheckGame does.
 func (g *GameRecord) Decode(b []byte) (int, error) {
 	if len(b) < fixedBytes || int(b[1]) > MaxMoves || len(b) < fixedBytes+int(b[1]) {
 		return 0, errors.New("a game is cut off")
@@ -66,8 +66,8 @@ func (g *GameRecord) Decode(b []byte) (int, error) {
 	return fixedBytes + int(g.NumMoves), nil
 }
 
-// CheckGame returns an error unless g is a complete, legal game of mode m. The list must have all
-// combinations of optional rules of the mode, in the order of GameRecord.Rules.
+// CheckGame returns an error unless g is a complete, legal game of mode m. The field g.Rules is an index of
+// list, which must have all combinations of the mode's optional rules.
 func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	if int(g.Rules) >= len(list) {
 		return fmt.Errorf("the rules %d are not those of mode %v", g.Rules, m)
@@ -91,7 +91,7 @@ func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	return nil
 }
 
-// Move converts an action of a recorded game, such as a card, to the move that it is in position p.
+// Move returns the move in position p for an action of a recorded game. An action is, for example, a card.
 func Move(p *cards.Position, action uint8) rules.Move {
 	switch {
 	case action < cards.ExchangeAction:

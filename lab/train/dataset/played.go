@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// botsBySeat returns the bot of each seat. One given bot takes every seat, and none remain none. Any other
-// number that is not that of the seats is an error.
+// botsBySeat returns the bot of each seat. If one bot is given, it takes every seat. If none is given, the
+// result is empty. Otherwise it is an error if the number of bots is not the number of seats.
 func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	switch len(given) {
 	case 0, m.Players:
@@ -30,9 +30,9 @@ func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
 }
 
-// BotGames returns a function that generates games between the bots in c.Bots, which r resolves. Each
-// combination of optional rules is a match of its own. Each deal is played once, and the bots move on by one
-// seat from deal to deal. The function fails if a bot has a fault.
+// BotGames returns a function that generates games between the bots in c.Bots, whose programs r finds. It
+// plays a match for each combination of optional rules. Each deal is played once, and the bots move on by one
+// seat from deal to deal. If a bot has a fault, the function returns an error.
 func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc, error) {
 	bots := make([]match.Contestant, len(c.Bots))
 	for i, spec := range c.Bots {
@@ -65,8 +65,8 @@ func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc
 	}, nil
 }
 
-// findBot returns the bot for spec, which r resolves unless it is a house bot. A house bot plays in this
-// process, which is much faster.
+// findBot returns the bot for spec. A house bot plays in this process, which is much faster; r finds the
+// program of any other bot.
 func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contestant, error) {
 	if name, ok := strings.CutPrefix(spec, "@"); ok {
 		_, err := house.CanonicalSpec(name)
@@ -79,9 +79,9 @@ func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contes
 	return found.Contestant, nil
 }
 
-// playGames plays games with the combination of rules r, which has the number bits, and stores them in games
-// at the indices at. Of the n bots, rotation k plays the games k, k+n and so on of at, as a match of its own
-// that has only that rotation.
+// playGames plays games with the combination of rules r, whose number is bits. It stores them in games at the
+// indices at. With n bots it plays n matches of one rotation each: rotation k plays the games at[k], at[k+n]
+// and so on.
 func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Contestant, seed rules.Seed, games []GameRecord, at []int) error {
 	n := len(bots)
 	for rotation := range n {
@@ -108,7 +108,7 @@ func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules,
 	return nil
 }
 
-// recordGame stores the deal and the moves of a game in to. The combination of rules has the number bits.
+// recordGame stores the deal and the moves of a game in to. bits is the number of its combination of rules.
 func recordGame(v *rules.Variant, bits int, g *referee.GameResult, to *GameRecord) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.SetDeal(bits, cards.Table(v.Deal(&src)))

@@ -23,8 +23,8 @@ type Set struct {
 	offsets []uint32 // of each game in bytes, in units of align
 }
 
-// Load reads a data set and checks every game against the rules. The path is that of the file or of the
-// directory of the run that has generated it. If maxGames is not 0, Load reads at most that number of games.
+// Load reads a data set and checks every game against the rules. The path is that of the file, or of the
+// directory of the run that generated it. If maxGames is not 0, Load reads at most this number of games.
 func Load(path string, maxGames int) (*Set, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		path = filepath.Join(path, File)
@@ -117,10 +117,11 @@ func (s *Set) readGames(r io.Reader, games int) error {
 	return nil
 }
 
-// align is the unit of Set.offsets, so that 32 bits are enough for an offset.
+// align is the alignment of games in memory, in bytes. Set.offsets counts in this unit, so that 32 bits are
+// enough.
 const align = 4
 
-// Game sets g to game i, where i is below Header.Games.
+// Game sets g to game i, where i is in [0, Header.Games).
 func (s *Set) Game(i int, g *GameRecord) {
 	if _, err := g.Decode(s.bytes[int(s.offsets[i])*align:]); err != nil {
 		panic(err) // Read has decoded it
@@ -130,8 +131,8 @@ func (s *Set) Game(i int, g *GameRecord) {
 // Len returns the number of moves of game i.
 func (s *Set) Len(i int) int { return int(s.bytes[int(s.offsets[i])*align+1]) }
 
-// Sum returns the SHA-256 hash of the games. A training uses it to recognize its data set: the header does
-// not identify the games, because bots change.
+// Sum returns the SHA-256 hash of the games, by which a training recognizes its data set. The header alone
+// would not be enough, because a bot of the same name can change.
 func (s *Set) Sum() string { return fmt.Sprintf("%x", sha256.Sum256(s.bytes)) }
 
 // Memory returns the size of the data set in memory, in bytes.

@@ -24,10 +24,10 @@ import (
 // File is the name of the data set in the directory of a run.
 const File = "games.timba"
 
-// pieceGames is the number of games that are generated and compressed together, as one frame of the file.
+// pieceGames is the number of games that are generated together and compressed as one frame of the file.
 const pieceGames = 1000
 
-// Method is the "training" method that generates data sets.
+// Method is the method that generates data sets. It is used like a method of training.
 var Method = run.Method{
 	Name: "data", File: File, Unit: "games", Version: 1,
 	Short: "Make a data set of games of Brisca or Tute to learn from",
@@ -58,7 +58,7 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete checks the settings and assigns a bot to every seat if only one is named.
+// Complete checks the settings. If only one bot is named, it assigns that bot to every seat.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	if err := c.Check(); err != nil {
 		return err
@@ -82,9 +82,9 @@ func (c *Config) mode() cards.Mode {
 // Games returns the total number of games of the data set, over all combinations of the optional rules.
 func (c *Config) Games() int { return c.GamesPerRules << c.mode().RuleCount() }
 
-// GenerateFunc generates the games numbered from, from+1 and so on, but not game to, and appends their
-// binary form to dst. Several goroutines may call it at once. Game i has the combination of optional rules
-// with the number i modulo the number of combinations.
+// GenerateFunc generates the games [from, to) and appends them to dst in binary form. It may be called by
+// several goroutines at once. Game i has the combination of optional rules with the number i modulo the
+// number of combinations.
 type GenerateFunc func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
 
 // randomGames returns a function that generates games in which all moves are random.
@@ -112,8 +112,8 @@ func randomGames(c *Config) GenerateFunc {
 	}
 }
 
-// SetDeal sets the rules, by their number, and the shuffled pack of g, and removes all moves. The table t
-// must be that of the first position of a game.
+// SetDeal starts the record g of a new game without moves. Its rules are the combination with the number
+// ruleBits. Its shuffled pack is that of t, the table before the first move.
 func (g *GameRecord) SetDeal(ruleBits int, t *baraja.Table) {
 	// In the shuffled pack the trump card was behind the cards that were dealt.
 	n := int(t.NextDraw)
@@ -141,7 +141,7 @@ type writer struct {
 	sample   SetSize  // what Sample has generated, before compression
 }
 
-// SetSize is the number of games and the size of the file of a data set, or of the part written so far.
+// SetSize is the size of a data set in games and in bytes, or of the part of it that has been written.
 type SetSize struct {
 	Games int   `json:"games"`
 	Bytes int64 `json:"bytes"`
@@ -167,8 +167,8 @@ func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err 
 
 func (w *writer) Progress() (done, all int) { return w.progress.Games, w.Games() }
 
-// Step generates one piece of pieceGames games for each worker and compresses it. If ctx ends first, it
-// returns an error and changes nothing.
+// Step generates and compresses pieceGames games for each worker. If ctx ends first, it returns an error and
+// changes nothing.
 func (w *writer) Step(ctx context.Context) error {
 	all, from := w.Games(), w.progress.Games/pieceGames
 	var frames [][]byte
@@ -186,7 +186,7 @@ func (w *writer) Step(ctx context.Context) error {
 	return err
 }
 
-// Report writes the pieces that the last step has generated to the file in f.
+// Report writes the games that the last step has generated to the file in f.
 func (w *writer) Report(f *run.Folder) error {
 	if w.progress.Bytes == 0 {
 		line, err := json.Marshal(SetHeader{Mode: w.Mode, Games: w.Games(), Seed: w.Seed, Bots: w.Bots})
@@ -240,8 +240,8 @@ func (w *writer) Finish(context.Context, *run.Folder) (run.TrainingResult, error
 	return w.progress, nil
 }
 
-// Sample generates some games with one worker, for about the given time, because a whole step of slow bots
-// would take too long. It returns how many games all workers together would have generated.
+// Sample generates games with one worker for about the duration most. It is used instead of a step, which
+// would take too long with slow bots. It returns how many games all workers together would have generated.
 func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err error) {
 	began := time.Now()
 	for n := 1 << w.mode().RuleCount(); n <= pieceGames && time.Since(began) < most; n *= 2 {
@@ -254,8 +254,8 @@ func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err 
 	return w.sample.Games * max(1, min(w.workers, runtime.GOMAXPROCS(0))), nil
 }
 
-// Size returns estimates, in bytes, of the memory for a step and of the file. They are based on Sample,
-// which must have been called.
+// Size returns estimates, in bytes, of the memory for a step and of the size of the file. Sample must have
+// been called.
 func (w *writer) Size() (memory, disk int64) {
 	games := int64(w.sample.Games)
 	return int64(3*w.workers*pieceGames) * w.sample.Bytes / games, int64(w.Games()) * w.sample.Bytes / games * compressedPercent / 100

@@ -12,12 +12,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// checkpointLine is the format of a checkpoint's first line. The number is the size of metrics.csv at that
-// time, in bytes.
+// checkpointLine is the format of the first line of a checkpoint. The number in it is the size of
+// metrics.csv, in bytes, when the checkpoint is written.
 const checkpointLine = "timba-checkpoint 1 %d\n"
 
-// SaveCheckpoint replaces the checkpoint of the run by a new one, whose content write writes. If it fails,
-// the old checkpoint stays.
+// SaveCheckpoint replaces the checkpoint of the run. It calls write for the content. If it fails, the old
+// checkpoint stays.
 func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	if err := f.metrics.file.Sync(); err != nil {
 		return err
@@ -38,8 +38,8 @@ func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	})
 }
 
-// SaveInterrupted writes a checkpoint, whose content write writes, after a context has ended. It returns
-// ended, the error of that context, or another error if the checkpoint cannot be written.
+// SaveInterrupted writes a checkpoint after a context has ended. It calls write for the content. It returns
+// ended, the error of the context, or the error of writing the checkpoint.
 func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error {
 	if err := f.SaveCheckpoint(write); err != nil {
 		return fmt.Errorf("the checkpoint cannot be written: %w", err)
@@ -47,8 +47,8 @@ func (f *Folder) SaveInterrupted(ended error, write func(io.Writer) error) error
 	return ended
 }
 
-// LoadCheckpoint passes the content of the last checkpoint to read and removes the lines of metrics.csv that
-// were added later. If the run has no checkpoint, it does nothing.
+// LoadCheckpoint calls read with the content of the last checkpoint. It removes the lines that were added to
+// metrics.csv after that checkpoint. If the run has no checkpoint, it does nothing.
 func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	file, err := os.Open(f.path(CheckpointFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -77,11 +77,11 @@ func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 	return f.metrics.truncate(size)
 }
 
-// WriteState writes state as one line of JSON, with which a checkpoint begins. ReadState reads it.
+// WriteState writes state as one line of JSON at the beginning of a checkpoint. ReadState reads it.
 func WriteState(w io.Writer, state any) error { return json.NewEncoder(w).Encode(state) }
 
-// ReadState decodes the line that WriteState has written into state, which must be a pointer. It returns a
-// reader of the rest of the checkpoint.
+// ReadState decodes the line that WriteState wrote into state, a pointer. It returns a reader of the rest of
+// the checkpoint.
 func ReadState(r io.Reader, state any) (*bufio.Reader, error) {
 	b := bufio.NewReader(r)
 	line, err := b.ReadBytes('\n')

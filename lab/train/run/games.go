@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// Clock is the clock of games in a training or an experiment. It is longer than bots need: their options
-// limit their depth, nodes or time.
+// Clock is the clock of games in a training or an experiment. It gives bots more time than they use: their
+// options limit their depth, nodes or time.
 var Clock = referee.Clock{Move: 10 * time.Minute, Margin: time.Second, Startup: time.Minute}
 
 // FirstFault returns the first fault of a bot in a game as an error, or nil if there was none. The outcome

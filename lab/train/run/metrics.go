@@ -55,7 +55,8 @@ func readMetrics(path string) ([][]string, error) {
 	return rows, nil
 }
 
-// truncate cuts the file to size bytes, which must end with a whole line, and reads the column names.
+// truncate cuts the file to the given size in bytes, which must be the end of a line, and reads the column
+// names.
 func (t *metricsTable) truncate(size int64) error {
 	if size > t.size {
 		return fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", t.file.Name(), t.size, size)
@@ -94,8 +95,8 @@ func (f *Folder) AddMetrics(step int, values ...Metric) error {
 	return err
 }
 
-// Plot draws the named columns of metrics.csv against the step and saves the plot as name.svg. The texts x
-// and y label the axes.
+// Plot draws the named columns of metrics.csv against the step and saves the plot as name.svg. x and y are
+// the labels of the axes.
 func (f *Folder) Plot(name, title, x, y string, columns ...string) error {
 	rows, err := readMetrics(f.path(MetricsFile))
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// ForEach calls do for every i from 0 to n-1 in at most the given number of goroutines, and waits for them.
-// The argument worker is the number of the goroutine, from 0 on.
+// ForEach calls do for every i in [0, n), in at most the given number of goroutines, and waits until all
+// calls have returned. The argument worker is the number of the goroutine, counted from 0.
 func ForEach(workers, n int, do func(worker, i int)) {
 	var next atomic.Int64
 	work := func(worker int) {
@@ -23,10 +23,10 @@ func ForEach(workers, n int, do func(worker, i int)) {
 	group.Wait()
 }
 
-// BuildInOrder builds the pieces numbered from first to last-1 in several goroutines and passes the result
-// of each to accept, one at a time and in ascending order, so that the outcome does not depend on the number
-// of workers. A goroutine that has built a piece waits until all pieces before it are accepted. BuildInOrder
-// stops at the first error or when ctx ends, and returns that error.
+// BuildInOrder builds the pieces [first, last) in several goroutines and calls accept with each result, one
+// at a time and in ascending order. The outcome therefore does not depend on the number of workers. After
+// building a piece, a goroutine waits until all earlier pieces are accepted. BuildInOrder stops at the first
+// error or when ctx ends, and returns the error.
 func BuildInOrder[T any](ctx context.Context, workers, first, last int, build func(worker, piece int) (T, error), accept func(piece int, result T) error) error {
 	going, end := context.WithCancel(ctx)
 	defer end()

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Param is one setting of a training. It implements pflag.Value, so that it is a flag of the training's
-// command, and it is a key of models in the files of experiments.
+// Param is one setting of a training. It is a flag of the training's command, for which it implements
+// pflag.Value, and a key of models in the files of experiments.
 type Param struct {
 	Name, Help     string
 	Target         any      // pointer to the value: a bool, int, uint64, float64, string or []string
@@ -28,8 +28,8 @@ type Param struct {
 // DefaultMode is the mode (a game and its number of seats) that a training has if none is given.
 const DefaultMode = "brisca2"
 
-// CommonParams returns the settings that all trainings have, the mode (a game and its number of players) and
-// the seed. Setting them changes the variables.
+// CommonParams returns the settings of all trainings: the mode, which is a game and its number of players,
+// and the seed. Setting them changes the variables.
 func CommonParams(mode *string, seed *uint64) []Param {
 	return []Param{
 		ChoiceParam("mode", mode, cards.ModeNames(), "the game and its seats"),
@@ -37,20 +37,20 @@ func CommonParams(mode *string, seed *uint64) []Param {
 	}
 }
 
-// ChoiceParam returns a setting whose value, stored in to, must be one of words.
+// ChoiceParam returns a setting whose value must be one of words. The value is stored in to.
 func ChoiceParam(name string, to *string, words []string, help string) Param {
 	return Param{Name: name, Target: to, Choices: words, Help: help + ": one of " + strings.Join(words, ", ")}
 }
 
-// RulesParam returns the setting for the optional rules of the games, which is stored in to. The text how is
-// a part of its help. It says in which way all combinations of rules are played, such as "in turn".
+// RulesParam returns the setting for the optional rules of the games. The value is stored in to. The help
+// text includes how, which says in what way all combinations of rules are played, such as "in turn".
 func RulesParam(to *string, how string) Param {
 	return Param{Name: "rules", Target: to, Help: "the optional rules: all (the combinations " + how + "), none, or one combination as `DIGITS` 0 or 1 for " +
 		"exchange, last10, blackhand and, with two players, hunt3"}
 }
 
-// DefectsParam returns the setting --as-published, which selects some of the known defects of the study's
-// program to be reproduced. Their names are stored in to.
+// DefectsParam returns the setting --as-published, which selects known defects of the study's program to
+// reproduce. The names of the selected ones are stored in to.
 func DefectsParam(to *[]string, known []Defect) Param {
 	var names []string
 	for _, d := range known {
@@ -60,7 +60,8 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
 }
 
-// Set parses text and stores the value in Target. If the value is not allowed, the error is AllowedText.
+// Set parses text and stores the value in Target. If the value is not allowed, the message of the error is
+// AllowedText.
 func (p *Param) Set(text string) (err error) {
 	switch to := p.Target.(type) {
 	case *bool:
@@ -151,8 +152,8 @@ func (p *Param) AllowedText() string {
 	return low + " to " + top
 }
 
-// CheckRange returns an error unless n, the value of the setting with that name, is from low to high. It is
-// for bounds that depend on other settings.
+// CheckRange returns an error unless n, the value of the named setting, is in [low, high]. It is for bounds
+// that depend on other settings.
 func CheckRange(name string, n, low, high int) error {
 	if n < low || n > high {
 		return fmt.Errorf("%s cannot be \"%d\": try %d to %d", name, n, low, high)
@@ -160,8 +161,8 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults sets each setting in params for whose name given returns false to the value of the setting
-// at the same index in others. Both lists must belong to the same training.
+// ApplyDefaults copies the values of settings in others to the settings with the same index in params, except
+// those for whose names given returns true. Both lists must belong to the same training.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {
 		if !given(p.Name) {
@@ -174,10 +175,10 @@ func ApplyDefaults(params, others []Param, given func(name string) bool) {
 // reproduce.
 type Defect struct{ Name, Help string }
 
-// AllDefects selects all known defects, if it is the only element of a list of names of defects.
+// AllDefects, as the only name in a list of defects, selects all known defects.
 const AllDefects = "all"
 
-// SelectDefects checks a list of names of defects and returns it in the order of known. If given is only
+// SelectDefects checks a list of names of defects and returns them in the order of known. If the only name is
 // AllDefects, it returns all known names. An unknown name is an error.
 func SelectDefects(given []string, known []Defect) (names []string, err error) {
 	var words []string

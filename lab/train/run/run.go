@@ -1,6 +1,6 @@
-// Package run runs trainings. It calls the steps of a method's Trainer and manages the directory of the run:
-// the configuration, log, metrics, plots, checkpoint and model. lab/README.md describes these files. Begin
-// with Method and Run.
+// Package run runs trainings. It calls the steps of a Trainer and manages the directory of the run with its
+// configuration, log, metrics, plots, checkpoint and model. lab/README.md describes these files. Begin with
+// Method and Run.
 package run
 
 import (
@@ -92,7 +92,7 @@ func (f *Folder) create() error {
 }
 
 // checkConfig returns an error unless the run in the directory was started with config, a JSON document. The
-// error names a setting that differs.
+// error names a setting with another value.
 func (f *Folder) checkConfig(config []byte) error {
 	was, err := os.ReadFile(f.path(ConfigFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -164,7 +164,7 @@ func (f *Folder) Close() error {
 	return errors.Join(append(errs, f.lock.Unlock())...)
 }
 
-// discard closes and deletes a run that could not start, so that its directory can be used again.
+// discard closes and deletes a run that could not start. Its directory can then be used again.
 func (f *Folder) discard() {
 	f.Close()
 	for _, name := range []string{ConfigFile, LogFile, MetricsFile, lockFile} {
@@ -179,7 +179,8 @@ func (f *Folder) Log(format string, args ...any) error {
 	return err
 }
 
-// replace replaces the content of the named file by what write writes. If it fails, the old content stays.
+// replace replaces the content of the named file. It calls write for the new content. If it fails, the old
+// content stays.
 func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	temp, err := os.CreateTemp(f.Dir, ".new-*")
 	if err != nil {
@@ -202,8 +203,8 @@ func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	return os.Rename(temp.Name(), f.path(name))
 }
 
-// WriteModel writes the file of the trained model, with header h and the content that body writes. It adds
-// the settings of the run to the header.
+// WriteModel writes the file of the trained model. It adds the settings of the run to the header h and calls
+// body for the content after the header.
 func (f *Folder) WriteModel(h model.Header, body func(io.Writer) error) error {
 	config, err := os.ReadFile(f.path(ConfigFile))
 	if err != nil {

@@ -13,16 +13,16 @@ import (
 // TimesFile is the name of the file in which a run stores its Times.
 const TimesFile = "time.json"
 
-// Times is how long a run took, in seconds, summed over all processes that resumed it. Processes that were
-// killed are not included.
+// Times has the durations of a run in seconds. If the run was resumed, they are sums over its processes,
+// except those that were killed.
 type Times struct {
 	Preparing float64 `json:"preparing"` // before the first step
 	Training  float64 `json:"training"`
 	Done      bool    `json:"done"` // the training is complete
 }
 
-// addTimes adds two durations to the stored times of the run: prepared for the time before the first step,
-// and trained for the rest. If done is true, it also marks the training as complete.
+// addTimes adds durations to the stored times of the run: prepared is the time before the first step, trained
+// the time after it. If done is true, it also marks the training as complete.
 func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	t, err := ReadTimes(f.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -37,8 +37,8 @@ func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	return f.replace(TimesFile, writeBytes(append(text, '\n')))
 }
 
-// ReadTimes returns the stored times of the run in dir. If the run has neither ended nor been interrupted so
-// far, it returns fs.ErrNotExist.
+// ReadTimes returns the stored times of the run in dir. If the run has not ended or been interrupted yet, it
+// returns fs.ErrNotExist.
 func ReadTimes(dir string) (t Times, err error) {
 	path := filepath.Join(dir, TimesFile)
 	text, err := os.ReadFile(path)

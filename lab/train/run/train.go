@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// Method is a method of training, for example reinforcement learning. Each is a subcommand of "timba-lab
-// train", and models in the files of experiments refer to it by name.
+// Method is a method of training, for example reinforcement learning. Each method is a subcommand of
+// "timba-lab train". The files of experiments refer to it by name.
 type Method struct {
 	Name, Short, Long, Example string // name and help of the command
 
@@ -25,13 +25,13 @@ type Method struct {
 	Settings func() TrainingSettings
 }
 
-// TrainingSettings hold everything that determines the result of a training. Their JSON is stored as
+// TrainingSettings have everything that determines the result of a training. They are stored as JSON in
 // config.json.
 type TrainingSettings interface {
-	// Params returns the individual settings. They point into the value.
+	// Params returns the individual settings. Setting one changes the TrainingSettings.
 	Params() []Param
-	// Complete fills in values that follow from others and checks the settings. The function given reports
-	// whether the user has set the setting with that name.
+	// Complete sets values that follow from other values and checks all settings. The function given reports
+	// whether the user has set the setting with a name.
 	Complete(given func(name string) bool) error
 	// Prepare returns a Trainer before its first step. Complete must have been called.
 	Prepare(context.Context, Input) (Trainer, error)
@@ -43,39 +43,39 @@ type Input struct {
 	Resolver program.Resolver // finds the bots that play
 }
 
-// TrainingResult is the result of a training. Its JSON is stored as result.json, and its String is shown to
-// the user.
+// TrainingResult is the result of a training. It is stored as JSON in result.json; String is the text for the
+// user.
 type TrainingResult interface{ String() string }
 
 // Trainer is a training in progress.
 type Trainer interface {
-	// Progress returns how many units of work are done and how many there are. At done == all the steps end.
+	// Progress returns the units of work done and their total number. When both are equal, no steps follow.
 	Progress() (done, all int)
-	// Step does the next part of the work. After an error, also that of ctx, the training can be saved and
-	// resumed.
+	// Step does the next part of the work. If it fails, for example because the context has ended, the
+	// training can still be saved and resumed.
 	Step(context.Context) error
-	// Report is called after each step. It adds to the metrics and the log if a report is due.
+	// Report is called after each step. If a report is due, it adds to the metrics and the log.
 	Report(*Folder) error
-	// Save writes the state of the training. Load restores it into a Trainer that has made no step.
+	// Save writes the state of the training. Load restores this state in a Trainer before its first step.
 	Save(io.Writer) error
 	Load(io.Reader) error
 	// Finish writes the model and the plots. If it fails because ctx has ended, it may be called again.
 	Finish(context.Context, *Folder) (TrainingResult, error)
-	// Size estimates the bytes in memory and on disk that the whole training needs. It is called after some
-	// steps.
+	// Size returns estimates, in bytes, of the memory and disk space that the whole training needs. It is
+	// called after some steps.
 	Size() (memory, disk int64)
 }
 
-// A checkpoint is due when checkpointInterval has passed since the last one, but not before
-// checkpointCostFactor times as long as writing the last one took.
+// A checkpoint is due checkpointInterval after the last one, but at the earliest after checkpointCostFactor
+// times the duration of writing the last one.
 const (
 	checkpointInterval   = 20 * time.Second
 	checkpointCostFactor = 20
 )
 
-// Run runs a training in dir, which it opens with Open. It continues from the checkpoint if there is one,
-// and logs start, end and duration. When ctx ends, it saves a checkpoint and returns the error of ctx. Any
-// other error means that the run has failed. If a new training cannot be prepared, Run removes dir.
+// Run runs a training in dir, from its checkpoint if there is one, and logs start, end and duration. It calls
+// progress after each step. When ctx ends, it saves a checkpoint and returns the error of ctx. Any other
+// error means that the run has failed. If a new training cannot be prepared, Run removes dir.
 func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume bool, progress func(done, all int)) (TrainingResult, error) {
 	f, err := Open(dir, s, resume)
 	if err != nil {
@@ -109,8 +109,8 @@ func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume b
 	return result, err
 }
 
-// train loads the checkpoint if there is one, runs the steps of a training, calls Finish and writes result.json.
-// It reports the progress after each step. When ctx ends, it saves a checkpoint and returns the error of ctx.
+// train runs a training from its checkpoint, if there is one, to its end and writes result.json. It calls
+// progress after each step. When ctx ends, it saves a checkpoint and returns the error of ctx.
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (TrainingResult, error) {
 	if err := f.LoadCheckpoint(t.Load); err != nil {
 		return nil, err
@@ -143,17 +143,17 @@ func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all i
 	return nil, err
 }
 
-// sampleTime is how long Estimate runs a training.
+// sampleTime is the duration for which Estimate runs a training.
 const sampleTime = 500 * time.Millisecond
 
-// Sampler is implemented by a Trainer whose steps may take long. Sample works for about the given time and
-// returns how much of Progress all workers together would have done.
+// Sampler is implemented by a Trainer whose steps may take long. Sample works for about the given time. It
+// returns the amount of work, as in Progress, that all workers together would have done.
 type Sampler interface {
 	Sample(context.Context, time.Duration) (done int, err error)
 }
 
-// Estimate predicts the cost of a training from its first steps, for about half a second, or from Sample if
-// the trainer implements Sampler. The unit is that of Cost.Work in the plural.
+// Estimate predicts the cost of a training. For this it runs the first steps for about half a second or, if
+// the trainer implements Sampler, calls Sample. The unit is that of Cost.Work in the plural.
 func Estimate(ctx context.Context, unit string, s TrainingSettings, in Input) (c Cost, err error) {
 	began := time.Now()
 	t, err := s.Prepare(ctx, in)

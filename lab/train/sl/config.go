@@ -1,6 +1,6 @@
-// Package sl is the supervised learning of R. Arjonilla's bachelor's thesis (UOC 2024). A net learns to
-// predict the outcome of a move in a position from the decisions in played games. An agent evaluates every
-// legal move with the net and plays the best one. Begin with Config.
+// Package sl repeats the supervised learning in R. Arjonilla's bachelor's thesis (UOC, 2024). From the
+// decisions in played games, a net learns to predict the outcome of a move in a position. An agent evaluates
+// every legal move with the net and plays the best one. Begin with Config.
 package sl
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The variants: the label that the net learns to predict for a decision.
+// The variants. They differ in the label of a decision, which the net learns to predict.
 const (
 	VariantWL = "wl" // whether the game was won
 	VariantP  = "p"  // points of the trick
@@ -34,8 +34,8 @@ const (
 	DefectNoSongs    = learned.NoSongsDefect
 )
 
-// Defects are the known defects of the study's program, with their help texts. The flag --as-published
-// selects the ones to reproduce.
+// Defects are the defects of the study's program that the flag --as-published can select, with their help
+// texts.
 var Defects = []run.Defect{
 	{Name: DefectTruncated, Help: "inputs are cut to integers, but only in training"},
 	{Name: DefectTextLabels, Help: "labels are ordered as text"},
@@ -102,8 +102,8 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete parses the hidden layers, opens the data set and checks the settings. It does not open a data set
-// if UseData or ExpectData was called. If no data set is named, it returns an error.
+// Complete parses the text of the hidden layers, opens the data set and checks the settings. After UseData or
+// ExpectData it does not open a data set; otherwise it is an error if none is named.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	m, err := cards.ParseMode(c.Mode)
 	if err != nil {
@@ -128,13 +128,13 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return c.Check()
 }
 
-// UseData selects a data set that has been loaded as the one to learn from.
+// UseData selects a loaded data set as the one to learn from.
 func (c *Config) UseData(set *dataset.Set) {
 	c.Data, c.Games, c.DataHash, c.set = set.Header, set.Header.Games, set.Sum(), set
 }
 
-// ExpectData selects a data set that does not exist yet, and will be generated with the configuration d.
-// UseData must be called before the training.
+// ExpectData selects a data set that will be generated later with the configuration d. Before the training
+// starts, UseData must be called with it.
 func (c *Config) ExpectData(d *dataset.Config) {
 	c.Data, c.Games = dataset.SetHeader{Mode: d.Mode, Games: d.Games(), Seed: d.Seed}, d.Games()
 }

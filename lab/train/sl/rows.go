@@ -17,7 +17,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// row is one decision of a data set. The inputs for the net are computed when needed, by replaying the game.
+// row is one decision of a data set. The inputs for the net are computed when they are needed, by replaying
+// the game.
 type row struct {
 	gameIndex uint32
 	ply       uint8
@@ -59,8 +60,8 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 	return r, r.classify(values, c)
 }
 
-// labelGames returns the training label of every decision in games from, from+1 and so on, but not game to.
-// A label is the outcome of the decision that the variant selects, such as the points of the trick.
+// labelGames returns the training label of every decision in the games [from, to) of r. The variant selects
+// the outcome of a decision that is its label, such as the points of the trick.
 func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 	var f decisions.Follower
 	var g dataset.GameRecord
@@ -91,8 +92,8 @@ func label(d *decisions.Decision, variant string) int16 {
 	return 0
 }
 
-// classify sets the class of each row, where values has the labels of the rows. Each distinct label becomes
-// a class. Too many labels are an error.
+// classify sets the class of each row from values, which has the label of each row. Each different label
+// becomes a class. Too many labels are an error.
 func (r *Rows) classify(values []int16, c *Config) error {
 	if c.Variant == VariantWL {
 		for i, v := range values {
@@ -124,16 +125,17 @@ func (r *Rows) classify(values []int16, c *Config) error {
 	return nil
 }
 
-// The lowest labels for the defect "text-labels". The study describes only the effect of its order, not
-// these numbers. They are chosen so that no label of Brisca with two players has three digits; in the other
-// modes of Brisca the highest ones have three, and in Tute all labels from 10 on.
+// The lowest labels for the defect "text-labels", which sorts labels as text. The study does not publish
+// these numbers, only the effect. With the present ones no label of Brisca with two players has three digits
+// after the lowest is subtracted; in other modes of Brisca the highest labels have three, and in Tute all
+// from 10 on.
 const (
 	lowestBrisca = -50
 	lowestTute   = -90
 )
 
-// orderAsText returns the labels in the order of the study's program: by their distance from lowest,
-// compared as text with at least two digits. Numbers with three digits come between numbers with two digits.
+// orderAsText returns the labels in the order of the study's program. It compares the differences from lowest
+// as text with at least two digits, so that numbers with three digits come between numbers with two.
 func orderAsText(labels []int, lowest int) []int {
 	text := func(label int) string { return fmt.Sprintf("%02d", label-lowest) }
 	ordered := slices.Clone(labels)
@@ -141,7 +143,7 @@ func orderAsText(labels []int, lowest int) []int {
 	return ordered
 }
 
-// filler fills samples for a net from the rows of a data set. Each goroutine needs its own.
+// filler computes samples for a net from the rows of a data set. Each goroutine needs a filler of its own.
 type filler struct {
 	rows     *Rows
 	game     dataset.GameRecord
@@ -168,8 +170,8 @@ func (f *filler) fillSample(at row, s *fit.Sample) {
 	}
 }
 
-// truncate rounds the inputs of a net toward zero to integers, and removes zeros. The study's program does
-// so when it trains, but not when it plays.
+// truncate rounds the inputs of a net toward zero and removes those that become zero. The study's program
+// does this in training, but not in play.
 func truncate(s *net.Inputs) {
 	n := 0
 	for i, x := range s.Value {

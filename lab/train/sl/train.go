@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The percentages of the rows for validation and for the test. The others are for training.
+// The percentages of the rows that are used for validation and for the test. The others are for training.
 const (
 	validatePercent = 10
 	testPercent     = 10
@@ -103,7 +103,7 @@ func (t *Training) Progress() (done, all int) {
 	return t.progress.Epoch*len(t.train) + t.progress.Row, t.config.Epochs * len(t.train)
 }
 
-// Report adds a line of metrics after each epoch, with the results on the rows for validation.
+// Report adds a line of metrics after each epoch. It has the results on the rows for validation.
 func (t *Training) Report(f *run.Folder) error {
 	if t.progress.Row > 0 {
 		return nil
@@ -115,7 +115,7 @@ func (t *Training) Report(f *run.Folder) error {
 	return err
 }
 
-// Finish tests the net on the rows for the test, writes the model and the plots to f, and returns a Result.
+// Finish tests the net on the rows for the test and writes the model and the plots to f. It returns a Result.
 func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	r := &Result{
 		Train: len(t.train), Classes: t.net.Sizes[len(t.net.Sizes)-1], Weights: t.net.ParamCount(),
@@ -149,8 +149,8 @@ func (t *Training) Header() model.Header {
 // stepBatches is the maximal number of batches in a step.
 const stepBatches = 256
 
-// Step trains on the next stepBatches batches, or fewer at the end of an epoch. If ctx ends, it stops
-// between two batches and returns the error of ctx.
+// Step trains on the next stepBatches batches, or on fewer at the end of an epoch. If ctx ends, it stops
+// after the current batch and returns the error of ctx.
 func (t *Training) Step(ctx context.Context) error {
 	// The order of an epoch depends only on that of the split, so that a resumed training has the same one.
 	for ; t.shuffledEpochs <= t.progress.Epoch; t.shuffledEpochs++ {

@@ -1,4 +1,4 @@
-// Package runtest helps to test trainings. Begin with CheckDeterminism.
+// Package runtest has helpers for tests of trainings. Begin with CheckDeterminism.
 package runtest
 
 import (
