@@ -15,10 +15,10 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// noAction is the value that fills the rest of a game's row in the array of legal actions.
+// noAction is the value that fills the unused end of a game's row in the array of legal actions.
 const noAction = math.MaxUint16
 
-// slot is the state of one game of a batch, except its position.
+// slot is the state of one game of a batch without its position.
 type slot struct {
 	dealNumber uint32
 	seat       int8                    // the client's seat to move, or rules.Over
@@ -28,8 +28,8 @@ type slot struct {
 
 const slotBytes = int(unsafe.Sizeof(slot{}))
 
-// Batch is a number of games that are played in parallel, with a client in some seats and house bots in the
-// others. Its methods must not be called concurrently.
+// Batch is a number of games that are played in parallel. A client plays some seats, and house bots play the
+// others. The methods must not be called concurrently.
 type Batch struct {
 	config  Config
 	layout  *Layout
@@ -40,7 +40,7 @@ type Batch struct {
 	moves   []rules.Move // legal moves, shape.widest for each game
 	seed    rules.Seed
 	isReset bool // every slot has a position
-	// workers is the number of goroutines that share the games. It does not change the results.
+	// workers is the number of goroutines that play the games. It does not change the results.
 	workers        int
 	gamesPerWorker int // number of games that justifies another goroutine
 	workerMemory   []*worker
@@ -102,11 +102,10 @@ func (b *Batch) rowOf(a Array, i int) []byte {
 	return b.frame[start : start+a.rowBytes]
 }
 
-// errNotReset is the error for a frame that needs games before the first reset.
+// errNotReset is the error for a frame that needs games if no reset frame has started them yet.
 var errNotReset = errors.New("env: the games have not begun: send a reset frame first")
 
-// Reset starts all games and writes the state frame. Game i plays the deal with the number first+i of the
-// match that has the given seed.
+// Reset starts all games and writes the state frame. Game i plays deal first+i of the match with this seed.
 func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
 	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
 		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))
@@ -119,7 +118,7 @@ func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error 
 	})
 }
 
-// Next starts the next deal of every game i for which which[i] is not 0, and writes the state frame.
+// Next starts the next deal of each game i with which[i] != 0, and writes the state frame.
 func (b *Batch) Next(ctx context.Context, which []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -142,8 +141,8 @@ func (b *Batch) Next(ctx context.Context, which []byte) error {
 }
 
 // Step applies an action of the client to every game that is not over, lets the house bots move, and writes
-// the state frame. The actions are the numbers of moves, one for each game, as little-endian uint16 values.
-// If one of them is illegal, Step returns an error and no game changes.
+// the state frame. The actions are one little-endian uint16 for each game, the number of a move. If one of
+// them is illegal, Step returns an error and no game changes.
 func (b *Batch) Step(ctx context.Context, actions []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -187,8 +186,8 @@ func (b *Batch) legal(i int) []rules.Move {
 	return b.moves[start : start+int(b.slots[i].moveCount)]
 }
 
-// forEach clears the rewards in the state frame and calls do for every game i, in several goroutines if
-// there are enough games. If it returns an error, the batch must be reset before it is used again.
+// forEach clears the rewards in the state frame and calls do for every game i, in several goroutines if there
+// are many games. If it returns an error, the batch must be reset before it is used again.
 func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) error {
 	rewards := b.arrays.rewards
 	clear(b.frame[rewards.Offset : rewards.Offset+rewards.rowBytes*len(b.slots)])
@@ -221,7 +220,7 @@ func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) er
 	return err
 }
 
-// deal starts a new game in slot i: it deals the cards of the slot's deal number and resets the house bots.
+// deal starts a new game in slot i: it deals by the slot's deal number and resets the house bots.
 func (b *Batch) deal(i int, w *worker) {
 	s := &b.slots[i]
 	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.dealNumber)))
@@ -245,8 +244,9 @@ func (b *Batch) dealNext(i int, w *worker) error {
 }
 
 // moveToTurn lets the house bots of game i move until the client has the turn or the game is over, and writes
-// the game into the state frame. If acted is false, the client has not moved: then no reward is written
-// before the end of the game, and with automatic reset a deal without a turn of the client is skipped.
+// the game into the state frame. acted reports whether the client has moved before. If it has not, no reward
+// is written before the end of the game, and with automatic reset a deal without a turn of the client is
+// skipped.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)
@@ -266,8 +266,8 @@ func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) er
 	return b.writeObservation(i, w, state)
 }
 
-// skipToTurn starts further deals of game i until one in which the client gets a turn, and returns the
-// client's seat. It fails after maxSkippedDeals deals.
+// skipToTurn starts further deals of game i until the client gets a turn, and returns the client's seat. It
+// fails after maxSkippedDeals deals.
 func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.State) (int, error) {
 	for range maxSkippedDeals {
 		if err := b.dealNext(i, w); err != nil {
@@ -280,12 +280,12 @@ func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.St
 	return rules.Over, fmt.Errorf("env: game %d: %d deals in a row end before the client's turn: leave it more seats", i, maxSkippedDeals)
 }
 
-// maxSkippedDeals is the highest number of consecutive deals to skip because they end before the client has
-// a turn, which happens because some hands win at once.
+// maxSkippedDeals is the maximal number of consecutive deals that are skipped. A deal is skipped if it ends
+// before the client has a turn, for example because a hand wins at once.
 const maxSkippedDeals = 10_000
 
-// moveBots lets the house bots of game i move until the client has the turn. It returns the client's seat,
-// or rules.Over if the game ends before.
+// moveBots lets the house bots of game i move until the client has the turn, and returns the client's seat.
+// If the game ends before, it returns rules.Over.
 func (b *Batch) moveBots(ctx context.Context, i int, state rules.State) (int, error) {
 	for {
 		seat := state.Turn()

@@ -17,8 +17,8 @@ import (
 //go:embed python/*.py
 var python embed.FS
 
-// WriteClient writes the Python client and its example into dir, which it creates if needed, and returns
-// their paths. It does not overwrite files.
+// WriteClient writes the Python client and its example into dir and returns their paths. If dir does not
+// exist, it is created. Existing files are not overwritten.
 func WriteClient(dir string) (paths []string, err error) {
 	files, err := fs.Sub(python, "python")
 	if err != nil {
@@ -34,8 +34,8 @@ func WriteClient(dir string) (paths []string, err error) {
 	return paths, os.CopyFS(dir, files)
 }
 
-// FindPython returns the path of an installed Python 3.8 or later, and whether it has numpy. It prefers an
-// installation with numpy.
+// FindPython returns the path of an installed Python 3.8 or later, preferably one with numpy. The result
+// numpy reports whether it has numpy.
 func FindPython(ctx context.Context) (path string, numpy bool, err error) {
 	const script = "import sys\nif sys.version_info < (3, 8): sys.exit(1)\nprint('timba')\nimport numpy\nprint('numpy')"
 	for _, name := range []string{"python3", "/usr/bin/python3", "python"} {

@@ -1,7 +1,7 @@
-// Package env makes the rules engine available as an environment for reinforcement learning in any language.
-// A server plays many games at once and exchanges frames with its client over stdin and stdout or a Unix
-// socket. The client sends the actions of all games in one frame and receives observations, legal actions
-// and rewards as little-endian arrays. lab/env.md specifies the protocol. Begin with Serve and Batch.
+// Package env offers the games of timba as an environment for reinforcement learning in any language. A
+// server plays many games at once and exchanges frames with its client over stdin and stdout or a Unix
+// socket. The client sends the actions of all games in one frame and receives observations, legal actions and
+// rewards as little-endian arrays. lab/env.md specifies the protocol. Begin with Serve and Batch.
 package env
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// Version is the version of the frame format. A client sends it when it creates games.
+// Version is the version of the frame format. A client sends it in the frame that creates games.
 const Version = 1
 
 // The limits of one connection.
@@ -68,7 +68,7 @@ type Config struct {
 	Bots      []string      // by seat, the spec of a house bot without @; "" for the client
 }
 
-// configKey describes how a key of the JSON document that ParseConfig reads is stored and checked.
+// configKey says how the value of a key in a client's JSON document is stored and checked.
 type configKey struct {
 	name  string
 	value any         // pointer to the variable to set
@@ -77,7 +77,7 @@ type configKey struct {
 }
 
 // ParseConfig reads the JSON document with which a client describes the games that it wants. Missing keys
-// have default values. Its errors name the key, its value and valid values.
+// have default values. An error names the key, its value and the valid values.
 func ParseConfig(document []byte) (Config, error) {
 	c := Config{Games: 1, Rewards: RewardPoints, AutoReset: true}
 	var (
@@ -120,8 +120,8 @@ func ParseConfig(document []byte) (Config, error) {
 	return c, nil
 }
 
-// readKeys stores the values of a JSON object in the variables of keys and checks all of them, also those of
-// missing keys. An unknown key is an error.
+// readKeys stores the values of a JSON object in the variables of keys. It then checks all variables,
+// including those of missing keys. An unknown key is an error.
 func readKeys(document []byte, keys []configKey) error {
 	var given map[string]json.RawMessage
 	if err := json.Unmarshal(document, &given); err != nil || given == nil {
@@ -146,8 +146,8 @@ func readKeys(document []byte, keys []configKey) error {
 	return nil
 }
 
-// resolve sets c.Variant to the game called name with the given options, and c.Bots to the specs in seats, whose
-// keys are seat numbers. It returns an error if no seat remains for the client or if there are too many bots.
+// resolve sets c.Variant to the named game with the given options, and c.Bots to the specs in seats, whose
+// keys are seat numbers. It is an error if no seat remains for the client or if there are too many bots.
 func (c *Config) resolve(name string, options map[string]json.RawMessage, seats map[string]string) error {
 	game, err := games.Find(name)
 	if err != nil {
@@ -186,7 +186,7 @@ func (c *Config) resolve(name string, options map[string]json.RawMessage, seats 
 	return nil
 }
 
-// text returns the content of a JSON string, or any other value in JSON.
+// text returns the content of value if it is a JSON string, otherwise value itself.
 func text(value json.RawMessage) string {
 	var s string
 	if json.Unmarshal(value, &s) != nil || string(value) == "null" {

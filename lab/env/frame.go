@@ -23,7 +23,7 @@ const (
 	frameView    frameKind = 'V' // the number of a game as a uint32
 )
 
-// The kinds of frames with which the server answers, one for each frame of the client.
+// The kinds of frames that the server sends. It answers each frame of the client with one frame.
 const (
 	frameLayout frameKind = 'L' // the Layout as JSON
 	frameState  frameKind = 'S' // the arrays of the Layout
@@ -31,15 +31,16 @@ const (
 	frameError  frameKind = 'E' // an error message
 )
 
-// maxPayload is the maximal payload of a client's frame: the actions of all games.
+// maxPayload is the maximal size, in bytes, of the payload of a client's frame. The largest has the actions
+// of all games.
 const maxPayload = 2 * MaxGames
 
-// errOutOfSync is wrapped by errors after which the start of the next frame is unknown.
+// errOutOfSync is wrapped by an error after which the server does not know where the next frame starts.
 var errOutOfSync = errors.New("the connection ends here")
 
-// readFrame reads a frame and returns its kind and payload. It reads the payload into buf or, if buf is too
-// small, into a new buffer. At the end of the input it returns io.EOF. After an error that wraps
-// errOutOfSync no more frames can be read.
+// readFrame reads a frame and returns its kind and payload, which is in buf or, if buf is too small, in a new
+// buffer. At the end of the input it returns io.EOF. After an error that wraps errOutOfSync no more frames
+// can be read.
 func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	var header [headerBytes]byte
 	if n, err := io.ReadFull(r, header[:]); err != nil {

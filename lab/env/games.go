@@ -13,17 +13,17 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// shape has the properties of a variant that determine the sizes of its arrays.
+// shape has the properties of a variant on which the sizes of its arrays depend.
 type shape struct {
 	widest      int    // maximal number of legal moves in a position
 	highestMove string // text of the move with the highest number
 	bytes       int    // size of a position in memory
-	// positions returns n positions, which must be dealt before use.
+	// positions returns a list of n positions. Each must be dealt before it is used.
 	positions func(n int) positions
 }
 
-// shapes has, for each game, a function that returns the shape of a variant, which determines the sizes of
-// arrays. Its argument is the game's struct of options, such as brisca.Rules.
+// shapes has a function for each game. It returns the shape of a variant, on which the sizes of arrays
+// depend. Its argument is the game's struct of options, such as brisca.Rules.
 var shapes = map[*rules.Game]func(options any) shape{
 	brisca.Game: shapeFunc(observeBrisca,
 		func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },
@@ -41,8 +41,8 @@ var shapes = map[*rules.Game]func(options any) shape{
 		func(teeko.Rules) (int, string) { return 4 * 8, lastMove(teekoSize) }),
 }
 
-// lastMove returns the text of the move with the highest number on a board of size times size squares: from
-// the last square to itself.
+// lastMove returns the text of the move with the highest number on a board of size*size squares: from the
+// last square to the same square.
 func lastMove(size int) string { return fmt.Sprintf("%d-%d", size*size-1, size*size-1) }
 
 func tablePoints(t *baraja.Table, dst []float32) {
@@ -57,19 +57,20 @@ func podridaPoints(s *podrida.State, dst []float32) {
 	}
 }
 
-// noPoints sets all points to 0. It is for games without points before the end.
+// noPoints sets all points to 0. It serves games that have no points before they end.
 func noPoints[P any](_ P, dst []float32) { clear(dst) }
 
-// dealable is the constraint for a pointer to a game's position, which is dealt by options of type R.
+// dealable is the constraint for a pointer to a game's position. R is the type of the options by which it is
+// dealt.
 type dealable[S, R any] interface {
 	*S
 	rules.State
 	Deal(R, *rules.Stream)
 }
 
-// shapeFunc returns the function that shapes has for a game. The function observe writes what a seat may
-// know of a position, points sets the points by seat in a game that is not over, and moves returns the
-// maximal number of legal moves and the text of the move with the highest number.
+// shapeFunc returns a function for shapes. observe writes what a seat may know of a position. points sets the
+// points by seat in a game that is not over. moves returns the maximal number of legal moves, and the text of
+// the move with the highest number.
 func shapeFunc[S, R any, P dealable[S, R]](
 	observe func(P, int, *rowWriter), points func(P, []float32), moves func(R) (int, string),
 ) func(any) shape {
@@ -86,9 +87,9 @@ func shapeFunc[S, R any, P dealable[S, R]](
 type positions interface {
 	deal(i int, src *rules.Stream)
 	state(i int) rules.State
-	// points sets dst to the points by seat in position i, which must not be the end of a game.
+	// points sets dst to the points by seat in position i. The game must not be over.
 	points(i int, dst []float32)
-	// observe writes what the seat may know about position i to r.
+	// observe writes to r what the seat may know about position i.
 	observe(i, seat int, r *rowWriter)
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Array describes an array in the payload of a state frame. Its elements are little-endian, with the last
-// index varying fastest.
+// Array describes an array in the payload of a state frame. The elements are little-endian, and the last
+// index varies fastest.
 type Array struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`   // element type: "f4", "u4", "u2", "i2", "u1" or "i1", a kind and a size in bytes
@@ -36,8 +36,8 @@ type Layout struct {
 	Size      int               `json:"size"` // of the payload of a state frame, in bytes
 }
 
-// arraySet has the descriptions of all arrays of a state frame. An array that the client has left out is the
-// zero value.
+// arraySet has the description of each array of a state frame. It is the zero value for an array that the
+// client has left out.
 type arraySet struct {
 	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
 }
@@ -88,8 +88,7 @@ func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	return l, at, l.check(s)
 }
 
-// add appends an array with elements of the given type, see Array.Type. For each game it has the dimensions
-// in width.
+// add appends an array with elements of type kind, see Array.Type. width has its dimensions for each game.
 func (l *Layout) add(name, kind string, width ...int) Array {
 	row := int(kind[1] - '0')
 	for _, n := range width {
@@ -112,8 +111,8 @@ func (l *Layout) check(s *shape) error {
 	return nil
 }
 
-// actions returns the text of each move in the order of their numbers, up to the move with the text last.
-// Numbers that are not moves have "".
+// actions returns the texts of all moves by their numbers, up to the move with the text last. For a number
+// that is not a move, the text is "".
 func actions(s rules.State, last string) ([]string, error) {
 	highest, err := s.ParseMove(last)
 	if err != nil {

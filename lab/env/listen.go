@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Server serves clients on a Unix socket. Each connection has games of its own.
+// Server serves clients on a Unix socket. Each connection has its own games.
 type Server struct {
 	Workers        int           // goroutines of each connection; 0 means one for each core
 	MaxConnections int           // maximal number of connections at once
@@ -22,8 +22,8 @@ type Server struct {
 	Log            io.Writer     // receives a line for each connection that ends with an error
 }
 
-// Listen creates a socket at path, which only its owner can use, calls ready and serves clients until ctx
-// ends. It replaces the socket of a server that no longer runs.
+// Listen creates a socket at path that only its owner can use, calls ready, and serves clients until ctx
+// ends. If the socket of a server that no longer runs is at path, it is replaced.
 func (s *Server) Listen(ctx context.Context, path string, ready func()) error {
 	l, err := listen(ctx, path)
 	if err != nil {
@@ -69,10 +69,10 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger)
 	}
 }
 
-// sendTimeout is how long a client has to read why its connection is closed.
+// sendTimeout is the time that a client has to read the error before its connection is closed.
 const sendTimeout = time.Second
 
-// sendError sends an error frame to a client that may have stopped reading.
+// sendError sends an error frame. It does not wait longer than sendTimeout for a client that does not read.
 func (s *Server) sendError(conn net.Conn, err error) {
 	conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	conn.Write(errorFrame(err))
@@ -83,7 +83,7 @@ func (s *Server) refuse(conn net.Conn) {
 	s.sendError(conn, fmt.Errorf("env: %d connections are open, which is the most: close one, or start the server with more", s.MaxConnections))
 }
 
-// timeoutConn is a connection whose reads and writes fail if they take longer than idle.
+// timeoutConn is a connection on which a read or a write fails if it takes longer than idle.
 type timeoutConn struct {
 	net.Conn
 	idle time.Duration

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// rowWriter writes one game's rows of the arrays "planes" and "numbers". If layout is not nil, it writes
-// nothing and adds the names of the parts to the layout instead.
+// rowWriter writes one game's rows of the arrays "planes" and "numbers". If layout is not nil, it instead
+// adds the names of the parts of these rows to layout.
 type rowWriter struct {
 	planes  []uint8
 	numbers []byte
@@ -30,7 +30,7 @@ type Plane struct {
 	Size int    `json:"size"`
 }
 
-// bitBytes has for each byte value its eight bits as bytes, the lowest bit first.
+// bitBytes has, for each value of a byte, its eight bits as eight bytes. The lowest bit comes first.
 var bitBytes = func() (s [256]uint64) {
 	for b := range s {
 		for bit := range 8 {
@@ -40,7 +40,7 @@ var bitBytes = func() (s [256]uint64) {
 	return s
 }()
 
-// writeCards writes a plane of a set of cards.
+// writeCards writes a set of cards as a plane.
 func (r *rowWriter) writeCards(name string, cards baraja.Set) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, baraja.Cards})
@@ -57,8 +57,8 @@ func (r *rowWriter) putCards(cards baraja.Set) {
 	r.plane += baraja.Cards
 }
 
-// writeSeatCards writes a plane for each seat, from the observing one, seat, on in the order of turns, with the
-// cards that cards has for it. If from is 1, the observing seat is left out.
+// writeSeatCards writes a plane for the cards of each seat. It starts with the observing seat, seat, and goes
+// on in the order of turns. If from is 1, the plane of the observing seat is left out.
 func (r *rowWriter) writeSeatCards(name string, from, seat int, cards []baraja.Set) {
 	if r.layout != nil {
 		for n := from; n < len(cards); n++ {
@@ -76,8 +76,8 @@ func (r *rowWriter) writeSeatCards(name string, from, seat int, cards []baraja.S
 	}
 }
 
-// writeBoard writes a plane of size*size squares from a bit board. In the bit board, each row starts apart bits
-// after the previous one.
+// writeBoard writes a bit board as a plane of size*size squares. The first bits of two successive rows are
+// apart bits apart.
 func (r *rowWriter) writeBoard(name string, board uint64, size, apart int) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, size * size})
@@ -109,8 +109,8 @@ func (r *rowWriter) writeFlag(name string, on bool) {
 	}
 }
 
-// writeSeatNumbers writes what number returns for each seat, from the observing one, seat, on in the order of
-// turns.
+// writeSeatNumbers writes the result of number for each seat. It starts with the observing seat, seat, and
+// goes on in the order of turns.
 func (r *rowWriter) writeSeatNumbers(name string, players, seat int, number func(seat int) int) {
 	if r.layout != nil {
 		for n := range players {
@@ -128,9 +128,9 @@ func (r *rowWriter) writeSeatNumbers(name string, players, seat int, number func
 	}
 }
 
-// writeTricks writes planes with the card that each seat has played to the current trick, which begins with the
-// leader's card, and planes with the cards that each has played so far, played. The order starts with the
-// observing seat, whose card in the trick is left out.
+// writeTricks writes planes in the order of turns, starting with the observing seat, seat. First come the
+// cards in the current trick, of all other seats; the first card of trick is that of the leader. Then come
+// the cards that each seat has played so far, which are in played.
 func (r *rowWriter) writeTricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
 	var lies [rules.MaxSeats]baraja.Set
 	for _, c := range trick {
@@ -145,7 +145,7 @@ func (r *rowWriter) writeTricks(leader int, trick []baraja.Card, seat int, playe
 
 func cardSet(c baraja.Card) baraja.Set { return baraja.Set(0).With(c) }
 
-// relative returns how many turns the given seat comes after the seat from, in a game with a number of players.
+// relative returns how many turns seat comes after the seat from, in a game with the given number of players.
 func relative(seat, from, players int) int {
 	if seat -= from; seat < 0 {
 		seat += players
@@ -153,7 +153,8 @@ func relative(seat, from, players int) int {
 	return seat
 }
 
-// writeTable writes the part of an observation that Brisca and Tute have in common, as the given seat sees it.
+// writeTable writes the part of an observation that Brisca and Tute have in common. It has what the given
+// seat may know.
 func (r *rowWriter) writeTable(t *baraja.Table, seat int) {
 	players := int(t.Players)
 	var played [baraja.TableSeats]baraja.Set

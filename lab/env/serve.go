@@ -13,9 +13,9 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Serve answers the frames that one client sends to in, by frames to out, until in or ctx ends. Each batch
-// uses the given number of goroutines, or one for each core if workers is 0. Serve returns an error of
-// reading or writing, or of a frame after which the next one cannot be found.
+// Serve reads frames of one client from in and writes the answers to out, until in or ctx ends. Each batch of
+// games uses the given number of goroutines, or one for each core if workers is 0. Serve fails if it cannot
+// read or write, or if it cannot find the start of the next frame.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error {
 	ended := make(chan error, 1)
 	go func() { ended <- (&session{ctx: ctx, input: in, output: out, workers: workers}).run() }()
@@ -36,8 +36,8 @@ type session struct {
 	batch   *Batch
 }
 
-// run answers frames until the input ends. It answers an invalid frame with an error frame, and ends if it
-// cannot find the next frame after it.
+// run answers frames until the input ends. It answers an invalid frame with an error frame. If it cannot find
+// the start of the next frame after that, it ends.
 func (s *session) run() error {
 	var buf []byte
 	for {
@@ -65,7 +65,8 @@ func (s *session) run() error {
 	}
 }
 
-// answer returns the frame that answers a client's frame, or an error that must be sent in an error frame.
+// answer returns the frame that answers a client's frame. If it returns an error, the caller must send that
+// in an error frame.
 func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) {
 	if s.batch == nil && k != frameMake {
 		return nil, fmt.Errorf("env: a frame of kind %q comes before the games: send a make frame (\"M\") first", string(rune(k)))
@@ -87,8 +88,8 @@ func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) 
 	return s.batch.message, err
 }
 
-// makeBatch creates the games that the payload, a JSON document, describes. They replace the present ones.
-// It returns a frame with their layout.
+// makeBatch creates games as the payload, a JSON document, describes them. They replace the client's present
+// games. It returns a frame with the layout of the new ones.
 func (s *session) makeBatch(payload []byte) ([]byte, error) {
 	c, err := ParseConfig(payload)
 	if err != nil {
@@ -112,7 +113,7 @@ func (s *session) reset(payload []byte) error {
 	return s.batch.Reset(s.ctx, seed, binary.LittleEndian.Uint32(payload[len(seed):]))
 }
 
-// view returns a text frame with a drawing of the game whose number is the payload.
+// view returns a frame with a drawing, as text, of one game. The payload is the number of the game.
 func (s *session) view(payload []byte) ([]byte, error) {
 	if len(payload) != 4 {
 		return nil, fmt.Errorf("env: a view frame has %d bytes: send 4, the number of a game", len(payload))
@@ -121,8 +122,8 @@ func (s *session) view(payload []byte) ([]byte, error) {
 	return textFrame(frameText, text), err
 }
 
-// View returns a drawing, as text, of the game with the given number, as the seat to move sees it, with its
-// legal moves. If the game is over, it is drawn as seat 0 sees it.
+// View returns a drawing, as text, of a game as the seat to move sees it, with the legal moves. A game that
+// is over is drawn as seat 0 sees it.
 func (b *Batch) View(game uint32) (string, error) {
 	if !b.isReset {
 		return "", errNotReset

@@ -1,5 +1,5 @@
-// Package decisions computes the heuristic value of a card and the outcome of each decision in a game, both
-// as defined by R. Arjonilla (bachelor's thesis, UOC 2024). Begin with Follower.
+// Package decisions computes the heuristic value of playing a card, and the outcome of each decision in a
+// game. R. Arjonilla's bachelor's thesis (UOC, 2024) defines both. Begin with Follower.
 package decisions
 
 import (
@@ -9,8 +9,8 @@ import (
 
 const suits = 4
 
-// Heuristic computes the heuristic value of each card that the seat to move may play, by the rules of the
-// thesis. SetPosition must be called first.
+// Heuristic computes the heuristic value of each card that the seat to move may play, as the thesis of R.
+// Arjonilla defines it. SetPosition must be called first.
 type Heuristic struct {
 	tute  bool
 	legal baraja.Set // cards that may be played
@@ -49,7 +49,8 @@ func suitsOf(all baraja.Set) (s [suits]baraja.Set) {
 	return s
 }
 
-// cardsByValue returns the set of all cards for whose value in points wanted returns true.
+// cardsByValue returns the set of all cards for which wanted returns true. The argument of wanted is the
+// points of a card.
 func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	for _, c := range baraja.Pack40 {
 		if wanted(baraja.Value(c)) {
@@ -59,8 +60,8 @@ func cardsByValue(wanted func(int) bool) (s baraja.Set) {
 	return s
 }
 
-// setsBy returns, for each card value v up to 11, the set of cards with a value w for which wanted(v, w) is
-// true.
+// setsBy returns sets of cards. The set with index v, from 0 to 11, has all cards with w points for which
+// wanted(v, w) is true.
 func setsBy(wanted func(v, w int) bool) (sets [12]baraja.Set) {
 	for v := range sets {
 		sets[v] = cardsByValue(func(w int) bool { return wanted(v, w) })
@@ -162,7 +163,7 @@ func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 	return worth
 }
 
-// heaviestSuits returns all cards of the suits of which the most aces and threes have been played.
+// heaviestSuits returns all cards of the suit with the most played aces and threes, or of several such suits.
 func (h *Heuristic) heaviestSuits() (s baraja.Set) {
 	for suit, n := range h.heavyPlayed {
 		if n == h.maxHeavy {
@@ -181,8 +182,8 @@ func songSuits(bits uint8) (s baraja.Set) {
 	return s
 }
 
-// aceOverThreeValue returns the part of the value of card c for a trick in which the three of trumps is the
-// best card. The ace of trumps has a bonus, and any other card a penalty if the ace could be played.
+// aceOverThreeValue returns a part of the value of card c. It applies to tricks in which the three of trumps
+// is the best card so far: the ace of trumps has a bonus, any other card a penalty if the ace is legal.
 func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	ace := baraja.CardOf(1, h.trumps)
 	switch {
@@ -195,8 +196,8 @@ func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	return 0
 }
 
-// partnerTrickValue returns the part of the value of a card that has v points if the seat plays last in a
-// trick that its partner is winning. Otherwise it returns 0.
+// partnerTrickValue returns a part of the value of a card that has v points. It is not 0 only if the seat
+// plays last in a trick that its partner is winning.
 func (h *Heuristic) partnerTrickValue(v int) int {
 	if !h.playsLastForPartner {
 		return 0
@@ -211,8 +212,8 @@ func (h *Heuristic) partnerTrickValue(v int) int {
 	return v
 }
 
-// trickValue returns the part of the value of card c, which has v points, for winning or losing the trick.
-// The flag trump says whether c is a trump, and wins whether it beats all cards in the trick so far.
+// trickValue returns the part of the value of card c that depends on winning or losing the trick. The card
+// has v points; trump reports whether it is a trump, and wins whether it beats all cards in the trick so far.
 func (h *Heuristic) trickValue(c baraja.Card, v int, trump, wins bool) int {
 	suitLed, heavy := c.Suit() == h.led, heavySet.Has(c)
 	switch {

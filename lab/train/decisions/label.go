@@ -25,14 +25,15 @@ type Follower struct {
 	trickStart int // index of the first decision of the trick
 }
 
-// Start begins a new game with the given mode, optional rules and shuffled pack, and deletes the old Decisions.
+// Start starts a new game with the given mode, optional rules and shuffled pack. It deletes the decisions of
+// the last game.
 func (f *Follower) Start(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
 	f.Decisions, f.trickStart = f.Decisions[:0], 0
 	f.Position.Layout(m, r, pack)
 }
 
-// Step makes a legal move and records its decision. The outcomes of all Decisions are complete only after
-// the last move of the game.
+// Step makes a legal move and records its decision. The outcomes in Decisions are complete only after the
+// last move of the game.
 func (f *Follower) Step(m rules.Move) {
 	p := &f.Position
 	t := p.Board()
@@ -70,7 +71,8 @@ func (f *Follower) sidePoints(seat int8) int16 {
 	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
-// assignPoints sets Points in the decisions of the trick that has just ended, for the side of the seat winner.
+// assignPoints sets Points in the decisions of the trick that has just ended, but only in those of the side
+// that has won the trick, which is the side of the seat winner.
 func (f *Follower) assignPoints(winner int, points int16) {
 	for i := f.trickStart; i < len(f.Decisions); i++ {
 		if d := &f.Decisions[i]; f.Position.Mode.Side(int(d.Seat)) == f.Position.Mode.Side(winner) {

@@ -9,20 +9,22 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// ThirdsLayers is a text for ParseLayers. It stands for three hidden layers with 1/2, 1/4 and 1/6 as many
-// units as there are inputs, as in some nets of the study (R. Arjonilla, bachelor's thesis, UOC 2024).
+// ThirdsLayers is a text for ParseLayers. It stands for three hidden layers whose units are 1/2, 1/4 and 1/6
+// of the inputs, as in some nets of the study (R. Arjonilla, bachelor's thesis, UOC 2024).
 const ThirdsLayers = "thirds"
 
-// StudyLayers is a text for ParseLayers that stands for the layers of the study's other nets, 50 and 25 units.
+// StudyLayers is a text for ParseLayers. It stands for hidden layers of 50 and 25 units, as in the study's
+// other nets.
 const StudyLayers = "50-25"
 
-// LayersParam returns the setting for hidden layers, whose text is stored in to. ParseLayers parses it.
+// LayersParam returns the setting for the hidden layers, a text that ParseLayers reads. The text is stored in
+// to.
 func LayersParam(to *string) run.Param {
 	return run.Param{Name: "layers", Target: to, Help: "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs"}
 }
 
-// ParseLayers returns the numbers of units of the hidden layers for a text such as "50-25", or for
-// ThirdsLayers. Only the latter needs the mode and the encoding, which determine the number of inputs.
+// ParseLayers returns the numbers of units of the hidden layers for a text such as "50-25" or ThirdsLayers.
+// Only for ThirdsLayers it uses the mode and the encoding, which determine the number of inputs.
 func ParseLayers(text string, m cards.Mode, encoding string) (layers []int, err error) {
 	if text == ThirdsLayers {
 		e, err := features.NewEncoder(m, encoding)

@@ -11,13 +11,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/teekolms"
 )
 
-// drawValue is the training value of a draw. That of a win is 1, that of a loss -1.
+// drawValue is the training value of a draw. The training value of a win is 1, that of a loss -1.
 const drawValue = -0.5
 
 // defaultLimit is the maximal number of plies in a training game, as in the study's first experiments.
 const defaultLimit = 500
 
-// explorePeriod is the period of exploration: on average one of explorePeriod moves of a player is random.
+// explorePeriod is the mean number of moves of a player of which one is random, for exploration.
 const explorePeriod = 5
 
 // Training is the configuration of a training. Files of experiments set the fields without a tag.
@@ -37,15 +37,14 @@ type Training struct {
 	Progress func(LearningReport) `toml:"-"` // called after every hundredth game, unless nil
 }
 
-// LearningReport has the learner's wins, losses and draws, and its weights, after some or all games of a
-// training.
+// LearningReport has the learner's wins, losses and draws in a number of games, and its weights after them.
 type LearningReport struct {
 	run.WinTally
 	Weights teekolms.Weights
 }
 
-// Train plays t.Games games, with the learner in both seats alternately, and learns after each game. The
-// result depends only on t. If ctx ends first, Train returns the results so far and the error of ctx.
+// Train plays t.Games games and learns after each. The learner changes its seat from game to game. The result
+// depends only on t. If ctx ends first, Train returns the results so far and the error of ctx.
 func Train(ctx context.Context, t Training) (LearningReport, error) {
 	if t.Limit == 0 {
 		t.Limit = defaultLimit
@@ -67,8 +66,9 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 	return report, nil
 }
 
-// playGame plays a game in which the learner, with weights w, has the given seat. It returns the features of
-// each position after a move of the learner, and 1 if the learner wins, -1 if it loses, or 0 for a draw.
+// playGame plays a game in which the learner has the given seat and the weights w. It returns the features of
+// each position after a move of the learner, and the result: 1 if the learner wins, -1 if it loses, 0 for a
+// draw.
 func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
 	var s teeko.State
 	src := rules.FastStream(r)
@@ -97,8 +97,8 @@ func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen 
 	return seen, 0
 }
 
-// chooseMove returns the move that a player with weights w chooses in s. Unless Steady is set, one in
-// explorePeriod of its moves is random. If w is nil, every move is random.
+// chooseMove returns the move that a player with weights w chooses in s. If w is nil, the move is random.
+// Unless Steady is set, one in explorePeriod moves is also random.
 func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand) rules.Move {
 	if w != nil && (t.Steady || r.Below(explorePeriod) > 0) {
 		m, _ := w.Choose(s, r, t.Blind)
@@ -109,9 +109,9 @@ func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand
 	return legal[r.Below(len(legal))]
 }
 
-// learn updates w by each position of a game, whose features are seen. The training value of a position is
-// the present value of the learner's next position. For the last one it is the outcome of the game, given by
-// standing: 1, 0 or -1.
+// learn updates w by each position of a game, with the features in seen. The training value of a position is
+// the present value of the learner's next position. For the last one it is that of the game's result:
+// standing is 1 for a win, -1 for a loss, or 0 for a draw, which has drawValue.
 func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, standing int) {
 	end := float64(standing)
 	if standing == 0 {

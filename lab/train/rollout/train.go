@@ -88,8 +88,8 @@ func (c *Config) Prepare(_ context.Context, in run.Input) (run.Trainer, error) {
 
 func (t *training) Progress() (done, all int) { return t.progress.Generation, t.Generations }
 
-// Step plays the games of a generation and learns from them. If ctx ends before all are played, Step returns
-// an error and changes nothing.
+// Step plays the games of a generation and learns from them. If ctx ends during the games, Step returns an
+// error and changes nothing.
 func (t *training) Step(ctx context.Context) error {
 	var lessons []lesson
 	pieces := (t.Games + pieceGames - 1) / pieceGames
@@ -115,7 +115,8 @@ func (t *training) Step(ctx context.Context) error {
 	return nil
 }
 
-// learn makes one pass over the lessons, positions with the advantages of their moves, in random order.
+// learn trains the net once with each of the lessons, in random order. A lesson is a position with the
+// advantages of its moves.
 func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	run.Shuffle(lessons, r)
 	outputs := t.mode.Actions()
@@ -131,7 +132,7 @@ func (t *training) rate() float64 {
 	return t.LearningRate * (1 - gone*(rateDivisor-1)/rateDivisor)
 }
 
-// Report adds a line of metrics to f every few generations, so that a run has about metricsLines of them.
+// Report adds a line of metrics to f every few generations, so that a run has about metricsLines lines.
 func (t *training) Report(f *run.Folder) error {
 	every := max(1, t.Generations/metricsLines)
 	if t.progress.Generation%every != 0 && t.progress.Generation != t.Generations {
@@ -144,7 +145,7 @@ func (t *training) Report(f *run.Folder) error {
 		run.Metric{Name: "rate", Value: t.rate()}, run.Metric{Name: "won", Value: tally.WinShare()})
 }
 
-// testAgainstRandom plays n games of the net against random moves, in every test with the same deals.
+// testAgainstRandom plays n games of the net against random moves. All tests have the same deals.
 func (t *training) testAgainstRandom(n int) (sum run.WinTally) {
 	// The test is short, so it does not stop when the context ends.
 	run.BuildInOrder(context.Background(), t.workers, 0, (n+pieceGames-1)/pieceGames, func(worker, k int) (part run.WinTally, err error) {
