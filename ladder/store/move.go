@@ -84,8 +84,8 @@ type mover struct {
 	count  int                          // matches in that file
 }
 
-// sweep prepares the archive directory: it removes files that the database does not refer to, and temporary
-// files of processes that were killed. It sets m.used.
+// sweep prepares the archive directory: it removes files to which the database does not refer, and temporary
+// files of processes that were killed. It sets m.used to the size of the archive.
 func (m *mover) sweep() (err error) {
 	if m.used, err = m.store.read.ArchivedBytes(m.ctx); err != nil {
 		return err

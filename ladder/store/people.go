@@ -122,7 +122,7 @@ func (s People) CountUnseen(ctx context.Context, personID int64) (int, error) {
 	return int(n), machineError(err)
 }
 
-// MarkSeen records that a person has read the messages whose IDs are from first to last.
+// MarkSeen records that a person has read the messages whose IDs are in [first, last].
 func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		return tx.SetSeen(ctx, queries.SetSeenParams{Seen: nullStamp(tx.now), PersonID: personID, First: first, Last: last})

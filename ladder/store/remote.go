@@ -102,7 +102,8 @@ func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, 
 	return version(row)
 }
 
-// remoteHash returns the stand-in for the hash of a program that the server does not see. SPEC.md defines it.
+// remoteHash returns the hash of a remote version, as SPEC.md defines it. It replaces the hash of the program,
+// which the server does not see.
 func remoteHash(bot string, number int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "remote %s@%d", bot, number))
 	return hex.EncodeToString(sum[:])

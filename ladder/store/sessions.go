@@ -49,7 +49,8 @@ func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
 }
 
 // setSession stores the session p with a new key and returns the key and the ID. It ends sessions that have
-// expired and, beyond limit sessions of the person (or of all guests), those that were used longest ago.
+// expired. If the person, or for a guest all guests together, then have more than limit sessions, those that
+// were used longest ago end.
 func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, limit int64) (key string, id int64, err error) {
 	k := newKey(sessionPrefix)
 	p.Public, p.Hash, p.Now = k.public, k.hash[:], stamp(tx.now)

@@ -227,8 +227,8 @@ func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	return swept, nil
 }
 
-// OpenUpload opens the file that was uploaded for a version, as it was received. It returns an error for a
-// version that was never built, of a remote bot or of a house bot.
+// OpenUpload opens the file that was uploaded for a version, as it was received. For a version that was never
+// built, and for versions of remote bots and house bots, it returns an error.
 func (s Versions) OpenUpload(v ladder.Version) (*os.File, error) {
 	gone := notFound("a version that was never built has none, nor has a house bot", "the upload of %s@%d is not kept", v.Bot, v.Number)
 	path, err := s.dir.Bundle(v.Bundle)

@@ -189,7 +189,7 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 	return suspended && err == nil, err
 }
 
-// refreshEntries updates the entries of all ladders to the states of the versions, after a change of the
+// refreshEntries makes the entries of all ladders agree with the states of the versions, after a change of the
 // ladders or of the house bots. It also drops matches that can no longer be played.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
 	tx.changesLadders = true
@@ -212,8 +212,8 @@ func (tx *Tx) refreshEntries(ctx context.Context) error {
 	return tx.dropUnplayable(ctx)
 }
 
-// refreshBot updates the ladder entries of one bot to the states of its versions. It also drops matches that
-// can no longer be played.
+// refreshBot makes the ladder entries of one bot agree with the states of its versions. It also drops matches
+// that can no longer be played.
 func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	live, err := tx.liveVersion(ctx, botID)
 	if err != nil {
