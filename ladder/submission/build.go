@@ -162,8 +162,8 @@ func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, w
 	return summary, nil
 }
 
-// buildError returns the error err of the build command words as a refusal if the command failed, otherwise as
-// that of ctx or a failure of the server. out is the output of the command.
+// buildError returns the error for a build that ended with err. If the build command, words, failed, this is a
+// refusal; otherwise it is the error of ctx or a failure of the server. out is the output of the command.
 func buildError(ctx context.Context, words []string, out []byte, err error) error {
 	var failed *program.BuildError
 	switch {

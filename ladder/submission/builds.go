@@ -57,7 +57,8 @@ func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err er
 	return done, buildsError(err)
 }
 
-// buildsError returns err, with which the directory of built bots could not be read, as an error for people.
+// buildsError returns an error for people that wraps err. It says that the built bots cannot be read. If err is
+// nil, it returns nil.
 func buildsError(err error) error {
 	if err == nil {
 		return nil
