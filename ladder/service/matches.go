@@ -97,7 +97,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 }
 
 // withPlayers returns the options of a request. If the game has the option "players" and the request does not set
-// this option, its value is the number of bots.
+// this option, withPlayers sets it to the number of bots.
 func withPlayers(asked MatchRequest) map[string]string {
 	options := map[string]string{}
 	if g, err := games.Find(asked.Game); err == nil { // the store reports an unknown game
@@ -111,7 +111,8 @@ func withPlayers(asked MatchRequest) map[string]string {
 	return options
 }
 
-// clockFor returns the clock of the first ladder of the named game or, if it has none, of the first ladder.
+// clockFor returns the clock of the first ladder of the named game. If the game has no ladder, it returns that of
+// the first ladder.
 func (s *Service) clockFor(game string) referee.Clock {
 	for _, l := range s.Config.Ladders {
 		if l.Game == game {
