@@ -41,8 +41,8 @@ var template = sync.OnceValues(func() (data []byte, err error) {
 	return os.ReadFile(datadir.Dir(dir).Database())
 })
 
-// Dir creates a data directory with an empty database of the current schema, which is removed at the end of
-// the test, and returns its path.
+// Dir creates a data directory with an empty database of the current schema and returns its path. The directory is
+// removed at the end of the test.
 func Dir(t testing.TB) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(template())
