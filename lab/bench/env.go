@@ -35,8 +35,7 @@ const studyRate = 343
 //go:embed bench_env.py
 var envProgram []byte
 
-// envWays are the ways in which the Python program can choose actions. Each way has words, the arguments that
-// select it.
+// envWays are the ways in which the Python program can choose actions. Its argument word selects the way.
 var envWays = []struct {
 	word, title string
 	numpy       bool

@@ -86,8 +86,7 @@ func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {
 }
 
 // measureAll creates a competition with one ladder and a number of versions. It measures the competition with
-// each of the given numbers of workers and returns a row for each. If ladder is "", the ladder is
-// smallestLadder.
+// each of the given numbers of workers and returns a row for each. The ladder "" is smallestLadder.
 func (b Fleet) measureAll(ctx context.Context, log io.Writer, ladder string, versions int, workers []int) (rows []fleetRow, err error) {
 	work, err := newFleetDirs()
 	if err != nil {

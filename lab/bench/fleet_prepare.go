@@ -37,8 +37,7 @@ house = ["@random"]
 `
 
 // fleetConfig returns the configuration of the server with only one ladder, the one called ladderName in the
-// default configuration. If there is none, it returns an error. If ladderName is "", the ladder is
-// smallestLadder.
+// default configuration. If there is none, it fails. The ladderName "" stands for smallestLadder.
 func fleetConfig(ladderName string) (*config.Config, error) {
 	c, err := config.Parse("bench fleet", []byte(fleetSettings))
 	if err != nil {

@@ -42,8 +42,7 @@ func newTable(columns string) Table { return Table{Columns: strings.Split(column
 
 func (t *Table) add(cells ...any) { t.Rows = append(t.Rows, cells) }
 
-// MarshalJSON encodes the table as a list of rows. Each row is an object whose keys are the names of the
-// columns.
+// MarshalJSON encodes the table as a list of rows. Each row is an object with the column names as keys.
 func (t Table) MarshalJSON() ([]byte, error) {
 	rows := make([]map[string]any, len(t.Rows))
 	for i, cells := range t.Rows {

@@ -81,8 +81,7 @@ func (b *sandboxBench) run() error {
 	return b.measureStarts()
 }
 
-// measureStarts measures the time to start the starter bot of each language, and to start twelve Python bots
-// at once.
+// measureStarts measures the start of the starter bot in each language, and of twelve bots in Python at once.
 func (b *sandboxBench) measureStarts() error {
 	var python *match.Contestant
 	list := starters.Languages

@@ -115,8 +115,7 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	return httptest.NewServer(a.Handler(pages)), nil
 }
 
-// finishMatches stores finished matches until ctx ends, at most rate per second. It returns the actual rate
-// per second.
+// finishMatches stores finished matches until ctx ends, at most rate per second. It returns the actual rate.
 func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64, error) {
 	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
 	tick := time.NewTicker(time.Second / time.Duration(rate))
@@ -133,8 +132,7 @@ func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64,
 	}
 }
 
-// pages returns all kinds of pages. Each request of a kind is for a random bot, person, ladder, match or
-// game.
+// pages returns all kinds of pages. Each request is for a random bot, person, ladder, match or game.
 func (c *siteCompetition) pages(b Site) []*page {
 	r, bots := rand.New(rand.NewPCG(3, 4)), b.Bots
 	match := func() string { return fmt.Sprintf("/matches/%d", 1+r.IntN(max(b.Matches, 1))) }

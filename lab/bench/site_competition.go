@@ -125,8 +125,7 @@ func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 
 const largeSeats = 12
 
-// playLarge plays a match of the ladder with the most seats and stores it. It sets c.largeGames to the IDs of
-// its games.
+// playLarge plays a match of the ladder with the most seats and stores it. It sets c.largeGames to its games.
 func (c *siteCompetition) playLarge(ctx context.Context) error {
 	p, err := playLadder(c.config.Ladders[len(c.ladders)])
 	if err != nil {

@@ -21,8 +21,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Speed measures the time that the referee needs for a turn, and the number of games that it plays per
-// second.
+// Speed measures the time that the referee needs for a turn, and the games that it plays per second.
 type Speed struct {
 	Time time.Duration // approximate time for each number in the report
 }

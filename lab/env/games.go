@@ -60,8 +60,7 @@ func podridaPoints(s *podrida.State, dst []float32) {
 // noPoints sets all points to 0. It serves games that have no points before they end.
 func noPoints[P any](_ P, dst []float32) { clear(dst) }
 
-// dealable is the constraint for a pointer to a game's position. R is the type of the options by which it is
-// dealt.
+// dealable is the constraint for a pointer to a game's position. R is the type of the game's options.
 type dealable[S, R any] interface {
 	*S
 	rules.State

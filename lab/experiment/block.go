@@ -21,8 +21,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The maximal number of games in a block. For matches of models it is higher, because loading their files may
-// take long.
+// The maximal number of games in a block. It is higher for matches of models, whose files may take long to
+// load.
 const (
 	maxBlockGames        = 10
 	maxBlockGamesLearned = 100
@@ -138,7 +138,7 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// resultsLine returns the line of a results file for the block, but without results. The seed is that of the
+// resultsLine returns the line of a results file for the block, without results. seed is that of the
 // experiment.
 func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{

@@ -25,8 +25,7 @@ type cache struct {
 	used     map[string]bool // entries that this experiment uses
 }
 
-// lockFile is the name of a file in the directory of models. An experiment locks it while it uses the
-// directory.
+// lockFile is the name of a file in the directory of models. An experiment that uses the directory locks it.
 const lockFile = ".lock"
 
 // openCache opens or creates the directory of models and locks it. Its size limit is given in MiB.

@@ -148,8 +148,7 @@ func (e *Experiment) addMatch(m *Matchup) error {
 	return nil
 }
 
-// orders returns the orders in which the bots of m take their seats. An order has, for each seat, an index of
-// m.Bots.
+// orders returns the orders in which the bots of m take their seats. An order has an index of m.Bots by seat.
 func (m *Matchup) orders() (list [][]int) {
 	n := len(m.Bots)
 	rotations := n

@@ -65,8 +65,7 @@ var parts = []string{"making", "preparing", "training"}
 // outcomes are the columns for the results of the games that a training plays.
 var outcomes = []string{"won", "lost", "drawn"}
 
-// result has the values of one game from which measures are computed. The JSON keys are those of a results
-// file.
+// result has the values of one game that measures need. The JSON keys are those of a results file.
 type result struct {
 	Winner          string             `json:"won,omitempty"` // the bot that alone, or with its partner, has rank 1
 	WinnerSeat      int                `json:"seat"`          // -1 if there is no winner

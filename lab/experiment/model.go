@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/sl"
 )
 
-// Model describes an agent that is trained before it plays, or a data set. Of a data set only the time is
+// Model describes an agent that is trained before it plays, or a data set, of which only the time is
 // measured.
 type Model struct {
 	Name    string   // name in matches, or of the row in the tables

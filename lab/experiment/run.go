@@ -52,8 +52,7 @@ func (o *Options) Params() []run.Param {
 	}
 }
 
-// scaledGames returns the number of games to play for a row of the tables that has the given number in the
-// study.
+// scaledGames returns the number of games to play for a row that has the given number in the study.
 func (o *Options) scaledGames(study int) int {
 	return max(1, int(math.Round(float64(study)*o.Scale)))
 }

@@ -20,8 +20,7 @@ type Method struct {
 	withFit       bool // the report also shows maximum-likelihood ratings of the same matches
 }
 
-// Curve shows how well the ratings of a method agree with the true strengths, depending on the number of
-// matches.
+// Curve shows how well a method's ratings agree with the true strengths, by number of matches.
 type Curve struct {
 	Name   string  `json:"name"`
 	Points []Point `json:"points"`
@@ -44,8 +43,7 @@ type Band struct {
 }
 
 // MatchesTo returns the number of matches of each bot after which the mean rank correlation stays at or above
-// spearman. It interpolates between the points of the curve. If the last point is below spearman, it returns
-// +Inf.
+// spearman. It interpolates between the points of the curve. If the last is below spearman, it returns +Inf.
 func (c Curve) MatchesTo(spearman float64) float64 {
 	at := math.Inf(1)
 	for i := len(c.Points) - 1; i >= 0; i-- {

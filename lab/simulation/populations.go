@@ -73,8 +73,7 @@ type Agreement struct {
 	Matches int      `json:"matches"`
 	Elo     Accuracy `json:"elo"`
 	Fit     Accuracy `json:"fit"` // of the maximum-likelihood ratings
-	// Coverage is the share of confidence intervals of maximum-likelihood ratings that contain the true
-	// strength.
+	// Coverage is the share of intervals of maximum-likelihood ratings that contain the true strength.
 	Coverage stats.Estimate `json:"covered"`
 }
 
@@ -191,8 +190,7 @@ func (w *world) sampleAgreement() (a agreementSample, err error) {
 	return a, nil
 }
 
-// accuracy compares ratings with the true strengths of the live bots. The index of a rating is that of its
-// bot.
+// accuracy compares ratings, by index of the bot, with the true strengths of the live bots.
 func (w *world) accuracy(ratings []float64) (a accuracy) {
 	pairs, others := 0.0, float64(len(w.live)-1) // bots without the anchor
 	for _, i := range w.live {

@@ -19,8 +19,7 @@ const (
 )
 
 // rateByTrueSkill plays the games of a match between two bots, each on its own deal, and updates their
-// ratings by TrueSkill. It stores the variance of a rating, divided by noiseVariance, in
-// rating.Entry.Uncertainty.
+// ratings by TrueSkill. It stores the variance of a rating as a multiple of noiseVariance.
 func rateByTrueSkill(w *world, bots []int) {
 	s := w.skillDifference(bots)
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
@@ -46,8 +45,7 @@ func rateByTrueSkill(w *world, bots []int) {
 	b.Matches++
 }
 
-// variance returns the variance of a bot's Elo before a match, in Elo², from the value that rateByTrueSkill
-// has stored.
+// variance returns the variance of a bot's Elo before a match, in Elo², as rateByTrueSkill has stored it.
 func variance(e *rating.Entry) float64 {
 	if e.Matches == 0 && !e.Fixed {
 		return initialSigma * initialSigma
@@ -55,8 +53,7 @@ func variance(e *rating.Entry) float64 {
 	return e.Uncertainty * noiseVariance
 }
 
-// noiseVariance is the variance, in Elo², of the strength measured by one match, the mean result of ten
-// deals.
+// noiseVariance is the variance, in Elo², of a strength measured by the mean result of ten deals.
 const noiseVariance = 67.0 * 67.0
 
 // corrections returns the functions v and w of the TrueSkill paper, for a game with the given score. The lead

@@ -51,8 +51,8 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 }
 
 // addEntry adds a bot of strength truth and returns it as a candidate for pairing. The caller must add the
-// candidate to the pool. The first Elo of a new version is derived from its predecessor; other bots have none
-// (nil).
+// candidate to the pool. The first Elo of a new version is derived from predecessor, which is nil for other
+// bots.
 func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Candidate {
 	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)
@@ -249,8 +249,7 @@ func (w *world) countMatch(bots []int) {
 	}
 }
 
-// step plays the next match of the ladder by method m, updates the ratings, and returns the bots of the
-// match.
+// step plays the next match of the ladder by method m, updates the ratings, and returns its bots.
 func (w *world) step(m Method) []int {
 	bots := m.pair(w)
 	m.rate(w, bots)

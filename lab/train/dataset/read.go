@@ -117,8 +117,7 @@ func (s *Set) readGames(r io.Reader, games int) error {
 	return nil
 }
 
-// align is the alignment of games in memory, in bytes. Set.offsets counts in this unit, so that 32 bits are
-// enough.
+// align is the alignment of games in memory, in bytes. Set.offsets counts in this unit to need only 32 bits.
 const align = 4
 
 // Game sets g to game i, where i is in [0, Header.Games).

@@ -15,8 +15,7 @@ import (
 )
 
 // ShardRows is the number of rows that pass through a net together; a row is an input with its target.
-// Gradients are summed over these groups in order, so that the result does not depend on the number of
-// workers.
+// Gradients of these groups are summed in order, so that the number of workers does not change the result.
 const ShardRows = 16
 
 // Sample is one row from which a net learns: the inputs with the wanted class or the wanted outputs.
@@ -262,8 +261,7 @@ func forward(n *net.Net, p *shard, rows int) {
 const logOffset = 1e-12
 
 // outputDeltas computes the derivatives of the loss with respect to the weighted sums of the last layer. It
-// does so for the first rows of p, and stores them in p.deltas. It returns the sum of the losses of these
-// rows.
+// stores those of the first rows of p in p.deltas and returns the sum of the losses of these rows.
 func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	last := len(n.Genes()) - 1
 	out := n.Sizes[last+1]

@@ -13,12 +13,11 @@ import (
 // of the inputs, as in some nets of the study (R. Arjonilla, bachelor's thesis, UOC 2024).
 const ThirdsLayers = "thirds"
 
-// StudyLayers is a text for ParseLayers. It stands for hidden layers of 50 and 25 units, as in the study's
-// other nets.
+// StudyLayers is a text for ParseLayers. It stands for layers of 50 and 25 units, as in the study's other
+// nets.
 const StudyLayers = "50-25"
 
-// LayersParam returns the setting for the hidden layers, a text that ParseLayers reads. The text is stored in
-// to.
+// LayersParam returns the setting for the hidden layers. Its text, which ParseLayers reads, is stored in to.
 func LayersParam(to *string) run.Param {
 	return run.Param{Name: "layers", Target: to, Help: "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs"}
 }

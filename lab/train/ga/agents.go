@@ -99,8 +99,7 @@ func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int
 	}
 }
 
-// release runs the garbage collector if the old tables are large. This keeps the process within the memory
-// limit.
+// release runs the garbage collector if the old tables are large. This helps to stay within the memory limit.
 func (a *agentSpecies) release(old []*dictionary) {
 	const worthwhile = 32 << 20
 	size := int64(0)

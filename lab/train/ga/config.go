@@ -252,8 +252,7 @@ func (c *Config) checkAgents() error {
 }
 
 // selectNamed returns the operators of all whose names are in wanted. The function name returns the name of
-// an operator. It is an error if wanted is empty or has an unknown name; the message names the operators as
-// kind.
+// an operator. If wanted is empty or has an unknown name, the error calls the operators kind.
 func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
 	known := namesOf(all, name)
 	for _, want := range wanted {

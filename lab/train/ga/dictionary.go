@@ -242,8 +242,7 @@ func (o *offspring) copy(a, b []rl.Pair) {
 	o.flush()
 }
 
-// add adds the pairs of one state, x to the first child and y to the second. Each child may mutate in that
-// state.
+// add adds the pairs of one state, x to the first child and y to the second. Each child may mutate there.
 func (o *offspring) add(x, y []rl.Pair) {
 	for child, pairs := range [...][]rl.Pair{x, y} {
 		if len(pairs) == 0 {
@@ -263,8 +262,7 @@ func (o *offspring) add(x, y []rl.Pair) {
 	}
 }
 
-// flush stores in each child the pairs of state and action that were collected for the current shard of its
-// table.
+// flush stores in each child the pairs that were collected for the current shard of its table.
 func (o *offspring) flush() {
 	for child, pairs := range o.parts {
 		o.children[child].table.Reserve(o.shard, len(pairs))

@@ -50,8 +50,7 @@ func (b *rival) Choose(p *cards.Position, legal []rules.Move) rules.Move {
 	return m
 }
 
-// requestMove returns the bot's move. If it is the first turn of a seat, it first starts a game of the bot in
-// that seat.
+// requestMove returns the bot's move. On the first turn of a seat it also starts a game of the bot there.
 func (b *rival) requestMove(p *cards.Position) (rules.Move, error) {
 	seat := p.Turn()
 	if !b.playing[seat] {

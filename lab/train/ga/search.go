@@ -98,8 +98,7 @@ func (s *search[I]) newWorker() (*worker[I], error) {
 	return w, nil
 }
 
-// pairing has the indices of the individuals that play a game together. In games against a rival it has one
-// index.
+// pairing has the indices of the individuals that play a game together. In games against a rival it has one.
 type pairing []int
 
 // pairings distributes the individuals with the indices among over games at random. Free seats of the last
@@ -127,8 +126,7 @@ func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	return all
 }
 
-// pairingResult has, in the order of a pairing, the fitness of each individual and the returns that it can
-// learn.
+// pairingResult has, in the order of a pairing, each individual's fitness and the returns that it can learn.
 type pairingResult struct {
 	fitness [baraja.TableSeats]Fitness
 	lessons [baraja.TableSeats][]rl.Update

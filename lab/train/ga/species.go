@@ -22,8 +22,7 @@ func Variants() []string { return []string{Nets, Agents} }
 type species[I any] interface {
 	// firstGeneration returns n individuals.
 	firstGeneration(n int, r *rules.Rand) []I
-	// player returns a new player for one goroutine. Its method setIndividual sets the individual whose moves
-	// it plays.
+	// player returns a new player for one goroutine. setIndividual sets the individual that it plays.
 	player() player[I]
 	// applyLessons returns individual i after it has learned from lessons, the returns of its games.
 	applyLessons(i I, lessons []rl.Update) I
@@ -43,8 +42,7 @@ type species[I any] interface {
 	memoryUse(members []I, growth float64) (bytes, disk int64)
 	save(w io.Writer, i I) error
 	load(r io.Reader) (I, error)
-	// describe completes the model header h and the report r for individual i. The members are the last
-	// generation.
+	// describe completes the model header h and the report r of individual i. members is the last generation.
 	describe(i I, members []I, h *model.Header, r *SearchReport)
 	// writeModel writes the body of the model of individual i to w, and completes the report r.
 	writeModel(w io.Writer, i I, r *SearchReport) error

@@ -72,8 +72,7 @@ func (r SearchReport) String() string {
 
 func (s *search[I]) Progress() (done, all int) { return s.generation, s.Generations }
 
-// Step plays a generation and creates the next one. If ctx ends first, Step fails and s.members does not
-// change.
+// Step plays a generation and creates the next one. If ctx ends first, it fails and changes nothing.
 func (s *search[I]) Step(ctx context.Context) (err error) {
 	s.lastOutcome, err = s.step(ctx)
 	s.lastOutcome.lessons = nil // release the memory

@@ -67,7 +67,7 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 }
 
 // playGame plays a game in which the learner has the given seat and the weights w. It returns the features of
-// each position after a move of the learner, and the result: 1 if the learner wins, -1 if it loses, 0 for a
+// each position after a move of the learner, and the learner's result: 1 for a win, -1 for a loss, 0 for a
 // draw.
 func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
 	var s teeko.State

@@ -23,8 +23,7 @@ const (
 	RewardWon = "won"
 )
 
-// Rules for untried actions. An action is untried if it was never chosen in a state, although the state is
-// known.
+// Rules for untried actions. An action is untried if it was never chosen in a known state.
 const (
 	// UntriedZero is the rule of the study: an untried action has the mean 0, so it is chosen if all other
 	// means are negative.
@@ -40,8 +39,7 @@ func UntriedParam(to *string, prefix string) run.Param {
 		" gives it the mean 0, so that it is taken if all other means are negative; with " + UntriedIgnored + " it is taken only at random"}
 }
 
-// MemoryParam returns the setting for the memory limit, in MiB, of all tables together. The value is stored
-// in to.
+// MemoryParam returns the setting for the memory limit of all tables together, in MiB, which is stored in to.
 func MemoryParam(to *int, help string) run.Param {
 	return run.Param{Name: "memory", Target: to, Min: 1, Max: MaxMiB, Help: help}
 }
@@ -59,8 +57,7 @@ const (
 	DefectIndex = policy.IndexDefect
 )
 
-// Defects are the defects of the study's program that the flag --as-published can select, with their help
-// texts.
+// Defects are the defects of the study's program that --as-published can select, with their help texts.
 var Defects = []run.Defect{
 	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
 	{Name: DefectCarry, Help: "the return is not reset to 0 between two seats"},

@@ -11,8 +11,7 @@ import (
 type Environment interface {
 	// Players returns the number of seats, at most MaxSeats.
 	Players() int
-	// Deal starts the episode with the given number. All random choices, such as the order of the cards, come
-	// from r.
+	// Deal starts the episode with the given number. Chance, such as the order of the cards, comes from r.
 	Deal(episode int, r *rules.Rand)
 	// Turn returns the seat to move, or rules.Over at the end of the game.
 	Turn() int
@@ -114,8 +113,7 @@ func NewTrace() *Trace { return &Trace{config: Default("")} }
 // Reset deletes the decisions of the last episode.
 func (t *Trace) Reset() { t.decisions = t.decisions[:0] }
 
-// Add records that the seat has chosen an action in state s. The score is that of Environment.Score before
-// the action.
+// Add records an action of the seat in state s. score is Environment.Score before the action.
 func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }

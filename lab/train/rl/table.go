@@ -17,8 +17,7 @@ const (
 	MaxVisits = maxCount
 )
 
-// Pair is a pair of a state and an action, with statistics of the returns that followed. Key identifies the
-// state.
+// Pair is a pair of a state, which Key identifies, and an action, with statistics of its returns.
 type Pair struct {
 	Key    policy.Key
 	Action uint8
@@ -50,19 +49,16 @@ const (
 	pairBytes = 8 + 4
 	// MinMemory is the lowest memory limit of a table, in bytes.
 	MinMemory = 32 << 10
-	// A shard grows when its load factor reaches maxLoad. At the memory limit it is filled up to
-	// maxLoadAtLimit.
+	// A shard grows when its load factor reaches maxLoad. At the memory limit maxLoadAtLimit applies.
 	maxLoad, maxLoadAtLimit = 0.8, 0.9
 	minInitialSlots         = 16
 )
 
 // initialSlots returns the initial number of slots of shard n, a part of a table. It differs from shard to
-// shard, because shards fill evenly: if all had the same size, all would grow, and be copied, at the same
-// time.
+// shard, because shards of equal size would all grow, and be copied, at the same time.
 func initialSlots(n int) int { return int(minInitialSlots * math.Exp2(float64(n)/policy.Shards)) }
 
-// NewTable returns an empty table with a memory limit in bytes. If the limit is below MinMemory, MinMemory
-// applies.
+// NewTable returns an empty table with a memory limit in bytes. A lower limit than MinMemory is raised to it.
 func NewTable(memory int64) *ReturnTable {
 	return &ReturnTable{maxSlots: int(max(memory, MinMemory) / policy.Shards / pairBytes)}
 }
@@ -227,8 +223,7 @@ func (t *ReturnTable) All() iter.Seq[Pair] {
 	}
 }
 
-// Merge adds the pairs of other to t. If both tables have a pair, its mean is the average weighted by the
-// counts.
+// Merge adds the pairs of other to t. If both tables have a pair, its mean is the weighted average by count.
 func (t *ReturnTable) Merge(other *ReturnTable) {
 	t.reserveFor(other)
 	for p := range other.All() {

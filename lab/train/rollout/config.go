@@ -99,8 +99,7 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete checks the settings. If the training starts with the weights of a model, it reads the model's
-// file.
+// Complete checks the settings. If the training starts with the weights of a model, it reads the file.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	if c.Hidden, err = net.ParseSizes(c.layersText); err != nil {
 		return err

@@ -16,8 +16,7 @@ import (
 // metrics.csv, in bytes, when the checkpoint is written.
 const checkpointLine = "timba-checkpoint 1 %d\n"
 
-// SaveCheckpoint replaces the checkpoint of the run. It calls write for the content. If it fails, the old
-// checkpoint stays.
+// SaveCheckpoint calls write to replace the checkpoint of the run. If it fails, the old one stays.
 func (f *Folder) SaveCheckpoint(write func(io.Writer) error) error {
 	if err := f.metrics.file.Sync(); err != nil {
 		return err
@@ -80,8 +79,7 @@ func (f *Folder) LoadCheckpoint(read func(io.Reader) error) error {
 // WriteState writes state as one line of JSON at the beginning of a checkpoint. ReadState reads it.
 func WriteState(w io.Writer, state any) error { return json.NewEncoder(w).Encode(state) }
 
-// ReadState decodes the line that WriteState wrote into state, a pointer. It returns a reader of the rest of
-// the checkpoint.
+// ReadState decodes the line that WriteState wrote into state, a pointer. It returns a reader of the rest.
 func ReadState(r io.Reader, state any) (*bufio.Reader, error) {
 	b := bufio.NewReader(r)
 	line, err := b.ReadBytes('\n')

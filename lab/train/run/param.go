@@ -60,8 +60,7 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
 }
 
-// Set parses text and stores the value in Target. If the value is not allowed, the message of the error is
-// AllowedText.
+// Set parses text and stores the value in Target. The error for a value that is not allowed is AllowedText.
 func (p *Param) Set(text string) (err error) {
 	switch to := p.Target.(type) {
 	case *bool:

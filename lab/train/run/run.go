@@ -179,8 +179,7 @@ func (f *Folder) Log(format string, args ...any) error {
 	return err
 }
 
-// replace replaces the content of the named file. It calls write for the new content. If it fails, the old
-// content stays.
+// replace calls write to replace the content of the named file. If it fails, the old content stays.
 func (f *Folder) replace(name string, write func(io.Writer) error) error {
 	temp, err := os.CreateTemp(f.Dir, ".new-*")
 	if err != nil {

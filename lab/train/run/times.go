@@ -37,8 +37,8 @@ func (f *Folder) addTimes(prepared, trained time.Duration, done bool) error {
 	return f.replace(TimesFile, writeBytes(append(text, '\n')))
 }
 
-// ReadTimes returns the stored times of the run in dir. If the run has not ended or been interrupted yet, it
-// returns fs.ErrNotExist.
+// ReadTimes returns the stored times of the run in dir. If the run has neither ended nor been interrupted so
+// far, it returns fs.ErrNotExist.
 func ReadTimes(dir string) (t Times, err error) {
 	path := filepath.Join(dir, TimesFile)
 	text, err := os.ReadFile(path)

@@ -25,8 +25,7 @@ type Method struct {
 	Settings func() TrainingSettings
 }
 
-// TrainingSettings have everything that determines the result of a training. They are stored as JSON in
-// config.json.
+// TrainingSettings determine the result of a training completely. Their JSON is stored as config.json.
 type TrainingSettings interface {
 	// Params returns the individual settings. Setting one changes the TrainingSettings.
 	Params() []Param
@@ -43,8 +42,7 @@ type Input struct {
 	Resolver program.Resolver // finds the bots that play
 }
 
-// TrainingResult is the result of a training. It is stored as JSON in result.json; String is the text for the
-// user.
+// TrainingResult is the result of a training. Its JSON is stored as result.json; String is for the user.
 type TrainingResult interface{ String() string }
 
 // Trainer is a training in progress.

@@ -34,8 +34,7 @@ const (
 	DefectNoSongs    = learned.NoSongsDefect
 )
 
-// Defects are the defects of the study's program that the flag --as-published can select, with their help
-// texts.
+// Defects are the defects of the study's program that --as-published can select, with their help texts.
 var Defects = []run.Defect{
 	{Name: DefectTruncated, Help: "inputs are cut to integers, but only in training"},
 	{Name: DefectTextLabels, Help: "labels are ordered as text"},

@@ -17,8 +17,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// row is one decision of a data set. The inputs for the net are computed when they are needed, by replaying
-// the game.
+// row is one decision of a data set. The inputs for the net are computed when needed, by replaying the game.
 type row struct {
 	gameIndex uint32
 	ply       uint8
