@@ -37,8 +37,8 @@ func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(s.table), err
 }
 
-// sandboxBench is a Sandbox measurement in progress. In each round it runs bots without a sandbox and in
-// every level of the sandbox, so that the load of the machine affects all of them equally.
+// sandboxBench is a Sandbox measurement in progress. In each round it runs bots without a sandbox and in each
+// level of the sandbox, so that the load of the machine affects all of them equally.
 type sandboxBench struct {
 	Sandbox
 	ctx   context.Context

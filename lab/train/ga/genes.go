@@ -68,7 +68,7 @@ func randomSubset(n int, r *rules.Rand) []bool {
 	return chosen
 }
 
-// sample draws k different numbers from [0, n).
+// sample draws k different numbers from [0, n), or all of them if k is higher than n.
 func sample(n, k int, r *rules.Rand) []int {
 	all := indices(n)
 	k = min(k, n)
