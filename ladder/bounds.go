@@ -9,10 +9,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// MaxMatchTime returns the longest time that the moves of a match of the given number of bots and deals can
-// take. It assumes that every deal is played in every rotation, that each game has all plies that the rules
-// allow, and that each bot uses all its time. It includes neither the start-up of bots nor the margin of the
-// clock.
+// MaxMatchTime returns the longest time that the moves of a match of the given number of bots and deals can take.
+// It assumes that every deal is played in every rotation, that each game has all plies that the rules allow, and
+// that each bot uses all its time. It includes neither the start-up of bots nor the margin of the clock.
 func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {

@@ -50,8 +50,7 @@ func TestReplaysExampleIsValid(t *testing.T) {
 	}
 }
 
-// The example is a game that can be: the rules rebuild it, its seeds come from the
-// match's.
+// The example is a game that can be: the rules rebuild it, its seeds come from the match's.
 func TestReplaysExampleVerifies(t *testing.T) {
 	r, err := referee.DecodeReplay([]byte(specReplay(t)))
 	kit.Must(t, err)

@@ -80,8 +80,7 @@ type listed struct {
 
 func (s *listed) Legal(dst []rules.Move) []rules.Move { return append(dst, s.moves...) }
 
-// The stand-in: one stream for the game, and for each move the first of the list
-// after a shuffle, restated here.
+// The stand-in: one stream for the game, and for each move the first of the list after a shuffle, restated here.
 func TestSeedsAndDealsStandIn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		game := rules.Seed(sha256.Sum256([]byte(rapid.String().Draw(t, "seed"))))

@@ -120,8 +120,7 @@ func TestOpeningsWorkedExample(t *testing.T) {
 	}
 }
 
-// The deals of the other games for the zero seed: what the rules deal, put into
-// the words of the table.
+// The deals of the other games for the zero seed: what the rules deal, put into the words of the table.
 func TestSeedsAndDealsTable(t *testing.T) {
 	text := specSection(t, "Seeds and deals")
 	for _, c := range []struct {
@@ -405,8 +404,7 @@ func (tr *transcript) answer(seat int, line []byte) {
 	}
 }
 
-// gamePairs returns the keys of a game line, in the order of SPEC.md, "Lines from
-// the referee".
+// gamePairs returns the keys of a game line, in the order of SPEC.md, "Lines from the referee".
 func gamePairs(v *rules.Variant, seat int, seed uint64) []protocol.KeyValue {
 	var pairs []protocol.KeyValue
 	for _, s := range v.Settings {

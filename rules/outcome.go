@@ -29,8 +29,7 @@ func (v *Variant) Ranks(points []float64) []int {
 // i; each further rotation moves bot 1 to seat 0, bot 2 to seat 1 and so on.
 func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 
-// Record counts games and their results. A bot that alone has the first rank wins; a bot that shares it has
-// a draw.
+// Record counts games and their results. A bot that alone has the first rank wins; a bot that shares it has a draw.
 type Record struct{ Games, Wins, Draws, Losses int }
 
 // RecordOf returns the record of one game for the side of a seat. ranks has the rank of each seat.
@@ -42,10 +41,9 @@ func RecordOf(v *Variant, ranks []int, seat int) Record {
 	return record(v, bots, ranks, v.Side(seat))
 }
 
-// Records yields, for each bot that took part in a finished game, the bot and its record in that game. bots
-// and ranks have the bot and the rank of each seat. A bot loses if none of its seats has the first rank.
-// Otherwise it wins, unless a side without this bot has the first rank too, or the bot plays for every
-// side; then it has a draw.
+// Records yields, for each bot that took part in a finished game, the bot and its record in that game. bots and
+// ranks have the bot and the rank of each seat. A bot loses if none of its seats has the first rank. Otherwise it
+// wins, unless a side without this bot has the first rank too, or the bot plays for every side; then it has a draw.
 func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	return func(yield func(int, Record) bool) {
 		for seat, bot := range bots {

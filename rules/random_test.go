@@ -16,8 +16,7 @@ func TestSeedsAndDealsZeroSeed(t *testing.T) {
 	}
 }
 
-// TestSeedsAndDealsBelow compares Below with a slow implementation, which is uniform over the accepted
-// values.
+// TestSeedsAndDealsBelow compares Below with a slow implementation, which is uniform over the accepted values.
 func TestSeedsAndDealsBelow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		seed := Seed(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(t, "seed"))

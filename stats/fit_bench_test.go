@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// ladderDeals returns the history of a ladder: deals of two games between bots whose Elo is uniform over
-// 1,600 points. Opponents are at most reach places apart, so that a small reach gives a sparse, elongated
-// graph.
+// ladderDeals returns the history of a ladder: deals of two games between bots whose Elo is uniform over 1,600
+// points. Opponents are at most reach places apart, so that a small reach gives a sparse, elongated graph.
 func ladderDeals(seed uint64, bots, deals, reach int) ([]float64, []Deal) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	elos := make([]float64, bots)

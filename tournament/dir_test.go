@@ -138,8 +138,7 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 	}
 }
 
-// A directory that holds a tournament is not begun again; one that holds none is not
-// resumed.
+// A directory that holds a tournament is not begun again; one that holds none is not resumed.
 func TestDirErrors(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "new", "directory")
 	if _, _, err := OpenDir(path); err == nil || !strings.Contains(err.Error(), "has no tournament") || !strings.Contains(err.Error(), "--out "+path) {
@@ -255,8 +254,7 @@ func TestConfigExtend(t *testing.T) {
 	}
 }
 
-// A tournament that is extended ends like one that had all deals from the start, also if it
-// was called off before.
+// A tournament that is extended ends like one that had all deals from the start, also if it was called off before.
 func TestExtend(t *testing.T) {
 	for _, name := range []string{"one match", "two workers", "round-robin", "sprt"} {
 		t.Run(name, func(t *testing.T) {

@@ -4,8 +4,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// resultOf returns a deal at which everybody has a side of its own and more points
-// rank better.
+// resultOf returns a deal at which everybody has a side of its own and more points rank better.
 func resultOf(bots []int, points []float64) (s stats.DealResult) {
 	var ranks []int
 	for i := range bots {

@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// deterministic returns two bots that make the same moves in the same positions: the
-// first legal one, and the last.
+// deterministic returns two bots that make the same moves in the same positions: the first legal one, and the last.
 func deterministic() []match.Contestant {
 	hash := strings.Repeat("0", 64)
 	bots := []match.Contestant{{Name: "first", Hash: hash}, {Name: "last", Hash: hash}}

@@ -151,9 +151,8 @@ func fewest(bots []int, k int, met [][]int) int {
 	return best
 }
 
-// In every round of a Swiss tournament everybody plays or has a bye, byes go
-// round before anybody has a second, and nobody meets again while that can be
-// avoided, whatever the results.
+// In every round of a Swiss tournament everybody plays or has a bye, byes go round before anybody has a second, and
+// nobody meets again while that can be avoided, whatever the results.
 func TestSwissRounds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		k := rapid.IntRange(2, 4).Draw(t, "table")
@@ -350,8 +349,7 @@ func TestKnockoutTiesOfThirds(t *testing.T) {
 	}
 }
 
-// A knockout match that is level goes to the bot with more points in the game,
-// then to the one named first.
+// A knockout match that is level goes to the bot with more points in the game, then to the one named first.
 func TestKnockoutTies(t *testing.T) {
 	for _, c := range []struct {
 		points   []float64

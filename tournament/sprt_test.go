@@ -34,8 +34,7 @@ func biased(_ *Match, deal int, bots []int) ([]int, []float64) {
 	return []int{2, 1}, []float64{0, 1}
 }
 
-// The test ends at the same deal with the same figures in whatever order the
-// games of the two rotations come in.
+// The test ends at the same deal with the same figures in whatever order the games of the two rotations come in.
 func TestSPRTWhateverTheOrder(t *testing.T) {
 	const deals = 200
 	variant := duel(t, "elo0=0,elo1=50", deals).Variant // the same of all, for they are compared

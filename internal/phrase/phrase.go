@@ -92,9 +92,8 @@ func (t Text) String() string {
 }
 
 // Translate returns the text in another language, and whether all of it is translated. By format in English,
-// translations has the formats in that language. A format without a translation stays in English, which
-// counts as translated only if it has no words. A text without a format is returned as it is and counts as
-// not translated.
+// translations has the formats in that language. A format without a translation stays in English, which counts as
+// translated only if it has no words. A text without a format is returned as it is and counts as not translated.
 func (t Text) Translate(translations map[string]string) (text string, complete bool) {
 	if t.Format == "" {
 		return t.Plain, false

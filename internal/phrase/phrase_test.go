@@ -67,8 +67,7 @@ func TestText(t *testing.T) {
 	}
 }
 
-// TestError checks that an error has a text, wraps its cause, and stays translatable in the text of another
-// error.
+// TestError checks that an error has a text, wraps its cause, and stays translatable in the text of another error.
 func TestError(t *testing.T) {
 	t.Parallel()
 	err := phrase.Errorf("the bot has no name: %w", fs.ErrNotExist)

@@ -1,5 +1,4 @@
-// Package tomltext translates the errors of the TOML package into advice for the person who wrote the
-// document.
+// Package tomltext translates the errors of the TOML package into advice for the person who wrote the document.
 package tomltext
 
 import (
@@ -19,8 +18,7 @@ var (
 	noQuotes  = regexp.MustCompile(`^expected value but found (".*") instead$`)
 )
 
-// types has the words by which messages for users describe the types that are named in errors of the TOML
-// package.
+// types has the words by which messages for users describe the types that are named in errors of the TOML package.
 var types = map[string]phrase.Text{
 	"string": phrase.New("text in quotes"), "integer": phrase.New("a whole number without quotes"), "int64": phrase.New("a number without quotes"), "float": phrase.New("a number without quotes"),
 	"float64": phrase.New("a number with a point"), "boolean": phrase.New("true or false"), "bool": phrase.New("true or false"),

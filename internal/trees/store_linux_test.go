@@ -156,8 +156,7 @@ func TestAddFails(t *testing.T) {
 	}
 }
 
-// TestRemains checks that unfinished entries of ended processes are removed, but not those that are being
-// made.
+// TestRemains checks that unfinished entries of ended processes are removed, but not those that are being made.
 func TestRemains(t *testing.T) {
 	s := NewStore(t.TempDir(), Options{})
 	for _, name := range []string{"new-dead", "new-unlocked", "new-alive", "old-dead"} {
@@ -226,8 +225,7 @@ func TestChecked(t *testing.T) {
 	}
 }
 
-// TestAddCancelled checks that canceling one of several calls that wait for an entry does not cancel the
-// others.
+// TestAddCancelled checks that canceling one of several calls that wait for an entry does not cancel the others.
 func TestAddCancelled(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

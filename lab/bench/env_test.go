@@ -12,8 +12,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(binaries.Clean(m).Run()) }
 
-// TestEnv checks that the Python benchmark measures every way to choose actions that is possible on this
-// machine.
+// TestEnv checks that the Python benchmark measures every way to choose actions that is possible on this machine.
 func TestEnv(t *testing.T) {
 	self := binaries.Program(t, "timba-lab")
 	_, numpy, err := env.FindPython(t.Context())

@@ -243,10 +243,9 @@ func (b *Batch) dealNext(i int, w *worker) error {
 	return nil
 }
 
-// moveToTurn lets the house bots of game i move until the client has the turn or the game is over, and writes
-// the game into the state frame. acted reports whether the client has moved before. If not, no reward is
-// written before the end of the game, and with automatic reset a deal without a turn of the client is
-// skipped.
+// moveToTurn lets the house bots of game i move until the client has the turn or the game is over, and writes the
+// game into the state frame. acted reports whether the client has moved before. If not, no reward is written before
+// the end of the game, and with automatic reset a deal without a turn of the client is skipped.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)

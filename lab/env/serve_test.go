@@ -134,8 +134,7 @@ func TestLayout(t *testing.T) {
 	kit.Golden(t, "layout.json", text.String()+"\n")
 }
 
-// TestConfig checks the limits of a configuration, and that each error names the key, the value and valid
-// values.
+// TestConfig checks the limits of a configuration, and that each error names the key, the value and valid values.
 func TestConfig(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                 `env: "" is no JSON object: try {"version": 1, "game": "brisca"}`,

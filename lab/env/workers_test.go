@@ -17,8 +17,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// TestWorkers checks that a game depends neither on the number of workers nor on the other games of the
-// batch.
+// TestWorkers checks that a game depends neither on the number of workers nor on the other games of the batch.
 func TestWorkers(t *testing.T) {
 	for text, seats := range map[string]map[int]string{
 		"brisca": nil, "tute": {0: "@greedy"}, "tebes size=4": {1: "@random"}, "podrida": {1: "@greedy", 2: "@first"},

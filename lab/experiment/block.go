@@ -21,8 +21,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The maximal number of games in a block. It is higher for matches of models, whose files may take long to
-// load.
+// The maximal number of games in a block. It is higher for matches of models, whose files may take long to load.
 const (
 	maxBlockGames        = 10
 	maxBlockGamesLearned = 100
@@ -138,8 +137,7 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// resultsLine returns the line of a results file for the block, without results. seed is that of the
-// experiment.
+// resultsLine returns the line of a results file for the block, without results. seed is that of the experiment.
 func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,

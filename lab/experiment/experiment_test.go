@@ -262,9 +262,8 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestBlocksDiffer checks that no two blocks of a match have the same deals, even if the same bots sit in
-// several of its orders (partners that change seats, or a bot that plays itself), or for two seeds of a
-// model.
+// TestBlocksDiffer checks that no two blocks of a match have the same deals, even if the same bots sit in several
+// of its orders (partners that change seats, or a bot that plays itself), or for two seeds of a model.
 func TestBlocksDiffer(t *testing.T) {
 	found := map[string][]player{"a": {{label: "@a1"}, {label: "@a2"}}, "b": {{label: "@b"}}}
 	for _, m := range []Matchup{
@@ -302,8 +301,7 @@ func TestBlockKey(t *testing.T) {
 	}
 }
 
-// TestMatchOfAllRules checks that a match of all rules becomes one for each combination, named after its
-// digits.
+// TestMatchOfAllRules checks that a match of all rules becomes one for each combination, named after its digits.
 func TestMatchOfAllRules(t *testing.T) {
 	e := kit.Get[*Experiment](t)(Find("thesis-fig39"))
 	if len(e.Matches) != 16 || len(e.rows) != 16 {

@@ -72,9 +72,8 @@ func goldenGA(c ga.Config) *ga.Config {
 	return &c
 }
 
-// TestGoldenModels checks that every method gives exactly the same model as before. If a hash has to change,
-// the Version of the method must increase, so that experiments train again. Other processors may round
-// differently.
+// TestGoldenModels checks that every method gives exactly the same model as before. If a hash has to change, the
+// Version of the method must increase, so that experiments train again. Other processors may round differently.
 func TestGoldenModels(t *testing.T) {
 	var text strings.Builder
 	for _, g := range golden {

@@ -105,8 +105,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// TestModelsResume checks that an experiment interrupted during a training resumes it and gives the same
-// figures.
+// TestModelsResume checks that an experiment interrupted during a training resumes it and gives the same figures.
 func TestModelsResume(t *testing.T) {
 	kit.Slow(t)
 	e := parsed(t, nets)

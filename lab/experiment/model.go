@@ -16,8 +16,7 @@ import (
 	"github.com/timba-arena/timba/lab/train/sl"
 )
 
-// Model describes an agent that is trained before it plays, or a data set, of which only the time is
-// measured.
+// Model describes an agent that is trained before it plays, or a data set, of which only the time is measured.
 type Model struct {
 	Name    string   // name in matches, or of the row in the tables
 	Method  string   // name of a run.Method

@@ -205,8 +205,7 @@ func TestParseRefusesModels(t *testing.T) {
 	}
 }
 
-// TestModelLists checks that a model with lists stands for all combinations, with the last list varying
-// fastest.
+// TestModelLists checks that a model with lists stands for all combinations, with the last list varying fastest.
 func TestModelLists(t *testing.T) {
 	e := parsed(t, `
 title = "Times"
@@ -246,8 +245,7 @@ measure = "learning"
 	}
 }
 
-// TestPlan checks the settings of planned models: those of the study, a scaled size, and all defects as
-// published.
+// TestPlan checks the settings of planned models: those of the study, a scaled size, and all defects as published.
 func TestPlan(t *testing.T) {
 	e := parsed(t, learned)
 	for name, want := range map[string]struct {
@@ -278,8 +276,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestPlanNames checks that the name of a cached model depends on exactly the values that determine the
-// model.
+// TestPlanNames checks that the name of a cached model depends on exactly the values that determine the model.
 func TestPlanNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, c := range []struct {

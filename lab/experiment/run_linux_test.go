@@ -100,8 +100,7 @@ func TestGamesKeepTheLastBlock(t *testing.T) {
 	}
 }
 
-// TestNothingAfterACutLine checks that nothing is written after a failed write, which may have left part of
-// a line.
+// TestNothingAfterACutLine checks that nothing is written after a failed write, which may have left part of a line.
 func TestNothingAfterACutLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "games.jsonl")
 	k := kit.Get[*resultsFile](t)(openResults(path))

@@ -68,8 +68,7 @@ func (c Config) forEachRun(ctx context.Context, do func(run int, truth, play *ra
 	return group.Wait()
 }
 
-// drawStrengths returns random true strengths of bots, in Elo. The first one, the anchor, has a fixed
-// strength.
+// drawStrengths returns random true strengths of bots, in Elo. The first one, the anchor, has a fixed strength.
 func drawStrengths(r *rand.Rand, bots int) []float64 {
 	truth := make([]float64, bots)
 	for i := range truth {

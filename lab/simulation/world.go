@@ -51,8 +51,7 @@ func newWorld(r *rand.Rand, l ladder.Ladder, truth []float64) (*world, error) {
 }
 
 // addEntry adds a bot of strength truth and returns it as a candidate for pairing. The caller must add the
-// candidate to the pool. The first Elo of a new version is derived from predecessor, which is nil for other
-// bots.
+// candidate to the pool. The first Elo of a new version is derived from predecessor, which is nil for other bots.
 func (w *world) addEntry(truth float64, predecessor *rating.Entry) matchmaking.Candidate {
 	id := len(w.strengths)
 	e := rating.Current.NewEntry(int64(id), predecessor, id == 0)

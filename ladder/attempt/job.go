@@ -76,8 +76,7 @@ var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedRef
 // Error returns the text of f.
 func (f *Failure) Error() string { return f.Text.String() }
 
-// PreparationFailure returns the Failure for the version b, whose program could not be prepared because of
-// err.
+// PreparationFailure returns the Failure for the version b, whose program could not be prepared because of err.
 func PreparationFailure(b Entrant, err error) *Failure {
 	return &Failure{Kind: FailedVersion, Version: b.Version, Text: phrase.New("version %d cannot be prepared: %s", b.Version, err)}
 }

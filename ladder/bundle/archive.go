@@ -98,8 +98,7 @@ type entry struct {
 	size int64 // of the unpacked content, in bytes
 }
 
-// reader reads the entries of an archive once and checks them. It stops with an error at the first invalid
-// one.
+// reader reads the entries of an archive once and checks them. It stops with an error at the first invalid one.
 type reader struct {
 	limits       Limits
 	size         int64 // of the archive

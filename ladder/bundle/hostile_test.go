@@ -19,8 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// hostile has archives that are refused, and words of the error. By default each is tried as .tar.gz and as
-// .zip.
+// hostile has archives that are refused, and words of the error. By default each is tried as .tar.gz and as .zip.
 var hostile = []struct {
 	name    string
 	entries []testEntry   // in both formats

@@ -37,8 +37,7 @@ func fileTree(t testing.TB, files map[string]string) string {
 	return dir
 }
 
-// The same files give the same archive on another day and with another version of timba, even with long
-// paths.
+// The same files give the same archive on another day and with another version of timba, even with long paths.
 func TestPackedBytes(t *testing.T) {
 	long := strings.Repeat("long", 15)
 	dir := fileTree(t, map[string]string{"bot.py": "x", "run+x": "#!/bin/sh", long + "/" + long: "y", long + "ñ/" + long: ""})

@@ -6,8 +6,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// attemptState is the stage that an attempt has reached between its creation by the dispatcher and a stored
-// result.
+// attemptState is the stage that an attempt has reached between its creation by the dispatcher and a stored result.
 type attemptState int
 
 const (
@@ -18,10 +17,9 @@ const (
 	lost                             // no heartbeat has named it for AckTime
 )
 
-// awaitedAttempt is an attempt whose result the dispatcher waits for. The attempt is over when its result has
-// been stored or refused, or when it is cancelled or lost; a result that arrives later is refused. If this
-// server stops waiting for other reasons, such as its shutdown, the attempt goes on and the next server waits
-// for its result.
+// awaitedAttempt is an attempt whose result the dispatcher waits for. The attempt is over when its result has been
+// stored or refused, or when it is cancelled or lost; a result that arrives later is refused. If this server stops
+// waiting for other reasons, such as its shutdown, the attempt goes on and the next server waits for its result.
 type awaitedAttempt struct {
 	attemptKey
 	machine     string

@@ -112,9 +112,8 @@ func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	return part[:n], err
 }
 
-// handleFile answers the request of a machine for a part of a bot's packed files. The answer is empty if there
-// is no such part. While the server reads a part for a machine, it does not answer other requests of that
-// machine.
+// handleFile answers the request of a machine for a part of a bot's packed files. The answer is empty if there is
+// no such part. While the server reads a part for a machine, it does not answer other requests of that machine.
 func (h *Dispatcher) handleFile(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var p filePart

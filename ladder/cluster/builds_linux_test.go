@@ -152,8 +152,7 @@ func fillDisk(t testing.TB, path string) {
 	}
 }
 
-// On a full disk a bot cannot be packed, which is not its failure. It can be packed when there is space
-// again.
+// On a full disk a bot cannot be packed, which is not its failure. It can be packed when there is space again.
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

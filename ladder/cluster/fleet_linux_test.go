@@ -134,8 +134,7 @@ func TestKilled(t *testing.T) {
 	a.checkComplete(again, d, err)
 }
 
-// If a worker is killed and restarts, its attempts are lost at once, because the new worker does not have
-// them.
+// If a worker is killed and restarts, its attempts are lost at once, because the new worker does not have them.
 func TestKilledAndBack(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -154,8 +153,7 @@ func TestKilledAndBack(t *testing.T) {
 	a.checkComplete(again, d, err)
 }
 
-// A worker that was stopped for longer than AckTime learns that its attempt is over, and then accepts jobs
-// again.
+// A worker that was stopped for longer than AckTime learns that its attempt is over, and then accepts jobs again.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)

@@ -447,8 +447,7 @@ func TestSameCredentials(t *testing.T) {
 	}
 }
 
-// A heartbeat with long texts or control characters is ignored completely, because people are shown the
-// texts.
+// A heartbeat with long texts or control characters is ignored completely, because people are shown the texts.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)
@@ -477,8 +476,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A worker cannot make NATS publish what the worker may not publish itself, by a reply subject that is not
-// its own.
+// A worker cannot make NATS publish what the worker may not publish itself, by a reply subject that is not its own.
 func TestForeignReplies(t *testing.T) {
 	t.Parallel()
 	a := newArena(t, nil)

@@ -36,8 +36,7 @@ const (
 	stateRefused // NATS refuses the credentials; the client tries again
 )
 
-// Dial connects to NATS at url with the credentials in file. If no server answers, it tries again until ctx
-// ends.
+// Dial connects to NATS at url with the credentials in file. If no server answers, it tries again until ctx ends.
 func Dial(ctx context.Context, url, file string, log *slog.Logger) (*Link, error) {
 	creds, err := os.ReadFile(file)
 	if err != nil {
@@ -187,8 +186,7 @@ var refusals = []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthR
 var errRefused = errors.New("NATS refuses the credentials: they were removed, or are of another server: stop this program, " +
 	"or start it again with new ones; timba admin worker add on the server makes those of a worker")
 
-// handleRefused reports whether err means that NATS refuses the credentials. If so, the link enters
-// stateRefused.
+// handleRefused reports whether err means that NATS refuses the credentials. If so, the link enters stateRefused.
 func (l *Link) handleRefused(err error) bool {
 	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
 		return false

@@ -113,8 +113,7 @@ func (a *arena) creds(name string) string {
 // url returns the URL to which workers connect.
 func (a *arena) url() string { return "nats://" + a.address }
 
-// player is a script that always plays the first legal move. BEFORE is replaced by a command to run for each
-// line.
+// player is a script that always plays the first legal move. BEFORE is replaced by a command to run for each line.
 const player = `while read -r verb ply left move rest; do
 	BEFORE
 	case $verb in

@@ -40,9 +40,8 @@ func newDispatcherMetrics(to prometheus.Registerer) *dispatcherMetrics {
 	return m
 }
 
-// registerWire registers metrics of the bytes that the NATS server in this process exchanges with other
-// machines. The bytes of TLS, of the lines of the NATS protocol and of the server's own connection are not
-// counted.
+// registerWire registers metrics of the bytes that the NATS server in this process exchanges with other machines.
+// The bytes of TLS, of the lines of the NATS protocol and of the server's own connection are not counted.
 func (h *Dispatcher) registerWire() {
 	if h.Registerer == nil || h.embeddedServer == nil {
 		return

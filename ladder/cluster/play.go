@@ -83,8 +83,7 @@ func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.
 	return o, nil
 }
 
-// sendJob sends a job to the machine of a. The dispatcher repeats the message until a heartbeat names the
-// attempt.
+// sendJob sends a job to the machine of a. The dispatcher repeats the message until a heartbeat names the attempt.
 func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
 	o, err := h.newOrder(ctx, a, j)
 	if err != nil {

@@ -20,8 +20,7 @@ func newCheckSlots(n int) *checkSlots {
 	return &checkSlots{all: make(chan struct{}, n), machines: map[string]*machineSlots{}}
 }
 
-// acquire waits until a result of the given machine may be checked. The caller must call release after the
-// check.
+// acquire waits until a result of the given machine may be checked. The caller must call release after the check.
 func (s *checkSlots) acquire(machine string) (release func()) {
 	s.mu.Lock()
 	m := s.machines[machine]

@@ -104,8 +104,7 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// Games are read in large pieces, even if the decoder returns small ones, and not for longer than a check may
-// take.
+// Games are read in large pieces, even if the decoder returns small ones, and not for longer than a check may take.
 func TestGameReader(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat(" ", 1000)

@@ -1,5 +1,4 @@
-// Package events publishes what happens in a competition to requests that wait and to live pages. Begin with
-// Bus.
+// Package events publishes what happens in a competition to requests that wait and to live pages. Begin with Bus.
 package events
 
 import (

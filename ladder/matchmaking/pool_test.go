@@ -251,8 +251,7 @@ func BenchmarkPool(b *testing.B) {
 	}
 }
 
-// A pool forgets all meetings if it has more than maxMeetings. Setting the meetings of a version again adds
-// none.
+// A pool forgets all meetings if it has more than maxMeetings. Setting the meetings of a version again adds none.
 func TestMeetingsKept(t *testing.T) {
 	p := newSoloPool(2, nil)
 	met := map[int64]int{}

@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// ExpectedScore returns the expected score, from 0 to 1, of a player that is diff Elo stronger than its
-// opponent.
+// ExpectedScore returns the expected score, from 0 to 1, of a player that is diff Elo stronger than its opponent.
 func (f Formula) ExpectedScore(diff float64) float64 { return logistic(f.PerElo * diff) }
 
 // Player is the rating of a version before a match. A version without matches on the ladder has the Elo of

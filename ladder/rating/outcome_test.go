@@ -161,8 +161,7 @@ func TestSums(t *testing.T) {
 }
 
 // Pairs consist of opponents, and all together weigh as much as the independent leads: m-1 for each deal of m
-// sides. The scores of a pair are complementary, and the mean over a version's pairs is the score of its
-// change.
+// sides. The scores of a pair are complementary, and the mean over a version's pairs is the score of its change.
 func TestPairs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")
@@ -202,8 +201,7 @@ func markRepeated(games []ladder.FinishedGame, from int) []ladder.FinishedGame {
 	return games
 }
 
-// A deal with one new game counts in full: the match changes ratings by the same bits as if all games were
-// new.
+// A deal with one new game counts in full: the match changes ratings by the same bits as if all games were new.
 func TestDistinctDealsAllCount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := matches.Draw(t, "match")

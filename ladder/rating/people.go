@@ -8,8 +8,7 @@ import (
 )
 
 // Glicko is the rating of a person in a game, computed by Glicko-2: Mark E. Glickman, "Example of the Glicko-2
-// system", 2013. Comments name the steps and symbols of that paper. Each game is a rating period for its
-// players.
+// system", 2013. Comments name the steps and symbols of that paper. Each game is a rating period for its players.
 type Glicko struct {
 	Rating     float64 `json:"rating"`
 	Deviation  float64 `json:"deviation"`  // the true rating is within twice the deviation with a probability of 95 %

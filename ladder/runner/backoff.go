@@ -54,8 +54,7 @@ func (b backoffs) isBackingOff(name string, now time.Time) bool {
 	return b[name] != nil && b[name].isBackingOff(now)
 }
 
-// nextEnd returns the earliest time at which one of the things may be tried again, or zero if no thing has to
-// wait.
+// nextEnd returns the earliest time at which one of the things may be tried again, or zero if no thing has to wait.
 func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	for _, e := range b {
 		if e.isBackingOff(now) {

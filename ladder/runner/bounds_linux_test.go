@@ -84,8 +84,7 @@ func TestManySeats(t *testing.T) {
 	const seats = 6
 	w := newWorld(t, bounded)
 	dir := t.TempDir()
-	// Each process writes its ID and start time, because IDs are used again, and counts the processes that
-	// run.
+	// Each process writes its ID and start time, because IDs are used again, and counts the processes that run.
 	count := fmt.Sprintf(`start() {
 	read -r stat 2>/dev/null </proc/$1/stat || return
 	set -- ${stat##*) }

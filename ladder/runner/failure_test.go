@@ -16,8 +16,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// A version that fails repeatedly is suspended and its owner is told why. The other versions continue to
-// play.
+// A version that fails repeatedly is suspended and its owner is told why. The other versions continue to play.
 func TestSuspend(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

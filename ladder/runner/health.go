@@ -93,8 +93,7 @@ func (r *Runner) pause(err error) time.Time {
 	return until
 }
 
-// resume checks the machine of the server after a pause. If it can play, the pause ends; otherwise it is
-// prolonged.
+// resume checks the machine of the server after a pause. If it can play, the pause ends; otherwise it is prolonged.
 func (r *Runner) resume(ctx context.Context) {
 	if err := r.Host.Check(ctx); err != nil {
 		if ctx.Err() == nil {

@@ -115,8 +115,7 @@ func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPla
 // isKnownHouse reports whether p is a house bot with at least ladder.EnoughMatches matches.
 func isKnownHouse(p *matchmaking.Candidate) bool { return p.House && p.Matches >= ladder.EnoughMatches }
 
-// newMatch returns a job for a match of ladder x that is not stored yet. slots has the version ID of each
-// slot.
+// newMatch returns a job for a match of ladder x that is not stored yet. slots has the version ID of each slot.
 func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matchmaking.Pool, slots []int64) (Job, error) {
 	l.poolNumber--
 	m := &ladder.Match{

@@ -115,8 +115,7 @@ house = ["@random", "@greedy"]
 	}
 }
 
-// A ladder whose versions have all had enough matches plays once in Limits.Pause. A newcomer ends that at
-// once.
+// A ladder whose versions have all had enough matches plays once in Limits.Pause. A newcomer ends that at once.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, tiny)

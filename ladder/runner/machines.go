@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 )
 
-// syncMachines updates the list of connected machines, and logs which machines have connected and
-// disconnected.
+// syncMachines updates the list of connected machines, and logs which machines have connected and disconnected.
 func (r *Runner) syncMachines() {
 	come, left := r.placement.sync(append(r.Fleet.Machines(), r.Local))
 	for _, m := range come {

@@ -48,8 +48,7 @@ type world struct {
 	here   func(context.Context, *play, attempt.Job) attempt.Result // plays attempts on the server's machine; nil means playLocal
 }
 
-// tiny is a ladder with very short matches. Its clock is long because other tests use the machine at the same
-// time.
+// tiny is a ladder with very short matches. Its clock is long because other tests use the machine at the same time.
 const tiny = `[[ladder]]
 name = "tebes"
 game = "tebes"
@@ -223,8 +222,7 @@ func (w *world) matches() []ladder.Match {
 	return list
 }
 
-// player is a script that always plays the first legal move. BEFORE is replaced by a command to run for each
-// line.
+// player is a script that always plays the first legal move. BEFORE is replaced by a command to run for each line.
 const player = `while read -r verb ply left move rest; do
 	BEFORE
 	case $verb in

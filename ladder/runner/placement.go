@@ -74,9 +74,8 @@ func (p *placement) updateMachine(m *machine, change func(*machine)) {
 	change(m)
 }
 
-// sync sets the connected machines, including this one. come are the machines that have connected since the
-// last call, and left those that have disconnected since then. The jobs of a disconnected machine end by
-// themselves.
+// sync sets the connected machines, including this one. come are the machines that have connected since the last
+// call, and left those that have disconnected since then. The jobs of a disconnected machine end by themselves.
 func (p *placement) sync(now []attempt.WorkerInfo) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -252,8 +251,7 @@ func (p *placement) busyOwners() (people []int64) {
 	return people
 }
 
-// clearAwaitedMemory makes machines that wait for free memory forget the job that needs it and choose a job
-// again.
+// clearAwaitedMemory makes machines that wait for free memory forget the job that needs it and choose a job again.
 func (p *placement) clearAwaitedMemory() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -322,8 +320,7 @@ func (p *placement) isSuspended(m *machine) bool {
 	return !m.suspension.IsZero()
 }
 
-// getsJobs reports whether a machine gets jobs. A paused machine gets jobs after its pause, so the result is
-// true.
+// getsJobs reports whether a machine gets jobs. A paused machine gets jobs after its pause, so the result is true.
 func (m *machine) getsJobs() bool {
 	return m.connected && m.suspension.IsZero() && m.Refusal.IsZero() && !m.Draining
 }

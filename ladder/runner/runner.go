@@ -72,8 +72,7 @@ type Limits struct {
 	Grace time.Duration
 }
 
-// Runner plays the matches of a competition. Only the goroutine of Run uses sources, charges, catalog and
-// backoffs.
+// Runner plays the matches of a competition. Only the goroutine of Run uses sources, charges, catalog and backoffs.
 type Runner struct {
 	Options
 	metrics   *metrics
@@ -345,9 +344,8 @@ func (r *Runner) finishJob(ctx context.Context, o outcome) {
 	}
 }
 
-// timer returns a channel that fires when the next pause or backoff ends, or nil if there is none. now is a
-// time before the runner last looked for jobs, so that the timer also fires for a pause that has ended since
-// then.
+// timer returns a channel that fires when the next pause or backoff ends, or nil if there is none. now is a time
+// before the runner last looked for jobs, so that the timer also fires for a pause that has ended since then.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(earliest(r.backoffs.nextEnd(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
 	if report := r.catalog.nextReportTime(); report.After(now) {

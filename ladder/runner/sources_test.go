@@ -15,9 +15,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// Each case lists the jobs of a machine, round after round; all jobs of a round end after a second.
-// SUBMISSION is a bot, "asked" is followed by the person who requested the match, and "tebes" is a new match
-// of the ladder.
+// Each case lists the jobs of a machine, round after round; all jobs of a round end after a second. SUBMISSION is a
+// bot, "asked" is followed by the person who requested the match, and "tebes" is a new match of the ladder.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

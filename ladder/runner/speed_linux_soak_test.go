@@ -21,8 +21,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// processTime returns the CPU time that this process has used, which a busy machine distorts less than the
-// clock.
+// processTime returns the CPU time that this process has used, which a busy machine distorts less than the clock.
 func processTime(b *testing.B) time.Duration {
 	var u unix.Rusage
 	kit.Must(b, unix.Getrusage(unix.RUSAGE_SELF, &u))

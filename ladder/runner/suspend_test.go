@@ -7,8 +7,7 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// The owner of a suspended bot can read the last lines of its stderr, without control characters for the
-// terminal.
+// The owner of a suspended bot can read the last lines of its stderr, without control characters for the terminal.
 func TestLastLines(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, want string }{

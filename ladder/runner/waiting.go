@@ -43,9 +43,8 @@ func (w *waitingMatches) refresh(ctx context.Context) error {
 	return nil
 }
 
-// dropAbsent drops matches that wait for a remote version that has been disconnected for too long. If they were
-// not dropped, the opponents in a rated match would have to wait as well, and requested matches would
-// accumulate.
+// dropAbsent drops matches that wait for a remote version that has been disconnected for too long. If they were not
+// dropped, the opponents in a rated match would have to wait as well, and requested matches would accumulate.
 func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	for _, m := range w.matches {
 		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {

@@ -122,8 +122,7 @@ func (s *Service) clockFor(game string) referee.Clock {
 	return s.Config.Ladders[0].Clock
 }
 
-// CancelMatch drops an unfinished match. It returns an error unless the actor requested the match or is an
-// admin.
+// CancelMatch drops an unfinished match. It returns an error unless the actor requested the match or is an admin.
 func (s *Service) CancelMatch(ctx context.Context, a Actor, id int64) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to cancel a match"); err != nil {
 		return m, err

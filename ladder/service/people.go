@@ -101,8 +101,7 @@ func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked 
 }
 
 // ResetTokens is for a person who has lost all tokens: it revokes them, ends the sessions of the person, and
-// returns the text of a new token, of which only a hash is stored. Only admins may call it, and not for
-// themselves.
+// returns the text of a new token, of which only a hash is stored. Only admins may call it, and not for themselves.
 func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text string, err error) {
 	if err := a.CheckAdmin("to reset a token"); err != nil {
 		return "", err

@@ -283,8 +283,7 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*95/100].Microseconds())/1e3, "p95-ms")
 }
 
-// BenchmarkFinish measures Finish for a match of each default ladder, from the results to the committed
-// ratings.
+// BenchmarkFinish measures Finish for a match of each default ladder, from the results to the committed ratings.
 func BenchmarkFinish(b *testing.B) {
 	c := openStore(b, b.TempDir())
 	names := []string{"@random", "@first", "@greedy", "@last"}

@@ -17,10 +17,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// cache has the data of ladders in memory, so that matchmaking, results and standings need not read the
-// database. A ladder is read at its first use and updated after each commit. Some changes cannot be applied to
-// a cached ladder; after such a change, and after a write by another program, the ladder is removed and read
-// again at its next use.
+// cache has the data of ladders in memory, so that matchmaking, results and standings need not read the database. A
+// ladder is read at its first use and updated after each commit. Some changes cannot be applied to a cached ladder;
+// after such a change, and after a write by another program, the ladder is removed and read again at its next use.
 type cache struct {
 	mu      sync.Mutex
 	ladders map[string]*ladderState

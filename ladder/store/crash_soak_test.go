@@ -96,8 +96,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// moveUntilKilled finishes matches and moves their documents, and prints each step on stdout, until it is
-// killed.
+// moveUntilKilled finishes matches and moves their documents, and prints each step on stdout, until it is killed.
 func moveUntilKilled(dir string) error {
 	tb := exitingTB{}
 	c := &competition{tb: tb, clock: newClock()}

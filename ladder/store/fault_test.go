@@ -141,8 +141,7 @@ func TestReadOnly(t *testing.T) {
 	wantSound(t, s)
 }
 
-// TestRights checks that other users of the machine cannot read the database, whatever the rights of the
-// directory.
+// TestRights checks that other users of the machine cannot read the database, whatever the rights of the directory.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -19,11 +19,10 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Finish stores the games of a running match and updates the ratings, in one transaction. results has one entry
-// for every deal in every rotation, in any order; if the match ended early, it may have fewer. The replays must
-// contain the seed of the attempt. changes has the change of rating for each slot; for an unrated match it is
-// empty. If the attempt is over, Finish stores nothing and returns an error that wraps ErrAttemptOver, so no
-// match counts twice.
+// Finish stores the games of a running match and updates the ratings, in one transaction. results has one entry for
+// every deal in every rotation, in any order; if the match ended early, it may have fewer. The replays must contain
+// the seed of the attempt. changes has the change of rating for each slot; for an unrated match it is empty. If the
+// attempt is over, Finish stores nothing and returns an error that wraps ErrAttemptOver, so no match counts twice.
 //
 // Ratings change in the order in which matches are written. Calls that wait at the same time share a
 // transaction, but each succeeds or fails alone.
@@ -36,8 +35,7 @@ func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results
 	return changes, err
 }
 
-// finishMatch does the work of Finish in a transaction. documents are the compressed replays and logs of
-// results.
+// finishMatch does the work of Finish in a transaction. documents are the compressed replays and logs of results.
 func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.GameResult, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, results: results, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
@@ -318,8 +316,7 @@ func (f *finisher) saveOutcome() error {
 	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 
-// earlyEndReason returns why a match ended before all its games were played, or an empty text if ended is
-// false.
+// earlyEndReason returns why a match ended before all its games were played, or an empty text if ended is false.
 func earlyEndReason(ended bool, replays []*referee.Replay) (reason phrase.Text) {
 	if !ended {
 		return reason

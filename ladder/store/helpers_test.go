@@ -264,8 +264,7 @@ func withNamesOf(m ladder.Match, games []*referee.GameResult) (out []*referee.Ga
 	return out
 }
 
-// playGame plays and stores a game of a person, or of a guest if person is zero, against the live versions of
-// bots.
+// playGame plays and stores a game of a person, or of a guest if person is zero, against the live versions of bots.
 func (c *competition) playGame(id string, person ladder.Person, l ladder.Ladder, seat int, bots ...string) {
 	c.tb.Helper()
 	v := kit.Get[*rules.Variant](c.tb)(l.Variant())
@@ -411,9 +410,8 @@ func wantSound(tb testing.TB, s *Store) {
 	}
 }
 
-// newBusyCompetition returns a competition with matches of every kind (rated on every ladder, interrupted,
-// dropped, unrated, running), with games of people, and with a bot that gets a new version and one that is
-// suspended.
+// newBusyCompetition returns a competition with matches of every kind (rated on every ladder, interrupted, dropped,
+// unrated, running), with games of people, and with a bot that gets a new version and one that is suspended.
 func newBusyCompetition(tb testing.TB) *competition {
 	c := newCompetition(tb)
 	anna, err := c.People.Add(bg, "anna", false)

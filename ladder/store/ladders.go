@@ -14,10 +14,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Sync makes the stored ladders match the configured ones. A new ladder starts with all live versions that play
-// its game. A ladder that is no longer configured becomes inactive and retains its history. If a ladder has
-// matches, Sync returns an error if its game, its number of bots or an option other than the opening has
-// changed.
+// Sync makes the stored ladders match the configured ones. A new ladder starts with all live versions that play its
+// game. A ladder that is no longer configured becomes inactive and retains its history. If a ladder has matches,
+// Sync returns an error if its game, its number of bots or an option other than the opening has changed.
 func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.Ladders(ctx)
@@ -124,8 +123,7 @@ func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 	return l, ifNoRows(err, notFound(ladder.HintLadders, "ladder %q does not exist", name))
 }
 
-// Standings returns the active versions of a ladder, the best first. The result is shared and must not be
-// changed.
+// Standings returns the active versions of a ladder, the best first. The result is shared and must not be changed.
 func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.Standing, err error) {
 	if err := s.refreshCache(ctx); err != nil {
 		return nil, err

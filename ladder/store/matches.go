@@ -35,8 +35,7 @@ type NewMatch struct {
 	// Memory is the memory for the bots of a match, which all run at the same time. An unrated match that needs
 	// more is refused.
 	Memory ladder.MemoryBudget
-	// Allowance is the time for network delays that is added to the margin of the clock if a remote version
-	// plays.
+	// Allowance is the time for network delays that is added to the margin of the clock if a remote version plays.
 	Allowance time.Duration
 }
 

@@ -31,9 +31,8 @@ type MoveReport struct {
 	Full    bool  // the archive reached its size limit, so the remaining documents stay in the database
 }
 
-// MoveDocuments moves the replays and logs of old matches from the database to archive files. rules says how
-// old the matches must be and how large the archive may become. Moved documents can be read and verified as
-// before.
+// MoveDocuments moves the replays and logs of old matches from the database to archive files. rules says how old
+// the matches must be and how large the archive may become. Moved documents can be read and verified as before.
 //
 // A file is on the disk before the database refers to it, so a crash at any moment loses nothing. The next call
 // removes files to which the database does not refer. The caller must hold the lock of the directory. Only one

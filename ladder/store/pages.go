@@ -329,9 +329,8 @@ type Meeting struct {
 	rules.Record
 }
 
-// Meetings returns the records of the given versions against each other on the ladder called name. A key has
-// the ID of a version and the ID of its opponent. Each pair that has met has two entries, one for each order of
-// the IDs.
+// Meetings returns the records of the given versions against each other on the ladder called name. A key has the ID
+// of a version and the ID of its opponent. Each pair that has met has two entries, one for each order of the IDs.
 func (s Ladders) Meetings(ctx context.Context, name string, versions ...int64) (map[[2]int64]Meeting, error) {
 	out := map[[2]int64]Meeting{}
 	err := s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {

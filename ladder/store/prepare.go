@@ -128,9 +128,8 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 	slices.SortStableFunc(m.results, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 }
 
-// checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the
-// match. players has the version that plays in each slot. where becomes the place of each difference that it
-// finds.
+// checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the match.
+// players has the version that plays in each slot. where becomes the place of each difference that it finds.
 func (m *preparedMatch) checkReplay(where string, g *referee.GameResult, players []queries.PlayersOfMatchRow) {
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
@@ -190,8 +189,7 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	}
 }
 
-// rerun plays the moves of replay r again by the rules of its game. It reports differences with the place
-// where.
+// rerun plays the moves of replay r again by the rules of its game. It reports differences with the place where.
 func (f *findings) rerun(where string, r *referee.Replay) {
 	g, err := games.Find(r.Game)
 	if err != nil {

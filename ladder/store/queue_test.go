@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// addWaiting adds n versions to the queue, each of another bot of the person, and returns the names of the
-// bots.
+// addWaiting adds n versions to the queue, each of another bot of the person, and returns the names of the bots.
 func (c *competition) addWaiting(person ladder.Person, n int) (names []string) {
 	c.tb.Helper()
 	for i := range n {

@@ -47,8 +47,7 @@ func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVer
 	return out, err
 }
 
-// continuedVersion returns the live version as which the bot plays. Its ID is 0 if a new version must be
-// added.
+// continuedVersion returns the live version as which the bot plays. Its ID is 0 if a new version must be added.
 func (tx *Tx) continuedVersion(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
 	b, err := tx.BotByName(ctx, n.Bot)
 	if err != nil || b.PersonID.Int64 != p.ID || n.ForceNew {

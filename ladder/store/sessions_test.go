@@ -194,8 +194,7 @@ func TestSessionLimits(t *testing.T) {
 	c.wantSession("another's, still", bertas, "berta")
 }
 
-// TestGuestSessionNeedsGame checks that a session of a guest is started only together with a game that is
-// accepted.
+// TestGuestSessionNeedsGame checks that a session of a guest is started only together with a game that is accepted.
 func TestGuestSessionNeedsGame(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)

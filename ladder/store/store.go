@@ -47,8 +47,7 @@ type Options struct {
 	// Exclusive takes the lock of an existing directory, so that no server can run at the same time.
 	Exclusive bool
 
-	// NoSync does not wait until changes are on the disk, so a power cut may undo the last ones. It is for
-	// tests.
+	// NoSync does not wait until changes are on the disk, so a power cut may undo the last ones. It is for tests.
 	NoSync bool
 }
 
@@ -173,8 +172,7 @@ func (s *Store) prepareDir(o Options) error {
 	return nil
 }
 
-// acquireLock takes the lock of the directory, which Close releases. It returns an error if another process
-// has it.
+// acquireLock takes the lock of the directory, which Close releases. It returns an error if another process has it.
 func (s *Store) acquireLock() error {
 	lock := flock.New(s.dir.Lock())
 	ok, err := lock.TryLock()
@@ -188,11 +186,10 @@ func (s *Store) acquireLock() error {
 	return nil
 }
 
-// writerDSN returns the URI parameters of the connection that writes. The pragmas are part of the URI so that
-// every connection of the pool has them. In WAL mode readers never wait for the writer. With synchronous=FULL a
-// commit returns only when it is on the disk, so not even a power cut undoes a match that was reported as
-// finished, whose seed is public by then. NORMAL would save one fsync per commit but could lose the last
-// commits.
+// writerDSN returns the URI parameters of the connection that writes. The pragmas are part of the URI so that every
+// connection of the pool has them. In WAL mode readers never wait for the writer. With synchronous=FULL a commit
+// returns only when it is on the disk, so not even a power cut undoes a match that was reported as finished, whose
+// seed is public by then. NORMAL would save one fsync per commit but could lose the last commits.
 func writerDSN(o Options) url.Values {
 	sync := "synchronous(full)"
 	if o.NoSync {

@@ -35,8 +35,7 @@ func newKey(prefix string) key {
 	return k
 }
 
-// parseKey parses the text of a key with the given prefix. ok is false if it does not have the form of such a
-// key.
+// parseKey parses the text of a key with the given prefix. ok is false if it does not have the form of such a key.
 func parseKey(prefix, text string) (k key, ok bool) {
 	random, ok := strings.CutPrefix(text, prefix)
 	if !ok || len(random) != publicLength+secretLength {

@@ -27,8 +27,7 @@ type NewVersion struct {
 	StoreUpload func() error
 }
 
-// Add adds an uploaded version to a person's bot, in the state Queued. If no bot has that name, Add creates
-// one.
+// Add adds an uploaded version to a person's bot, in the state Queued. If no bot has that name, Add creates one.
 //
 // Add returns an error if the bot belongs to another person, is withdrawn, has a pending version, or has a live
 // version with the same files. It also returns an error if the person would exceed a limit of l: the number of

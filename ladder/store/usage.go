@@ -166,8 +166,7 @@ func (g *Growth) add(more Growth) {
 	g.Bytes += more.Bytes
 }
 
-// uploadedSince returns the size, in bytes, of the uploads that were first received at the given time or
-// later.
+// uploadedSince returns the size, in bytes, of the uploads that were first received at the given time or later.
 func (s *Store) uploadedSince(ctx context.Context, since time.Time) (total int64, err error) {
 	hashes, err := s.read.UploadsSince(ctx, stamp(since))
 	if err != nil {

@@ -161,8 +161,7 @@ var notCompared = map[string]string{
 	"play_seats.session": "in which browser it was",
 }
 
-// TestVerifyEveryColumn checks that Verify notices a change of any value of a result, except those in
-// notCompared.
+// TestVerifyEveryColumn checks that Verify notices a change of any value of a result, except those in notCompared.
 func TestVerifyEveryColumn(t *testing.T) {
 	t.Parallel()
 	const finished = " WHERE match_id IN (SELECT id FROM matches WHERE state = 'finished')"

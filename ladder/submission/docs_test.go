@@ -25,8 +25,7 @@ func TestStagesAreDocumented(t *testing.T) {
 	}
 }
 
-// docs/writing-a-bot.md, "The manifest", says which names a competition accepts and what it shows of a
-// version.
+// docs/writing-a-bot.md, "The manifest", says which names a competition accepts and what it shows of a version.
 func TestNamesAreDocumented(t *testing.T) {
 	t.Parallel()
 	data := kit.Get[[]byte](t)(os.ReadFile("../../docs/writing-a-bot.md"))

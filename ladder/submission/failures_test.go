@@ -23,8 +23,7 @@ import (
 
 const tebesOnly = "games = [\"tebes\"]\nrun = [\"sh\", \"bot.sh\"]\n"
 
-// onSlow returns a script that runs do in a match on tebes-slow, which the bot plays in its trial after all
-// checks.
+// onSlow returns a script that runs do in a match on tebes-slow, which the bot plays in its trial after all checks.
 func onSlow(do string) string { return `case $line in *" 60001 "*) ` + do + ` ;; esac` }
 
 // A bot fails in the right stage, its owner is told why, and the version before it stays on the ladders.

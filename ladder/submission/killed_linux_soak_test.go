@@ -50,8 +50,7 @@ var slowly = map[string]string{
 	"bot.sh":     shellBot(onSlow("sleep 0.05")),
 }
 
-// A server that is killed in any stage leaves nothing that prevents the next one from taking the version
-// through.
+// A server that is killed in any stage leaves nothing that prevents the next one from taking the version through.
 func TestKilledInEveryStage(t *testing.T) {
 	w := newWorld(t)
 	v := w.add("phoenix", fileTree(t, slowly))

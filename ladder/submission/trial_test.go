@@ -52,8 +52,7 @@ func TestTimeOfTrial(t *testing.T) {
 				random := match.Contestant{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
 				st := w.stages()[3]
 				st.run = func(s *submission, ctx context.Context, log *transcript) (summary phrase.Text, err error) {
-					// 20 moves in each of two games take more than 10 minutes with the time of other
-					// programs.
+					// 20 moves in each of two games take more than 10 minutes with the time of other programs.
 					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Contestant{mine, random}, TrialDeals, log,
 						func(*referee.GameResult) error { return nil })
 					return summary, err

@@ -22,9 +22,8 @@ const TryoutDeals = 5
 // TryoutCheckTime limits the time that the bot itself may use in the check of a try-out.
 const TryoutCheckTime = time.Minute
 
-// Tryout is a test of a bot that consists of one file, before it is submitted. The bot is built like a
-// submission, with the same limits, and plays a match against Opponent on the first ladder of Game. Nothing is
-// stored.
+// Tryout is a test of a bot that consists of one file, before it is submitted. The bot is built like a submission,
+// with the same limits, and plays a match against Opponent on the first ladder of Game. Nothing is stored.
 type Tryout struct {
 	File     string // file name, whose suffix determines the language
 	Text     string // content of the file

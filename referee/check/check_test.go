@@ -38,8 +38,7 @@ func resolve(t testing.TB, bot string) program.Program {
 	return p
 }
 
-// checkup is a bot to check, and the options of the check. Its times are long, unless change makes them
-// short.
+// checkup is a bot to check, and the options of the check. Its times are long, unless change makes them short.
 type checkup struct {
 	name string
 	bot  string
@@ -309,8 +308,7 @@ func (b busy) Loss(since, _ time.Time, _ bool) fairclock.Loss {
 	return fairclock.Loss{}.Plus(max(0, b.first.Sub(since)))
 }
 
-// The pauses of a check before it has sent a turn are not the bot's time, and are not counted again as
-// credit.
+// The pauses of a check before it has sent a turn are not the bot's time, and are not counted again as credit.
 func TestPausesCountOnce(t *testing.T) {
 	const ms = time.Millisecond
 	began := time.Now()

@@ -71,8 +71,7 @@ func hike(way string) error {
 	return nil
 }
 
-// If a bot does something that works only without a sandbox, the report names it, at every level with
-// namespaces.
+// If a bot does something that works only without a sandbox, the report names it, at every level with namespaces.
 func TestSandbox(t *testing.T) {
 	kit.Slow(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -34,8 +34,7 @@ func Bind(core int) error {
 	return nil
 }
 
-// Lower lowers the priority of the calling thread, and of the processes that it starts later, to a nice
-// value.
+// Lower lowers the priority of the calling thread, and of the processes that it starts later, to a nice value.
 func Lower(nice int) error {
 	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, nice); err != nil {
 		return fmt.Errorf("lowering the priority: %w", err)

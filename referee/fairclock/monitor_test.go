@@ -188,8 +188,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// The upper bound for an open wait is the time since the thread last ran. Other threads of the bot do not
-// matter.
+// The upper bound for an open wait is the time since the thread last ran. Other threads of the bot do not matter.
 func TestOpenWaits(t *testing.T) {
 	begin := time.Unix(0, 0)
 	var w openWaits

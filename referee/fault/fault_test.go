@@ -129,8 +129,7 @@ func TestReasonJSON(t *testing.T) {
 	}
 }
 
-// SPEC.md, "Limits and faults": of an unfinished line, a reason has only what every repetition of the match
-// has.
+// SPEC.md, "Limits and faults": of an unfinished line, a reason has only what every repetition of the match has.
 func TestWithUnfinishedAnswer(t *testing.T) {
 	for _, c := range []struct {
 		kind         Kind

@@ -67,8 +67,7 @@ func ruled(t testing.TB, text string) (a referee.Adjudication) {
 	return a
 }
 
-// SPEC.md, "Adjudication". want is how the game ended, at which ply, and the ranks; "" is a
-// game played to its end.
+// SPEC.md, "Adjudication". want is how the game ended, at which ply, and the ranks; "" is a game played to its end.
 func TestAdjudication(t *testing.T) {
 	const three, teams = "brisca players=3", "brisca players=4 teams=yes"
 	for _, c := range []struct{ name, game, rule, scores, want string }{

@@ -12,9 +12,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Seeds made from seeds: same match seed, same bots, same games, byte for byte but
-// for the milliseconds, with real processes, whatever the number of workers and
-// whoever fails.
+// Seeds made from seeds: same match seed, same bots, same games, byte for byte but for the milliseconds, with real
+// processes, whatever the number of workers and whoever fails.
 func TestSeedsAndDealsSameGames(t *testing.T) {
 	random, greedy := testBot(t, "house", "random"), testBot(t, "house", "greedy")
 	failing := map[string][]string{

@@ -14,8 +14,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// slowReader is a slowed bot outside a match that reads its input byte by byte, and too slowly, until a given
-// time.
+// slowReader is a slowed bot outside a match that reads its input byte by byte, and too slowly, until a given time.
 type slowReader struct {
 	slowed
 	reads time.Time

@@ -74,9 +74,8 @@ func startOverdue(ctx context.Context, b Contestant, _ *fairclock.Monitor) (BotC
 	return c, err
 }
 
-// Limits and faults: every way to fail by a real process, in games of two, three
-// and two teams; after each one nothing is left, and a fresh process plays the
-// next deal of the same rotation.
+// Limits and faults: every way to fail by a real process, in games of two, three and two teams; after each one
+// nothing is left, and a fresh process plays the next deal of the same rotation.
 func TestLimitsAndFaultsOfProcesses(t *testing.T) {
 	misbehave(t)
 	seatings := seatings

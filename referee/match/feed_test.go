@@ -246,8 +246,7 @@ func TestReplaysTraffic(t *testing.T) {
 	})
 }
 
-// The codes whose turn was surely sent, and the second move for which none was,
-// are rebuilt without any doubt.
+// The codes whose turn was surely sent, and the second move for which none was, are rebuilt without any doubt.
 func TestReplaysTrafficOfCertainFaults(t *testing.T) {
 	v := variant(t, "brisca", "players=3")
 	for _, mood := range []string{"late", "illegal", "twice"} {

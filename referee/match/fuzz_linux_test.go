@@ -71,8 +71,7 @@ func FuzzTranscript(f *testing.F) {
 	})
 }
 
-// A game that nobody has checked must not be believed either: ranks and points
-// come from the rules alone.
+// A game that nobody has checked must not be believed either: ranks and points come from the rules alone.
 func TestReplaysOfNothing(t *testing.T) {
 	for _, g := range games.All() {
 		v := kit.Get[*rules.Variant](t)(g.Resolve(nil))

@@ -29,8 +29,7 @@ func alone(players int) *rules.Variant { return &rules.Variant{Players: players,
 // patient is a clock that no test exceeds.
 var patient = referee.Clock{Move: time.Minute, Margin: 50 * time.Millisecond, Startup: time.Minute}
 
-// talker is the connection of a bot without a process. It answers at once; if it has no answer, its time is
-// over.
+// talker is the connection of a bot without a process. It answers at once; if it has no answer, its time is over.
 type talker struct {
 	answer func(protocol.RefLine) string // the lines for a turn, joined by LF; "" for none
 	told   *[]string                     // all lines that it is sent
@@ -79,8 +78,7 @@ func (c *talker) Close(time.Duration)                                {}
 // firstMove answers with the first legal move.
 func firstMove(l protocol.RefLine) string { return "move " + string(l.Moves.Token(0)) }
 
-// starter implements Match.start for bots without processes. It has a constructor by name; other bots are
-// talkers.
+// starter implements Match.start for bots without processes. It has a constructor by name; other bots are talkers.
 type starter map[string]func() BotConn
 
 func (s starter) start(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {

@@ -22,8 +22,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// slowed is the connection of a bot that thinks for some time, and loses a share of the time of its turn to
-// others.
+// slowed is the connection of a bot that thinks for some time, and loses a share of the time of its turn to others.
 type slowed struct {
 	talker
 	think  func(ply int) time.Duration

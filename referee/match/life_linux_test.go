@@ -114,8 +114,7 @@ func TestLimitsAndFaultsByeOfProcess(t *testing.T) {
 	left()
 }
 
-// A match that is called off ends, long before a bot's clock, and leaves nothing, whatever its bots
-// are doing.
+// A match that is called off ends, long before a bot's clock, and leaves nothing, whatever its bots are doing.
 func TestMatchCalledOffWithProcesses(t *testing.T) {
 	day := referee.Clock{Move: 24 * time.Hour, Startup: 24 * time.Hour}
 	for _, fault := range []string{"no-ready", "silent", "late", "slow-drip", "close-stdout", "setsid", "fork", "flood-stderr", "ignore-bye"} {
@@ -264,8 +263,7 @@ func TestLimitsAndFaultsNoDescriptors(t *testing.T) {
 	left()
 }
 
-// A bot that does not read, ends, or is silent while it is sent more than a pipe
-// holds.
+// A bot that does not read, ends, or is silent while it is sent more than a pipe holds.
 func TestLimitsAndFaultsDeaf(t *testing.T) {
 	lots := make([]byte, 1<<20)
 	for _, c := range []struct {

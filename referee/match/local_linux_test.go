@@ -96,8 +96,7 @@ func atTurn(in io.Reader, out io.Writer, text string) error {
 	return lines.Err()
 }
 
-// An untimed bot may think for longer than the clock says, and the match can be
-// called off while it does.
+// An untimed bot may think for longer than the clock says, and the match can be called off while it does.
 func TestLocalBotsUntimed(t *testing.T) { synctest.Test(t, untimedBot) }
 
 func untimedBot(t *testing.T) {

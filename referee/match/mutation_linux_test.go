@@ -147,9 +147,8 @@ func (s scene) through(t testing.TB, sc script.Script) (want *referee.Fault) {
 	return want
 }
 
-// Limits and faults: hundreds of scripts, or ten thousand, each with something wrong in it, or
-// something that only looks so. Each ends in the right fault of the right seat at
-// the right ply, or in a whole game.
+// Limits and faults: hundreds of scripts, or ten thousand, each with something wrong in it, or something that only
+// looks so. Each ends in the right fault of the right seat at the right ply, or in a whole game.
 func TestLimitsAndFaultsMutations(t *testing.T) {
 	all := scenes(t)
 	left := nothingLeft(t)

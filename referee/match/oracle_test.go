@@ -10,9 +10,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// foretell predicts the fault of a script in a seat, by SPEC.md, "Limits and faults", and the rules alone.
-// The other seats play the first legal move. Only seat, ply and code of the fault are set; nil means no
-// fault.
+// foretell predicts the fault of a script in a seat, by SPEC.md, "Limits and faults", and the rules alone. The
+// other seats play the first legal move. Only seat, ply and code of the fault are set; nil means no fault.
 func foretell(v *rules.Variant, game rules.Seed, seat int, s script.Script) *referee.Fault {
 	stream := rules.NewStream(game)
 	state := v.Deal(&stream)

@@ -14,8 +14,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Clocks: each bot is told its own clock, at every seat, and has the time of that clock; the
-// replay keeps it.
+// Clocks: each bot is told its own clock, at every seat, and has the time of that clock; the replay keeps it.
 func TestOwnClocks(t *testing.T) {
 	const ms = time.Millisecond
 	v := variant(t, "teeko", "limit=12")

@@ -154,8 +154,7 @@ func TestReplaysRoundTrip(t *testing.T) {
 	})
 }
 
-// Each case changes one thing of a true replay; every difference must be named,
-// and nothing else.
+// Each case changes one thing of a true replay; every difference must be named, and nothing else.
 func TestReplaysTampered(t *testing.T) {
 	other := strings.Repeat("ab", 32)
 	for _, c := range []struct {

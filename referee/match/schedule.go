@@ -193,9 +193,8 @@ func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error 
 	return s.reports.reportGame(game)
 }
 
-// voidGame reports the void game g and schedules it to be played again. why is a *StarvedError or a failure of
-// the referee. If the referee has failed in this game maxTries times, voidGame returns an error, which ends the
-// match.
+// voidGame reports the void game g and schedules it to be played again. why is a *StarvedError or a failure of the
+// referee. If the referee has failed in this game maxTries times, voidGame returns an error, which ends the match.
 func (s *schedule) voidGame(g *scheduledGame, why error) error {
 	s.reports.reportVoid(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()

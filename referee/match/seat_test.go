@@ -84,8 +84,7 @@ func TestLimitsAndFaultsOfPartners(t *testing.T) {
 	}
 }
 
-// Lines from the referee: what each seat is told, in which order, and of a fault
-// only the culprit in full.
+// Lines from the referee: what each seat is told, in which order, and of a fault only the culprit in full.
 func TestLinesFromTheReferee(t *testing.T) {
 	told := make([][]string, 3)
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: named(3), Clock: patient}

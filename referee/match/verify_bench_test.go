@@ -8,8 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// BenchmarkVerify checks a whole game against its replay; BenchmarkTraffic rebuilds
-// what one of its bots was sent.
+// BenchmarkVerify checks a whole game against its replay; BenchmarkTraffic rebuilds what one of its bots was sent.
 func BenchmarkVerify(b *testing.B) {
 	benchmarkReplays(b, func(r *referee.Replay) error {
 		for _, err := range r.Verify(variant(b, r.Game, "").Game) {

@@ -66,8 +66,7 @@ func views(s rules.State, v *rules.Variant) string {
 	return string(text)
 }
 
-// Faults that are out of order are given where they stand, those after the last
-// move at the end.
+// Faults that are out of order are given where they stand, those after the last move at the end.
 func TestReplaysWalkFaults(t *testing.T) {
 	r := oneGame(t, &Match{Variant: variant(t, "teeko", "limit=4"), Bots: named(2), Clock: patient, start: starter{}.start}).Replay
 	for _, ply := range []int{1, 3, 2, 9, 4} {

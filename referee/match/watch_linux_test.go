@@ -9,8 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Observer.Watch gets each position of each game, the first and the end included, with the record as
-// it is then.
+// Observer.Watch gets each position of each game, the first and the end included, with the record as it is then.
 func TestWatch(t *testing.T) {
 	m := &Match{Variant: variant(t, "brisca", "players=3"), Bots: []Contestant{houseBot("greedy"), houseBot("random"), houseBot("first")}, Deals: 2, Clock: patient, Seed: rules.Seed{9}}
 	var seen, want []string

@@ -9,8 +9,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 )
 
-// namesOf returns the names of the bots of a match. If ask is not set, bots that nothing distinguishes get
-// numbers.
+// namesOf returns the names of the bots of a match. If ask is not set, bots that nothing distinguishes get numbers.
 func namesOf(t *testing.T, ask bool, lines ...string) ([]string, error) {
 	t.Helper()
 	var specs []BotSpec
@@ -25,8 +24,7 @@ func namesOf(t *testing.T, ask bool, lines ...string) ([]string, error) {
 	return names, err
 }
 
-// Bots with the same name are told apart by where they are; house bots that play several times
-// have numbers.
+// Bots with the same name are told apart by where they are; house bots that play several times have numbers.
 func TestNames(t *testing.T) {
 	dir := t.TempDir()
 	called := func(name string) map[string]string {

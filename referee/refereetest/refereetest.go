@@ -28,10 +28,9 @@ type Modes map[string]func(arg string) error
 // can run house bots in place of the timba program.
 func RunHouseBot(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
-// Main is the TestMain of a package whose tests start their own test binary again as a bot or another
-// program. modes has the functions that run in these processes. Main sets TMPDIR to a temporary directory of
-// the package that every user can read. If prepare is not nil, Main calls it with that directory before the
-// tests.
+// Main is the TestMain of a package whose tests start their own test binary again as a bot or another program.
+// modes has the functions that run in these processes. Main sets TMPDIR to a temporary directory of the package
+// that every user can read. If prepare is not nil, Main calls it with that directory before the tests.
 func Main(m interface{ Run() int }, modes Modes, prepare func(dir string) error) {
 	if len(os.Args) == 3 && modes[os.Args[1]] != nil {
 		if err := modes[os.Args[1]](os.Args[2]); err != nil {

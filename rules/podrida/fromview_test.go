@@ -56,8 +56,7 @@ func possible(s *State) error {
 	return nil
 }
 
-// TestPodridaRedealIsPossible checks that a redeal moves only hidden cards, to hands that the cards played
-// allow.
+// TestPodridaRedealIsPossible checks that a redeal moves only hidden cards, to hands that the cards played allow.
 func TestPodridaRedealIsPossible(t *testing.T) {
 	moved := 0
 	for _, r := range everyRules() {
@@ -101,9 +100,8 @@ func TestPodridaRedealIsPossible(t *testing.T) {
 	}
 }
 
-// TestPodridaRedealIsEven checks that every deal that the cards played allow is about equally likely, whatever
-// the actual deal is. It uses rounds that use up the pack, near their end, because these have few possible
-// deals.
+// TestPodridaRedealIsEven checks that every deal that the cards played allow is about equally likely, whatever the
+// actual deal is. It uses rounds that use up the pack, near their end, because these have few possible deals.
 func TestPodridaRedealIsEven(t *testing.T) {
 	positions := 3
 	if kit.Soak {

@@ -118,8 +118,7 @@ func TestTebesBoardRandom(t *testing.T) {
 	}
 }
 
-// TestTebesBoardNoFirstMove checks random boards on which white has no first move: row 2 is white and row 3
-// black.
+// TestTebesBoardNoFirstMove checks random boards on which white has no first move: row 2 is white and row 3 black.
 func TestTebesBoardNoFirstMove(t *testing.T) {
 	v := Rules{Size: 4, Random: true, Limit: defaultLimit}
 	lost := 0
@@ -328,8 +327,7 @@ func TestTebesErrors(t *testing.T) {
 	}
 }
 
-// TestTebesPlayout checks that Playout makes the same moves as choosing from Legal with the same random
-// numbers.
+// TestTebesPlayout checks that Playout makes the same moves as choosing from Legal with the same random numbers.
 func TestTebesPlayout(t *testing.T) {
 	r := rules.NewRand(1)
 	var space [rules.MaxMoves]rules.Move

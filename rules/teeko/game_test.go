@@ -48,8 +48,7 @@ func diagram(rows string) (board [2]Board) {
 // upToFour yields every set of one to four squares.
 func upToFour(yield func(Board) bool) {
 	for k := range pieces {
-		// b takes all numbers with k+1 bits in increasing order: the top bit of the lowest run of bits moves
-		// up.
+		// b takes all numbers with k+1 bits in increasing order: the top bit of the lowest run of bits moves up.
 		for b := Board(1)<<(k+1) - 1; b <= everySquare; {
 			if !yield(b) {
 				return

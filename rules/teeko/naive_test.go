@@ -313,8 +313,7 @@ func TestTeekoStartIsNotWon(t *testing.T) {
 	}
 }
 
-// TestTeekoAgainstNaiveProperty tries arbitrary texts as moves, with a property checker that shrinks failing
-// games.
+// TestTeekoAgainstNaiveProperty tries arbitrary texts as moves, with a property checker that shrinks failing games.
 func TestTeekoAgainstNaiveProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := rapid.SampledFrom(wordRules(rapid.Uint16Range(0, 60).Draw(t, "limit"))).Draw(t, "rules")

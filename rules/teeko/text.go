@@ -24,8 +24,7 @@ func (s *State) logPlay(log *rules.Log, seat int, m rules.Move) {
 	log.Add(rules.AllSeats, "play", seat, string(s.MoveText(nil, m)))
 }
 
-// View implements rules.State. It shows the board, the color of the seat, and whether pieces are placed or
-// moved.
+// View implements rules.State. It shows the board, the color of the seat, and whether pieces are placed or moved.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = append(dst, "board="...)
 	for sq := range squares {

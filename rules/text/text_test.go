@@ -35,8 +35,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestWrap checks that lines have all words in order and are as wide as allowed. Only a single word may be
-// wider.
+// TestWrap checks that lines have all words in order and are as wide as allowed. Only a single word may be wider.
 func TestWrap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOf(rapid.StringMatching(`[a-zé]{1,12}`)).Draw(t, "words")

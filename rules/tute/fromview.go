@@ -94,9 +94,8 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 // draws returns the number of cards that each seat draws in a game.
 func (s *State) draws() int { return (int(s.DrawEnd) - handCards*int(s.Players)) / int(s.Players) }
 
-// eachLack calls tell for each set of cards of which a seat had none when it played: otherwise the rules
-// would have forced it to play one of them. n is the index, among all cards of the game, of the card that
-// the seat played.
+// eachLack calls tell for each set of cards of which a seat had none when it played: otherwise the rules would have
+// forced it to play one of them. n is the index, among all cards of the game, of the card that the seat played.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	n := 0
 	for p := range s.Plays {

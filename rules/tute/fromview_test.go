@@ -113,8 +113,7 @@ func TestTuteFromViewReach(t *testing.T) {
 	}
 }
 
-// arrangements lists all arrangements of the cards that a seat does not see in the other hands, by trying
-// all.
+// arrangements lists all arrangements of the cards that a seat does not see in the other hands, by trying all.
 func arrangements(s *State, seat int) (all [][baraja.TableSeats]baraja.Set) {
 	var free baraja.Set
 	c := *s

@@ -207,9 +207,8 @@ func everyVariant(t kit.T) []*rules.Variant {
 	return kit.Get[[]*rules.Variant](t)(rulestest.Variants(Game))
 }
 
-// shuffled returns a pack to deal from. Two packs of three are arranged so that rare events happen: one seat
-// is dealt, or soon draws, most of the high trumps, or most of the 12s or 11s, and the next seat most of the
-// 11s.
+// shuffled returns a pack to deal from. Two packs of three are arranged so that rare events happen: one seat is
+// dealt, or soon draws, most of the high trumps, or most of the 12s or 11s, and the next seat most of the 11s.
 func shuffled(v *rules.Variant, r *rules.Rand) []baraja.Card {
 	pack := slices.Clone(baraja.Pack40)
 	stream := rules.FastStream(r)

@@ -149,8 +149,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// In colors the drawings are the same but for boards, whose squares have a
-// ground instead of a frame.
+// In colors the drawings are the same but for boards, whose squares have a ground instead of a frame.
 func TestColours(t *testing.T) {
 	var got strings.Builder
 	for _, c := range []struct {

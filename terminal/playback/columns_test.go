@@ -14,8 +14,7 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Whole replays of all games, with 2 to 12 seats, long names and faults, fit 40 and 80
-// columns.
+// Whole replays of all games, with 2 to 12 seats, long names and faults, fit 40 and 80 columns.
 func TestColumns(t *testing.T) {
 	for _, c := range []struct {
 		game    string

@@ -35,8 +35,7 @@ func scores(t *testing.T, r *Run) {
 	}
 }
 
-// The running score has the figures of the final tables, the most important where there is
-// little room.
+// The running score has the figures of the final tables, the most important where there is little room.
 func TestScore(t *testing.T) {
 	bare := refereetest.Variant(t, "tebes", "size=4 opening=0")
 	for _, c := range []struct {

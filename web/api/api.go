@@ -82,8 +82,7 @@ func (a *API) apiHandler(routes []route) http.Handler {
 	}))
 }
 
-// routeHandler returns the handler of rt. It checks the token of a request and its scope before it calls
-// rt.serve.
+// routeHandler returns the handler of rt. It checks the token of a request and its scope before it calls rt.serve.
 func (a *API) routeHandler(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		middleware.RequestOf(r).Route = rt.pattern

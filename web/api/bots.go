@@ -13,8 +13,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// personNames caches the names of people by their IDs while a document is made. ID 0, for nobody, has the
-// name "".
+// personNames caches the names of people by their IDs while a document is made. ID 0, for nobody, has the name "".
 type personNames struct {
 	store *store.Store
 	byID  map[int64]string

@@ -15,8 +15,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// A match that may take too long is refused. The error has the numbers and a suggestion, which is then
-// accepted.
+// A match that may take too long is refused. The error has the numbers and a suggestion, which is then accepted.
 func TestAskForTooMuchTime(t *testing.T) {
 	// limit: limits.time
 	t.Parallel()

@@ -66,9 +66,8 @@ func plain(serve handler, contents ...content) endpoint {
 	return raw("", func(w http.ResponseWriter, r *http.Request, _ empty) error { return serve(w, r) }, contents...)
 }
 
-// query returns an endpoint that calls find with the query parameters of the request and answers with the
-// document that find returns. If the endpoint serves a list, kind is the prefix of the list's cursors;
-// otherwise it is "".
+// query returns an endpoint that calls find with the query parameters of the request and answers with the document
+// that find returns. If the endpoint serves a list, kind is the prefix of the list's cursors; otherwise it is "".
 func query[Q, D any](kind string, find func(*http.Request, Q) (D, error)) endpoint {
 	return raw(kind, func(w http.ResponseWriter, r *http.Request, q Q) error {
 		doc, err := find(r, q)

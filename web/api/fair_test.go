@@ -257,8 +257,7 @@ func TestQueue(t *testing.T) {
 	}
 }
 
-// TestWithdrawal withdraws a bot, restores it, makes an earlier version live and downloads the unchanged
-// upload.
+// TestWithdrawal withdraws a bot, restores it, makes an earlier version live and downloads the unchanged upload.
 func TestWithdrawal(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)

@@ -167,8 +167,7 @@ func preferredType(r *http.Request, offered ...string) (string, error) {
 // maxDocument is the largest size of a JSON body in bytes.
 const maxDocument = 64 << 10
 
-// decode decodes the JSON body of r into v. An unknown member is an error, and so is anything after the
-// document.
+// decode decodes the JSON body of r into v. An unknown member is an error, and so is anything after the document.
 func decode(w http.ResponseWriter, r *http.Request, v any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return ladder.Errorf(middleware.MediaType, "send Content-Type: application/json", "the body's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))

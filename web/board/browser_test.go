@@ -212,8 +212,7 @@ func seatViews(b *tab, g *board.Recording) {
 	}
 }
 
-// check compares the page with the view of a seat: its hand, and no other cards than those that the view
-// names.
+// check compares the page with the view of a seat: its hand, and no other cards than those that the view names.
 func (s shown) check(d rules.Display, view map[string]string, seat int) error {
 	if n := len(strings.Fields(s.Line)); !strings.HasPrefix(s.Line, "view ") || n != len(view)+1 {
 		return fmt.Errorf("the view line is %q", s.Line)

@@ -105,8 +105,7 @@ type position struct {
 }
 
 // NewRecording returns the recording of the replay r. g has the rules of its game. NewRecording fails if r
-// contradicts the rules so much that the game cannot be shown. The field Differences lists smaller
-// contradictions.
+// contradicts the rules so much that the game cannot be shown. The field Differences lists smaller contradictions.
 func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	v, err := checkReplay(r, g)
 	if err != nil {
@@ -220,8 +219,7 @@ func (g *Recording) setFrames(positions []position) {
 	}
 }
 
-// perSeatKeys returns the sorted keys of views whose values differ between seats in at least one of the
-// positions.
+// perSeatKeys returns the sorted keys of views whose values differ between seats in at least one of the positions.
 func perSeatKeys(positions []position) []string {
 	own := map[string]bool{}
 	for _, p := range positions {

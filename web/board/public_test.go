@@ -16,9 +16,8 @@ func frameText(t *testing.T, f board.Frame) string {
 	return string(kit.Get[[]byte](t)(json.Marshal(f)))
 }
 
-// Nothing in the frames of a game in progress depends on what any seat cannot see: if the cards that are
-// hidden from a seat are shuffled, the frame of a position stays the same. The events are those that every
-// seat has seen.
+// Nothing in the frames of a game in progress depends on what any seat cannot see: if the cards that are hidden
+// from a seat are shuffled, the frame of a position stays the same. The events are those that every seat has seen.
 func TestClosedFramesHideCards(t *testing.T) {
 	for _, c := range samples {
 		t.Run(c.name, func(t *testing.T) {
@@ -70,8 +69,7 @@ func closedGame(t *testing.T, v *rules.Variant, random *rules.Rand) {
 	}
 }
 
-// The frames have what all seats see: the keys of a board except for the viewer's seat, and the number of
-// cards.
+// The frames have what all seats see: the keys of a board except for the viewer's seat, and the number of cards.
 func TestClosedFrame(t *testing.T) {
 	for name, want := range map[string]string{
 		"teeko":  "board phase",

@@ -106,9 +106,8 @@ func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDo
 	return u, nil
 }
 
-// History returns how matches on a ladder changed the rating of a version. If there are more than limit
-// changes, it returns limit of them, evenly spaced. Version 0 means the live version or, if none is live, the
-// latest one.
+// History returns how matches on a ladder changed the rating of a version. If there are more than limit changes, it
+// returns limit of them, evenly spaced. Version 0 means the live version or, if none is live, the latest one.
 func (c *Client) History(ctx context.Context, bot, ladder string, version, limit int) ([]wire.Change, error) {
 	page, err := get[wire.Page[wire.Change]](ctx, c, "/bots"+part(bot)+"/history", values("ladder", ladder, "version", positive(version), "limit", strconv.Itoa(limit)))
 	return page.Items, err

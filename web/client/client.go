@@ -34,8 +34,7 @@ type Client struct {
 	Agent string // value of the header User-Agent
 	// Retries is the largest number of times that a request is repeated.
 	Retries int
-	// OnWait, unless nil, is called before each wait for another attempt. why is the error of the last
-	// attempt.
+	// OnWait, unless nil, is called before each wait for another attempt. why is the error of the last attempt.
 	OnWait func(why error, wait time.Duration)
 
 	http        *http.Client

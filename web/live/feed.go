@@ -34,9 +34,8 @@ func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 // lastPly returns the ply of the last frame. Without frames it is base - 1.
 func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
-// advance adds the frames of the positions after the last frame, up to the newest position of s. If s is a
-// snapshot of another game, advance first drops the frames of the old game. It returns an error if a move in
-// s is invalid.
+// advance adds the frames of the positions after the last frame, up to the newest position of s. If s is a snapshot
+// of another game, advance first drops the frames of the old game. It returns an error if a move in s is invalid.
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
 		f.startGame(s)

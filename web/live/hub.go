@@ -36,8 +36,7 @@ type Options struct {
 	Log    *slog.Logger  // if nil, nothing is logged
 }
 
-// Limits bound the resources of the server that people who watch may use. DefaultLimits returns the usual
-// values.
+// Limits bound the resources of the server that people who watch may use. DefaultLimits returns the usual values.
 type Limits struct {
 	Sockets admission.Limits
 	Topics  int // pages and games that one socket may watch
@@ -263,8 +262,7 @@ func (h *Hub) closeEndedMatches(ctx context.Context) {
 	}
 }
 
-// close closes all sockets and refuses new ones. Their clients then connect to the server that is started
-// next.
+// close closes all sockets and refuses new ones. Their clients then connect to the server that is started next.
 func (h *Hub) close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -90,10 +90,9 @@ func (p *positions) add(g *referee.Game) {
 	}
 }
 
-// next returns the snapshot that the feed has to show next. The parameters describe the feed: the number of
-// its game, the number of moves that it has, and whether it has shown the end of the game. The snapshot is of
-// the same game if the feed has not yet shown its end, otherwise of the newest game. If nothing is new, news
-// is false.
+// next returns the snapshot that the feed has to show next. The parameters describe the feed: the number of its
+// game, the number of moves that it has, and whether it has shown the end of the game. The snapshot is of the same
+// game if the feed has not yet shown its end, otherwise of the newest game. If nothing is new, news is false.
 func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

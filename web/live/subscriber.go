@@ -22,9 +22,8 @@ type subscriber struct {
 	topics  map[string]func() // watched topics, with the function that stops watching each; used by the reader only
 }
 
-// Serve turns a request into a WebSocket that watches games and pages, by calling upgrade. It returns an
-// error if the visitor has too many sockets or upgrade fails. Otherwise it returns at once, and the socket
-// stays open.
+// Serve turns a request into a WebSocket that watches games and pages, by calling upgrade. It returns an error if
+// the visitor has too many sockets or upgrade fails. Otherwise it returns at once, and the socket stays open.
 func (h *Hub) Serve(visitor admission.Visitor, upgrade func(socket.Limits) (*socket.Conn, error)) error {
 	w := &subscriber{Queue: h.queues.New(), hub: h, address: visitor.Address, topics: map[string]func(){}}
 	if err := h.admit(w, visitor); err != nil {

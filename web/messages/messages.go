@@ -1,5 +1,4 @@
-// Package messages has all texts that pages show to people, in each language: those of the site and of the
-// boards.
+// Package messages has all texts that pages show to people, in each language: those of the site and of the boards.
 //
 // A text is found by its key, which joins the names of its TOML tables and its own with dots, such as
 // "site.home". A text contains the names of values in braces, such as {name}. A TOML table of plural forms
@@ -106,9 +105,8 @@ func (l *Language) addTable(prefix string, table map[string]any) {
 	}
 }
 
-// Text returns the text with a key. args are names and values in turn: each name in braces in the text is
-// replaced by its value. If no text has the key, it returns the key; a test ensures that this does not
-// happen.
+// Text returns the text with a key. args are names and values in turn: each name in braces in the text is replaced
+// by its value. If no text has the key, it returns the key; a test ensures that this does not happen.
 func (l *Language) Text(key string, args ...any) string {
 	t, ok := l.Texts[key]
 	if !ok {

@@ -74,8 +74,7 @@ func TestStyle(t *testing.T) {
 	}
 }
 
-// A text has its values in its places, in the form of its count and with numbers as the language
-// writes them.
+// A text has its values in its places, in the form of its count and with numbers as the language writes them.
 func TestSay(t *testing.T) {
 	all := kit.Get[[]*messages.Language](t)(messages.All())
 	en, es := all[0], all[2]

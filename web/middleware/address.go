@@ -7,10 +7,9 @@ import (
 	"strings"
 )
 
-// addressOf returns the address of the client of r, for limits and the log. If the connection comes from a
-// trusted proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. An IPv6 address is
-// truncated to its /64 network, which usually belongs to one customer. If the connection has no address, it
-// returns the zero Addr.
+// addressOf returns the address of the client of r, for limits and the log. If the connection comes from a trusted
+// proxy, it is the last address in X-Forwarded-For that is not a trusted proxy. An IPv6 address is truncated to its
+// /64 network, which usually belongs to one customer. If the connection has no address, it returns the zero Addr.
 func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	port, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

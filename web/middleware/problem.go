@@ -164,8 +164,7 @@ func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeProblem(w, r, p.Problem, RetryAfter(err, p.Status))
 }
 
-// Problem returns the problem for err with the ID of request r. If err is a failure of the server, Problem
-// logs it.
+// Problem returns the problem for err with the ID of request r. If err is a failure of the server, Problem logs it.
 func (m *Middleware) Problem(r *http.Request, err error) Problem {
 	p := ProblemOf(err)
 	p.Instance = RequestOf(r).ID

@@ -75,8 +75,7 @@ func (q *Query) Number(name string, low, high, fallback int64) int64 {
 	return n
 }
 
-// Flag returns the value of the parameter called name, which is true or false, or nil if it is absent or
-// invalid.
+// Flag returns the value of the parameter called name, which is true or false, or nil if it is absent or invalid.
 func (q *Query) Flag(name string) *bool {
 	switch text := q.Text(name); text {
 	case "":
@@ -140,8 +139,7 @@ func CursorOf(kind string, key int64) string { return kind + "-" + strconv.Forma
 // Err returns the first error, or nil. Unlike Check, it ignores parameters that no method has read.
 func (q *Query) Err() error { return q.err }
 
-// Check returns the first error, or nil. It is an error if the request has a parameter that no method has
-// read.
+// Check returns the first error, or nil. It is an error if the request has a parameter that no method has read.
 func (q *Query) Check() error {
 	if q.err != nil {
 		return q.err

@@ -29,8 +29,7 @@ type Choice struct {
 	ReservedFor map[int]service.Actor // persons for whom seats are reserved, by seat
 }
 
-// Invited in the list Choice.OtherPlayers means a person who comes by the link of the table. No bot has this
-// name.
+// Invited in the list Choice.OtherPlayers means a person who comes by the link of the table. No bot has this name.
 const Invited = "+"
 
 // Banks are the clocks that a person may choose: the total time of the person for all moves of a game.

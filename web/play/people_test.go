@@ -62,9 +62,8 @@ func TestPartner(t *testing.T) {
 	})
 }
 
-// A table waits until a second person has claimed a seat by its link. The game is then listed for both,
-// counts in the limits of both, and its replay names both. The people are partners, so the bots get no
-// record.
+// A table waits until a second person has claimed a seat by its link. The game is then listed for both, counts in
+// the limits of both, and its replay names both. The people are partners, so the bots get no record.
 func TestPeople(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		var who []service.Actor
@@ -182,8 +181,7 @@ func TestSittingCountsInADay(t *testing.T) {
 	})
 }
 
-// A person with a bank loses when it is empty, and not before. The others see how much is left, and who is
-// absent.
+// A person with a bank loses when it is empty, and not before. The others see how much is left, and who is absent.
 func TestBank(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		c := two
@@ -511,8 +509,7 @@ func TestForfeited(t *testing.T) {
 	})
 }
 
-// When no more events arrive, as after the end of the runner, the games continue, and Run does not poll the
-// store.
+// When no more events arrive, as after the end of the runner, the games continue, and Run does not poll the store.
 func TestNoEvents(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {
 		x := kit.Get[*play.Table](t)(w.Open(t.Context(), guest(1, "10.0.0.1"), brisca))

@@ -39,8 +39,7 @@ type Options struct {
 	Log     *slog.Logger
 	// OnChange, unless nil, is called with the ID of a table whose page has changed. It must not block.
 	OnChange func(id string)
-	// NewWatcher, unless nil, is called when all seats of a table are taken. It returns the watcher of the
-	// game.
+	// NewWatcher, unless nil, is called when all seats of a table are taken. It returns the watcher of the game.
 	NewWatcher func(*Table) Watcher
 }
 
@@ -216,10 +215,9 @@ func (t *Tables) ClaimGuestGames(ctx context.Context, actor service.Actor) {
 	}
 }
 
-// Open opens a table for actor with choice c, and prepares its bots. The game starts when all people have sat
-// down and connected. If actor is a guest without a session, Open creates one and returns its key; otherwise
-// key is "". If c is a rematch that another person has already opened, actor gets a seat at that table
-// instead.
+// Open opens a table for actor with choice c, and prepares its bots. The game starts when all people have sat down
+// and connected. If actor is a guest without a session, Open creates one and returns its key; otherwise key is "".
+// If c is a rematch that another person has already opened, actor gets a seat at that table instead.
 func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Table, key string, err error) {
 	if err := t.CheckPlayer(actor); err != nil {
 		return nil, "", err

@@ -467,8 +467,7 @@ func TestNewGuest(t *testing.T) {
 	})
 }
 
-// A server that stops ends its games without a result. Games of a server that was killed are ended by the
-// next one.
+// A server that stops ends its games without a result. Games of a server that was killed are ended by the next one.
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	bubble.Run(t, func(t *testing.T) {

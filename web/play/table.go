@@ -393,8 +393,7 @@ func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	return max(0, time.Until(s.moveDeadline)), s.timer != nil
 }
 
-// botClock returns the clock of the bots. Its margin is wide, because these bots run with the lowest
-// priority.
+// botClock returns the clock of the bots. Its margin is wide, because these bots run with the lowest priority.
 func (x *Table) botClock() referee.Clock {
 	return referee.Clock{Move: x.tables.Limits.Think, Margin: 5 * time.Second, Startup: time.Minute}
 }
@@ -427,9 +426,8 @@ func (x *Table) recordPosition(g *referee.Game) {
 	}
 }
 
-// runMoveClock limits the time for each move of a person who has no bank. It is called with all lines between
-// the referee and the seats. It starts the clock when the referee asks for a move, and stops it when the move
-// arrives.
+// runMoveClock limits the time for each move of a person who has no bank. It is called with all lines between the
+// referee and the seats. It starts the clock when the referee asks for a move, and stops it when the move arrives.
 func (x *Table) runMoveClock(t referee.Traffic) {
 	s := x.Seats[t.Seat]
 	switch {
@@ -552,8 +550,7 @@ func (x *Table) reportVoid(err error) {
 	}
 }
 
-// storeResult stores the finished game g. If a house bot has failed in it, storeResult returns an error
-// instead.
+// storeResult stores the finished game g. If a house bot has failed in it, storeResult returns an error instead.
 func (x *Table) storeResult(g *referee.GameResult) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()

@@ -2,9 +2,8 @@
 // the connections of bots, and the runner uses it to play their versions. Connector is the owner's end: it
 // starts a process for each session.
 //
-// A bot has one WebSocket, which carries any number of sessions. A session is one process of the bot in a
-// match. Its lines go through a socket.LineStream at each end, so that a session survives a broken
-// connection.
+// A bot has one WebSocket, which carries any number of sessions. A session is one process of the bot in a match.
+// Its lines go through a socket.LineStream at each end, so that a session survives a broken connection.
 package remote
 
 import (

@@ -53,8 +53,7 @@ func (p *program) run(command []string, stderr io.Writer) {
 	killAll(cmd) // also ends what the process has started
 }
 
-// serve calls play in place of a process, and passes lines between play and the server until the session
-// ends.
+// serve calls play in place of a process, and passes lines between play and the server until the session ends.
 func (p *program) serve(play func(io.Reader, io.Writer) error) {
 	answers, write := io.Pipe()
 	lines, feed := io.Pipe()

@@ -194,8 +194,7 @@ func (h *Registry) endSession(version int64, s *session) {
 	delete(h.bots[version].sessions, s.Session)
 }
 
-// Run sends bots the results of their matches, and disconnects versions that are no longer live, until ctx
-// ends.
+// Run sends bots the results of their matches, and disconnects versions that are no longer live, until ctx ends.
 func (h *Registry) Run(ctx context.Context) error {
 	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionChanged
@@ -222,8 +221,7 @@ func (h *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// checkTime is the interval at which Run checks whether the versions are still live, in case an event was
-// missed.
+// checkTime is the interval at which Run checks whether the versions are still live, in case an event was missed.
 const checkTime = 3 * time.Second
 
 // reportResult sends the result of the match in event e to each of the match's bots that is connected.
@@ -334,8 +332,7 @@ func (h *Registry) recordAbsence(b *bot, l *link) {
 	}
 }
 
-// Close closes all connections and refuses new ones. Their clients then connect to the server that is started
-// next.
+// Close closes all connections and refuses new ones. Their clients then connect to the server that is started next.
 func (h *Registry) Close() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -28,9 +28,8 @@ const machinesInterval = 5 * time.Second
 // is from a server that has stopped without deleting it.
 const machinesMaxAge = 6 * machinesInterval
 
-// machines returns a function that lists the machines that are connected or have credentials. A server that
-// uses an existing NATS cluster does not know who has credentials, so the function then lists only connected
-// machines.
+// machines returns a function that lists the machines that are connected or have credentials. A server that uses an
+// existing NATS cluster does not know who has credentials, so the function then lists only connected machines.
 func (s *Server) machines(r *runner.Runner) func() ([]ladder.Machine, error) {
 	return func() ([]ladder.Machine, error) {
 		if s.Cluster.URL != "" {

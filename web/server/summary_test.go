@@ -9,8 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// A summary has what was counted since the last one, over all labels. If nothing was counted, there is no
-// summary.
+// A summary has what was counted since the last one, over all labels. If nothing was counted, there is no summary.
 func TestSummary(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	matches := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "timba_matches_finished_total"}, []string{"ladder"})

@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 )
 
-// maxOwnBots is the number of bots that the account page shows. The limit of bots for one person is far
-// lower.
+// maxOwnBots is the number of bots that the account page shows. The limit of bots for one person is far lower.
 const maxOwnBots = 100
 
 // messagesPerPage is the number of messages on one page.
@@ -100,9 +99,8 @@ func (s *Site) getAccount(v *visit) error {
 // maxMessages is the number of messages, counted from the latest, that a person can view.
 const maxMessages = 500
 
-// postID returns a handler for the forms in the rows of a list, such as a button that deletes a row. The
-// handler calls do with the ID in the form field id, and then redirects to list, the address of the page with
-// the list.
+// postID returns a handler for the forms in the rows of a list, such as a button that deletes a row. The handler
+// calls do with the ID in the form field id, and then redirects to list, the address of the page with the list.
 func (s *Site) postID(list string, do func(context.Context, service.Actor, int64) error) func(*visit) error {
 	return func(v *visit) error {
 		id, err := v.number("id")

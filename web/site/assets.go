@@ -33,8 +33,7 @@ var pageFiles embed.FS
 // files together, so that modules can import each other by relative names, such as '../board/scene.js'.
 const assetsPath = "/assets/"
 
-// assetTypes has the media types of the files that browsers fetch, by extension. All other files are
-// templates.
+// assetTypes has the media types of the files that browsers fetch, by extension. All other files are templates.
 var assetTypes = map[string]string{
 	".css":   "text/css; charset=utf-8",
 	".js":    "text/javascript; charset=utf-8",
@@ -58,8 +57,7 @@ type assets struct {
 	modules map[string][]string // for each module, the sorted names of those that it imports, directly or not
 }
 
-// newAssets returns all files that pages use. The first call compresses them; later calls return the same
-// value.
+// newAssets returns all files that pages use. The first call compresses them; later calls return the same value.
 var newAssets = sync.OnceValues(packAssets)
 
 func packAssets() (*assets, error) {

@@ -96,10 +96,9 @@ func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// addPlaces adds to page the bot's places on all ladders: those of its live version or, if none is live, of
-// its last rated version. It sets page.Ladder, the ladder of the charts, to the query parameter ladder, or,
-// without that parameter, to the ladder of the first place. It fails if the bot has no place on the ladder in
-// the query.
+// addPlaces adds to page the bot's places on all ladders: those of its live version or, if none is live, of its
+// last rated version. It sets page.Ladder, the ladder of the charts, to the query parameter ladder, or, without
+// that parameter, to the ladder of the first place. It fails if the bot has no place on the ladder in the query.
 func (s *Site) addPlaces(v *visit, page *botPage) error {
 	page.Ladder = v.query().Text("ladder")
 	var err error
@@ -255,8 +254,7 @@ func (s *Site) explainForfeits(v *visit, b ladder.Bot) (out []forfeit, err error
 	return out, nil
 }
 
-// explainFirstFault explains the first fault of a seat in a game. It returns the zero faultNote if there is
-// none.
+// explainFirstFault explains the first fault of a seat in a game. It returns the zero faultNote if there is none.
 func (s *Site) explainFirstFault(v *visit, game int64, seat int) (n faultNote, err error) {
 	g, err := s.Store.Matches.Game(v.ctx(), game)
 	if err != nil {

@@ -151,8 +151,7 @@ func TestBotPages(t *testing.T) {
 	}
 }
 
-// The owner can withdraw a bot, restore it and choose its live version. For others, the page says why they
-// cannot.
+// The owner can withdraw a bot, restore it and choose its live version. For others, the page says why they cannot.
 func TestBotActions(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)

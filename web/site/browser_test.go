@@ -35,9 +35,8 @@ var twins = regexp.MustCompile(`-(empty|waiting|running|interrupted|cancelled|ow
 // wideTables is a script that returns the tables that are wider than the page.
 const wideTables = `[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.innerText.slice(0, 60)).join('; ')`
 
-// examine loads a page in all windows. It fails if axe-core finds a problem, if the page is wider than the
-// window, or if a table is wider than a phone. Without kit.Soak, twins and long documents are examined in one
-// window only.
+// examine loads a page in all windows. It fails if axe-core finds a problem, if the page is wider than the window,
+// or if a table is wider than a phone. Without kit.Soak, twins and long documents are examined in one window only.
 func examine(b *webtest.Tab, url, name string) {
 	b.T.Helper()
 	list := windows()

@@ -89,8 +89,7 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 	return all
 }
 
-// documentOf returns the document whose page has this path, in the visitor's language, or otherwise in
-// English.
+// documentOf returns the document whose page has this path, in the visitor's language, or otherwise in English.
 func (v *visit) documentOf(path string) (*document, error) {
 	render := v.site.documents[v.language.Tag+path]
 	if render == nil {
@@ -229,6 +228,5 @@ func (s *Site) getAPIDocs(v *visit) error {
 	return v.showPage(http.StatusOK, "apidocs", page)
 }
 
-// hasTexts reports whether the site has texts about a game. It has none about games that other Go modules
-// add.
+// hasTexts reports whether the site has texts about a game. It has none about games that other Go modules add.
 func (v *visit) hasTexts(game string) bool { return v.language.Texts["play.games."+game] != nil }

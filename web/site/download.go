@@ -88,8 +88,7 @@ func (s *Site) getProgram(v *visit) error {
 	return nil
 }
 
-// getStarterArchive sends the starter bot of a language as an archive. The directory in it has the name of
-// the bot.
+// getStarterArchive sends the starter bot of a language as an archive. The directory in it has the name of the bot.
 func (s *Site) getStarterArchive(v *visit) error {
 	word, ok := strings.CutSuffix(v.r.PathValue("file"), ".zip")
 	l, err := starters.Find(word)

@@ -229,9 +229,8 @@ func decimal(l *messages.Language, format string, args ...any) string {
 	return strings.Replace(fmt.Sprintf(format, args...), ".", mark, 1)
 }
 
-// truncate returns text that a bot or a person wrote, made safe to show. Control characters, such as those
-// that change the direction of text, become visible, and a text longer than n runes is cut and ends in an
-// ellipsis.
+// truncate returns text that a bot or a person wrote, made safe to show. Control characters, such as those that
+// change the direction of text, become visible, and a text longer than n runes is cut and ends in an ellipsis.
 func truncate(n int, text string) string {
 	long := len(text) > n*utf8.UTFMax
 	if long {

@@ -177,8 +177,7 @@ func TestGamePageHostile(t *testing.T) {
 	}
 }
 
-// For any replay, the server makes a page or an error, but never a panic, a foreign script, or an unlimited
-// page.
+// For any replay, the server makes a page or an error, but never a panic, a foreign script, or an unlimited page.
 func FuzzGamePage(f *testing.F) {
 	for i := range sampleGames[1:] {
 		f.Add(replayOf(f, i+1).Encode())

@@ -262,9 +262,8 @@ func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r 
 // faultLog is the number of lines of a bot's standard error that the explanation of a fault contains.
 const faultLog = 12
 
-// explainFault returns the fault f in the replay r of game g with its text and advice. All pages explain
-// faults through it. Only the owner of the bot gets the end of its standard error, and advice that follows
-// from it.
+// explainFault returns the fault f in the replay r of game g with its text and advice. All pages explain faults
+// through it. Only the owner of the bot gets the end of its standard error, and advice that follows from it.
 func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}

@@ -67,9 +67,8 @@ func (s *Site) getMatches(v *visit) error {
 	return v.showPage(http.StatusOK, "matches", page)
 }
 
-// findMatches returns the matches of a page and the cursor of the next page, which is 0 at the end. It reads
-// at most maxMatchesRead matches: if few of them pass the filter, the page has fewer rows and another page
-// follows.
+// findMatches returns the matches of a page and the cursor of the next page, which is 0 at the end. It reads at
+// most maxMatchesRead matches: if few of them pass the filter, the page has fewer rows and another page follows.
 func (s *Site) findMatches(v *visit, f matchesFilter) (found []ladder.Match, next int64, err error) {
 	if f.Ladder != "" && f.RatedChoice == "no" {
 		return nil, 0, nil

@@ -334,8 +334,7 @@ func lastView(frames []board.Frame) map[string]string {
 	return view
 }
 
-// speaker says what a seat did. It addresses the visitor in the second person and calls others by their
-// names.
+// speaker says what a seat did. It addresses the visitor in the second person and calls others by their names.
 type speaker struct {
 	*visit
 	ownSeat int // the visitor's seat, or -1

@@ -20,8 +20,7 @@ type cell struct {
 	URL  string // the page about the two versions
 }
 
-// pairsRow is a version with its scores against the versions of the table's columns, in the order of the
-// columns.
+// pairsRow is a version with its scores against the versions of the table's columns, in the order of the columns.
 type pairsRow struct {
 	ladder.Standing
 	Cells []cell

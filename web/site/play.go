@@ -266,8 +266,7 @@ func (s *Site) playRefusal(v *visit) string {
 }
 
 // listBots adds to page all bots that play the game, except for remote bots. If form.Bot is not among them,
-// listBots sets it to the house bot of the middle level of difficulty, or to @random if the game has no
-// levels.
+// listBots sets it to the house bot of the middle level of difficulty, or to @random if the game has no levels.
 func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	versions, err := s.Store.Versions.ListLive(v.ctx(), maxPlayBots)
 	if err != nil {

@@ -155,8 +155,7 @@ func botID(t *testing.T, w *webtest.World, name string) int64 {
 	return bot.ID
 }
 
-// A guest who signs in during a game plays on, and can end the session from the account page and by signing
-// out.
+// A guest who signs in during a game plays on, and can end the session from the account page and by signing out.
 func TestPlaySignIn(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)

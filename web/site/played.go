@@ -22,8 +22,7 @@ type playedPage struct {
 	IsReview bool   // the address names a position to show, so the page hides the card
 }
 
-// OtherGameURL returns the address of the form to choose another game, filled in with the choices of this
-// one.
+// OtherGameURL returns the address of the form to choose another game, filled in with the choices of this one.
 func (p playedPage) OtherGameURL() string { return formOf(p.Play).address() }
 
 // OffersRematch reports whether another player of the game may offer the visitor a rematch.

@@ -22,8 +22,7 @@ type constant struct {
 	Value any
 }
 
-// getRatings shows the document that explains how bots are rated and paired, with the constants of this
-// server.
+// getRatings shows the document that explains how bots are rated and paired, with the constants of this server.
 func (s *Site) getRatings(v *visit) error {
 	d, err := v.documentOf("/ratings")
 	if err != nil {

@@ -22,10 +22,9 @@ type sortColumn[T any] struct {
 	compare    func(a, b T) int // nil if the table cannot be sorted by this column
 }
 
-// sortRows sorts rows by the column in the query parameter sort, in the direction in the parameter order.
-// Without the parameter sort, it uses the first column that can be sorted. The sort is stable. It returns the
-// heads of the columns, which link to the addresses that sort by them; the link of the current column
-// reverses the order.
+// sortRows sorts rows by the column in the query parameter sort, in the direction in the parameter order. Without
+// the parameter sort, it uses the first column that can be sorted. The sort is stable. It returns the heads of the
+// columns, which link to the addresses that sort by them; the link of the current column reverses the order.
 func sortRows[T any](v *visit, rows []T, columns []sortColumn[T]) (heads []column) {
 	var keys []string
 	for _, c := range columns {

@@ -25,8 +25,7 @@ type submitPage struct {
 	Name      string
 }
 
-// getSubmit shows the form to upload a bot. Visitors who are not signed in see only what an upload may
-// contain.
+// getSubmit shows the form to upload a bot. Visitors who are not signed in see only what an upload may contain.
 func (s *Site) getSubmit(v *visit) error {
 	return v.showPage(http.StatusOK, "submit", s.submitForm(v.query().Text("bot")))
 }
@@ -55,9 +54,8 @@ func (s *Site) postSubmit(v *visit) error {
 	return v.showForm(http.StatusOK, "submit", s.submitForm(name), err)
 }
 
-// receiveUpload reads the upload form and submits its file while the file arrives. It returns the name of the
-// bot and the version that it has created. If it fails, name is "" unless the form contained it before the
-// error.
+// receiveUpload reads the upload form and submits its file while the file arrives. It returns the name of the bot
+// and the version that it has created. If it fails, name is "" unless the form contained it before the error.
 func (v *visit) receiveUpload() (name string, made ladder.Version, err error) {
 	parts, err := v.r.MultipartReader()
 	if err != nil {

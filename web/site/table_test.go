@@ -235,8 +235,7 @@ func TestTableResign(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// The rules of the game open beside the table in the language of the page, with the options of the table
-// marked.
+// The rules of the game open beside the table in the language of the page, with the options of the table marked.
 func TestTableRules(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, playRules, "/play?lang=ca")

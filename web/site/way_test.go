@@ -109,9 +109,8 @@ func inEditor[T any](b *webtest.Tab, expression string) T {
 	return webtest.Eval[T](b, "(() => { const editor = document.getElementById('editor').shadowRoot.querySelector('.cm-content'); return "+expression+"; })()")
 }
 
-// A person writes a bot in the browser: the editor keeps the text until the person is signed in, Tab leaves
-// the editor after Escape, a test shows games and standard error, and the submitted bot gets on the
-// standings.
+// A person writes a bot in the browser: the editor keeps the text until the person is signed in, Tab leaves the
+// editor after Escape, a test shows games and standard error, and the submitted bot gets on the standings.
 func TestFromIdeaToLadder(t *testing.T) {
 	t.Parallel()
 	in := webtest.Start(t)

@@ -91,8 +91,7 @@ func (v *visit) readEditorForm() (w editorForm, err error) {
 	return w, nil
 }
 
-// postWrite submits the text in the editor as a bot of one file. The bot plays only the game that is
-// selected.
+// postWrite submits the text in the editor as a bot of one file. The bot plays only the game that is selected.
 func (s *Site) postWrite(v *visit) error {
 	w, err := v.readEditorForm()
 	if err != nil {

@@ -16,9 +16,8 @@ type pause struct {
 	lostTimer *time.Timer   // fires when the connection counts as lost
 }
 
-// updateClock stops the bot's clock in two cases: there is no connection, or a line has waited too long for
-// its acknowledgement. Otherwise it lets the clock run. If SlowAfter is 0, it does nothing. The caller holds
-// s.mu.
+// updateClock stops the bot's clock in two cases: there is no connection, or a line has waited too long for its
+// acknowledgement. Otherwise it lets the clock run. If SlowAfter is 0, it does nothing. The caller holds s.mu.
 func (s *LineStream) updateClock() {
 	if s.SlowAfter == 0 || s.pause.clock == nil {
 		return

@@ -121,8 +121,7 @@ func (q *Queue) addWaiting(size int64) {
 	q.queues.waiting.Add(size)
 }
 
-// Run sends the queued messages over c until End is called or a write fails, and closes c. It must be called
-// once.
+// Run sends the queued messages over c until End is called or a write fails, and closes c. It must be called once.
 func (q *Queue) Run(c *Conn) {
 	q.mu.Lock()
 	q.conn = c

@@ -33,8 +33,7 @@ type Limits struct {
 // DefaultLimits are enough for a LineStream whose lines are within the limits of the protocol.
 var DefaultLimits = Limits{Frame: 128 << 10, Frames: 50, Burst: 200, Silence: 30 * time.Second, Send: 10 * time.Second}
 
-// Close codes of a connection. A client must not connect again after CloseEnded, CloseReplaced or
-// CloseRefused.
+// Close codes of a connection. A client must not connect again after CloseEnded, CloseReplaced or CloseRefused.
 const (
 	CloseEnded    = websocket.CloseNormalClosure
 	CloseBroken   = websocket.ClosePolicyViolation
@@ -170,9 +169,8 @@ func (c *Conn) Shut(code int, why string) {
 	})
 }
 
-// drain reads until the other end has closed too, for at most endTime, and then closes the TCP connection.
-// Closing a TCP connection with unread data would reset it, and the other end might not receive the close
-// code.
+// drain reads until the other end has closed too, for at most endTime, and then closes the TCP connection. Closing
+// a TCP connection with unread data would reset it, and the other end might not receive the close code.
 func (c *Conn) drain() {
 	defer c.ws.Close()
 	raw := c.ws.NetConn()

@@ -329,13 +329,11 @@ func (s *LineStream) HasHeard() bool {
 	return s.inbox.count > 0 || s.outbox.ackCount > 0
 }
 
-// maxBatch is a size in bytes. Once the lines of a frame have this size, further lines go into the next
-// frame.
+// maxBatch is a size in bytes. Once the lines of a frame have this size, further lines go into the next frame.
 const maxBatch = 16 << 10
 
 // send sends frames over connection a. It returns an error when a breaks, when another connection replaces a
-// (ErrReplaced), or when the stream has ended (ErrEnded). received gets the error with which reading from a
-// fails.
+// (ErrReplaced), or when the stream has ended (ErrEnded). received gets the error with which reading from a fails.
 func (s *LineStream) send(a *attachment, received <-chan error) error {
 	var over <-chan time.Time
 	for {

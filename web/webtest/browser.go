@@ -198,8 +198,7 @@ func (b *Tab) RequireQuiet() {
 	}
 }
 
-// ClearConsole discards the console messages up to now, such as a message about a status 404 that the test
-// expects.
+// ClearConsole discards the console messages up to now, such as a message about a status 404 that the test expects.
 func (b *Tab) ClearConsole() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -237,8 +236,7 @@ func Call[P, R any](b *Tab, command cdp.Command[P, R], params P) R {
 	return result
 }
 
-// Eval returns the value of a JavaScript expression in the page. If it is a promise, Eval waits for its
-// result.
+// Eval returns the value of a JavaScript expression in the page. If it is a promise, Eval waits for its result.
 func Eval[T any](b *Tab, expression string) T {
 	b.T.Helper()
 	value, err := chromedp.Run(b.Ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
@@ -256,9 +254,8 @@ func (b *Tab) Press(keys ...string) {
 	}
 }
 
-// Click waits until the first element that a CSS selector matches is visible and not covered, and clicks on
-// its middle. Finding and clicking are one step in the browser, so that the page cannot move the element in
-// between.
+// Click waits until the first element that a CSS selector matches is visible and not covered, and clicks on its
+// middle. Finding and clicking are one step in the browser, so that the page cannot move the element in between.
 func (b *Tab) Click(selector string) {
 	b.T.Helper()
 	kit.Until(b.T, selector+" can be clicked", func() bool {

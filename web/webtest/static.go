@@ -111,8 +111,7 @@ func House(name string) Player {
 	return func(lines io.Reader, answers, _ io.Writer) error { return house.Run(name, lines, answers) }
 }
 
-// Illegal returns a player that answers each turn with move, which should be illegal, and writes text to its
-// log.
+// Illegal returns a player that answers each turn with move, which should be illegal, and writes text to its log.
 func Illegal(move, text string) Player {
 	return func(lines io.Reader, answers, log io.Writer) error {
 		io.WriteString(log, text)

@@ -52,8 +52,7 @@ func example() *cobra.Command {
 	return Root(&cobra.Command{Use: "prog", Short: "A program"}, Group(&cobra.Command{Use: "all"}, flags, numbers), result)
 }
 
-// Each mistake in a command line is reported in timba's words, and the result of a command is the exit
-// status.
+// Each mistake in a command line is reported in timba's words, and the result of a command is the exit status.
 func TestCommands(t *testing.T) {
 	for _, c := range []struct {
 		line         string

@@ -77,8 +77,7 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 		return err
 	}
 	p.Sandbox = sandboxed
-	// This variable would hide that a bot in Python does not flush its output, and so fails on other
-	// machines.
+	// This variable would hide that a bot in Python does not flush its output, and so fails on other machines.
 	os.Unsetenv("PYTHONUNBUFFERED")
 	noticeCredit(cmd.ErrOrStderr())
 	w := cmd.OutOrStdout()

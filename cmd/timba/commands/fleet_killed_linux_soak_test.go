@@ -138,10 +138,9 @@ func (c *chaos) killWorker(t *testing.T, w *worker) {
 	c.play(t, w.name)
 }
 
-// cutAndStop cuts the worker cut off, or the server from all workers if cut is nil, and stops the worker
-// stopped, until the server has given them up and at least for the time least. Meanwhile it stops the other
-// workers briefly, so that they retain their matches. In the end all play again, and leave nothing when they
-// drain.
+// cutAndStop cuts the worker cut off, or the server from all workers if cut is nil, and stops the worker stopped,
+// until the server has given them up and at least for the time least. Meanwhile it stops the other workers briefly,
+// so that they retain their matches. In the end all play again, and leave nothing when they drain.
 func (c *chaos) cutAndStop(t *testing.T, cut, stopped *worker, least time.Duration) {
 	t.Helper()
 	c.allPlay(t)

@@ -282,8 +282,7 @@ func (w *worker) world(t *testing.T) *mess {
 	}
 }
 
-// kill ends the worker with SIGKILL, and requires that its processes disappear soon. It returns how long that
-// took.
+// kill ends the worker with SIGKILL, and requires that its processes disappear soon. It returns how long that took.
 func (w *worker) kill(t *testing.T) (took time.Duration) {
 	t.Helper()
 	world, began := w.world(t), time.Now()

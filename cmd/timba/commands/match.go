@@ -266,9 +266,8 @@ func (f *matchFlags) verdict(r *report.Run) error {
 	return nil
 }
 
-// newPlan returns the configuration of a new match from the arguments, the game and its bots. The flag
-// dealsGiven says whether the user has set --deals. The bots have no hashes yet, and only names that the
-// user gave.
+// newPlan returns the configuration of a new match from the arguments, the game and its bots. The flag dealsGiven
+// says whether the user has set --deals. The bots have no hashes yet, and only names that the user gave.
 func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Config, err error) {
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")

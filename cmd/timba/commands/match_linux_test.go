@@ -17,8 +17,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 )
 
-// A resumed match has every flag of its start. A flag next to --resume is rejected unless no result depends
-// on it.
+// A resumed match has every flag of its start. A flag next to --resume is rejected unless no result depends on it.
 func TestResumeKeepsEveryFlag(t *testing.T) {
 	t.Parallel()
 	const seed = "0000000000000000000000000000000000000000000000000000000000000009"

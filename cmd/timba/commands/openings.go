@@ -73,10 +73,9 @@ func parseSeed(text string) (rules.Seed, error) {
 	return referee.ParseSeed(text)
 }
 
-// readOpenings returns the openings in a file, which is a replay or has an opening in each line. Each
-// opening ends after ply moves; -1 means all of its moves. The openings must be of the given game and have
-// the same options, which are also returned. The options in set, words of the form name=value, apply to
-// lines without them.
+// readOpenings returns the openings in a file, which is a replay or has an opening in each line. Each opening ends
+// after ply moves; -1 means all of its moves. The openings must be of the given game and have the same options,
+// which are also returned. The options in set, words of the form name=value, apply to lines without them.
 func readOpenings(path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {

@@ -206,8 +206,7 @@ func TestPlayTimed(t *testing.T) {
 	}
 }
 
-// However a game ends, the terminal is as before, the screen says how, and the replay is
-// kept where there is one.
+// However a game ends, the terminal is as before, the screen says how, and the replay is kept where there is one.
 func TestPlayEnds(t *testing.T) {
 	const left, interrupted = "\n ! you left the game\n", "\nthe game was interrupted: no replay is kept\n"
 	for name, c := range map[string]struct {

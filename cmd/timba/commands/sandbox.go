@@ -72,9 +72,8 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*mat
 	return s, nil
 }
 
-// buildLevel returns the sandbox level at which bots are built, given the sandbox s in which they play.
-// Builds need at least level REDUCED. If s has a lower level and the flag is --sandbox auto, they run
-// without a sandbox.
+// buildLevel returns the sandbox level at which bots are built, given the sandbox s in which they play. Builds need
+// at least level REDUCED. If s has a lower level and the flag is --sandbox auto, they run without a sandbox.
 func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	if s == nil || s.Level < sandbox.LevelReduced && f.Mode == sandbox.Auto {
 		return sandbox.LevelNone

@@ -30,8 +30,7 @@ func TestProgram(t *testing.T) {
 	}
 }
 
-// TestProgramIsInput checks that Go runs a test that starts a program again if the program has a new source
-// file.
+// TestProgramIsInput checks that Go runs a test that starts a program again if the program has a new source file.
 func TestProgramIsInput(t *testing.T) {
 	kit.Slow(t)
 	root := t.TempDir()
@@ -76,8 +75,7 @@ func TestProgramIsInput(t *testing.T) {
 	}
 }
 
-// age makes new files and directories an hour old, because Go does not cache results that depend on newer
-// ones.
+// age makes new files and directories an hour old, because Go does not cache results that depend on newer ones.
 func age(t *testing.T, root string) {
 	t.Helper()
 	aged++

@@ -1,5 +1,4 @@
-// Package source parses the Go files of a module, for the rules about tests in internal/kit and for
-// script/soak.
+// Package source parses the Go files of a module, for the rules about tests in internal/kit and for script/soak.
 package source
 
 import (

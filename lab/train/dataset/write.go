@@ -167,8 +167,7 @@ func (c *Config) Prepare(ctx context.Context, in run.Input) (_ run.Trainer, err 
 
 func (w *writer) Progress() (done, all int) { return w.progress.Games, w.Games() }
 
-// Step generates and compresses pieceGames games for each worker. If ctx ends first, it fails and changes
-// nothing.
+// Step generates and compresses pieceGames games for each worker. If ctx ends first, it fails and changes nothing.
 func (w *writer) Step(ctx context.Context) error {
 	all, from := w.Games(), w.progress.Games/pieceGames
 	var frames [][]byte
@@ -254,8 +253,7 @@ func (w *writer) Sample(ctx context.Context, most time.Duration) (done int, err 
 	return w.sample.Games * max(1, min(w.workers, runtime.GOMAXPROCS(0))), nil
 }
 
-// Size returns estimates, in bytes, of the memory for a step and of the file size. Sample must have been
-// called.
+// Size returns estimates, in bytes, of the memory for a step and of the file size. Sample must have been called.
 func (w *writer) Size() (memory, disk int64) {
 	games := int64(w.sample.Games)
 	return int64(3*w.workers*pieceGames) * w.sample.Bytes / games, int64(w.Games()) * w.sample.Bytes / games * compressedPercent / 100

@@ -78,8 +78,7 @@ type state struct {
 	Progress any `json:"progress"`
 }
 
-// Save writes a checkpoint: progress, any value of the caller, as JSON, then the weights and the moments of
-// Adam.
+// Save writes a checkpoint: progress, any value of the caller, as JSON, then the weights and the moments of Adam.
 func (t *NetTrainer) Save(w io.Writer, progress any) error {
 	if err := run.WriteState(w, state{t.steps, progress}); err != nil {
 		return err

@@ -39,8 +39,7 @@ func BenchmarkAgents(b *testing.B) {
 	}
 }
 
-// BenchmarkDictionaries measures a crossover of two dictionaries of 10,000 states, a third of which are in
-// both.
+// BenchmarkDictionaries measures a crossover of two dictionaries of 10,000 states, a third of which are in both.
 func BenchmarkDictionaries(b *testing.B) {
 	p, q := someDictionary(1, 30_000).dictionary().sortedPairs(), someDictionary(2, 30_000).dictionary().sortedPairs()
 	r := rules.NewRand(1)

@@ -1,6 +1,5 @@
-// Package ga searches for agents of Brisca and Tute by a genetic algorithm, as R. Arjonilla's bachelor's
-// thesis does (UOC 2024). The individuals are nets, or agents that learn by Monte Carlo. Begin with Config
-// and search.
+// Package ga searches for agents of Brisca and Tute by a genetic algorithm, as R. Arjonilla's bachelor's thesis
+// does (UOC 2024). The individuals are nets, or agents that learn by Monte Carlo. Begin with Config and search.
 package ga
 
 import (

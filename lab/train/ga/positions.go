@@ -10,11 +10,10 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// Fitness by games is mostly luck: in a thousand games against random moves, the standard deviation of the
-// share of games won is 1.6 percentage points, and most nets of a generation differ by less. Fitness by
-// positions lets a net choose a move in many positions and sums the values of these moves, which are
-// computed beforehand by playing games to their end by random moves. It needs the time
-// of a forward pass for each position.
+// Fitness by games is mostly luck: in a thousand games against random moves, the standard deviation of the share of
+// games won is 1.6 percentage points, and most nets of a generation differ by less. Fitness by positions lets a net
+// choose a move in many positions and sums the values of these moves, which are computed beforehand by playing
+// games to their end by random moves. It needs the time of a forward pass for each position.
 
 // poolGenerations is the number of successive generations that are evaluated in the same positions.
 const poolGenerations = 20

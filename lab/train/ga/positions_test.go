@@ -55,8 +55,7 @@ func exact(s *cards.Position, seat int) (won, points float64) {
 	return won, points
 }
 
-// TestReach checks that positions have several legal moves and come from all stages of the game, in every
-// mode.
+// TestReach checks that positions have several legal moves and come from all stages of the game, in every mode.
 func TestReach(t *testing.T) {
 	for _, m := range cards.Modes() {
 		testReach(t, m)

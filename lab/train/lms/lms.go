@@ -66,9 +66,8 @@ func Train(ctx context.Context, t Training) (LearningReport, error) {
 	return report, nil
 }
 
-// playGame plays a game in which the learner has the given seat and the weights w. It returns the features of
-// each position after a move of the learner, and the learner's result: 1 for a win, -1 for a loss, 0 for a
-// draw.
+// playGame plays a game in which the learner has the given seat and the weights w. It returns the features of each
+// position after a move of the learner, and the learner's result: 1 for a win, -1 for a loss, 0 for a draw.
 func (t *Training) playGame(w *teekolms.Weights, seat int, r *rules.Rand) (seen []teekolms.Features, standing int) {
 	var s teeko.State
 	src := rules.FastStream(r)

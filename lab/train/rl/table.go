@@ -87,10 +87,9 @@ func (t *ReturnTable) Rejections() (n uint64) {
 	return n
 }
 
-// Best returns the action with the highest mean in state k, among the tried actions in the bit mask legal. If
-// there is none, known is false. Between equal means the higher count decides, then the lower action. With
-// UntriedAsZero, an untried legal action is better than a negative mean; k determines which of several is
-// chosen.
+// Best returns the action with the highest mean in state k, among the tried actions in the bit mask legal. If there
+// is none, known is false. Between equal means the higher count decides, then the lower action. With UntriedAsZero,
+// an untried legal action is better than a negative mean; k determines which of several is chosen.
 func (t *ReturnTable) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	b := t.best(k, legal)
 	if t.UntriedAsZero && b.known && b.mean < 0 && legal&^b.triedActions != 0 {
@@ -328,9 +327,8 @@ func (t *ReturnTable) findOrAdd(k policy.Key, action uint8) int {
 	return i
 }
 
-// Reserve enlarges shard n, a part of the table, to hold the given number of pairs within the memory limit.
-// It must be called before pairs are added in the order of their keys, which would crowd the lower slots of a
-// small shard.
+// Reserve enlarges shard n, a part of the table, to hold the given number of pairs within the memory limit. It must
+// be called before pairs are added in the order of their keys, which would crowd the lower slots of a small shard.
 func (t *ReturnTable) Reserve(n, pairs int) {
 	s := &t.shards[n]
 	slots := max(len(s.words), min(initialSlots(n), t.maxSlots))

@@ -21,8 +21,7 @@ func small(mode string) Config {
 	return c
 }
 
-// TestSame checks that the files depend on the seed, but neither on the number of workers nor on
-// interruptions.
+// TestSame checks that the files depend on the seed, but neither on the number of workers nor on interruptions.
 func TestSame(t *testing.T) {
 	modes := []string{"tute-teams"}
 	if kit.Soak {

@@ -55,8 +55,7 @@ func readMetrics(path string) ([][]string, error) {
 	return rows, nil
 }
 
-// truncate cuts the file to the given size in bytes, which must be the end of a line, and reads the column
-// names.
+// truncate cuts the file to the given size in bytes, which must be the end of a line, and reads the column names.
 func (t *metricsTable) truncate(size int64) error {
 	if size > t.size {
 		return fmt.Errorf("%s has %d bytes, fewer than the %d of the checkpoint: the run is damaged", t.file.Name(), t.size, size)

@@ -170,8 +170,7 @@ func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	}
 }
 
-// Defect is a fault in the program of the study (R. Arjonilla's thesis) that a training or a bot can
-// reproduce.
+// Defect is a fault in the program of the study (R. Arjonilla's thesis) that a training or a bot can reproduce.
 type Defect struct{ Name, Help string }
 
 // AllDefects, as the only name in a list of defects, selects all known defects.

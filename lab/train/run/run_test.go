@@ -147,8 +147,7 @@ func TestDoInterrupted(t *testing.T) {
 	}
 }
 
-// TestInterruptedWithoutTimes checks that the error is not that of the context if the times cannot be
-// written.
+// TestInterruptedWithoutTimes checks that the error is not that of the context if the times cannot be written.
 func TestInterruptedWithoutTimes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	dir := filepath.Join(t.TempDir(), "run")
@@ -197,8 +196,7 @@ func TestNothingLeftOfABadBeginning(t *testing.T) {
 	}
 }
 
-// TestInterrupted checks that the error is that of the checkpoint if it cannot be written when the context
-// ends.
+// TestInterrupted checks that the error is that of the checkpoint if it cannot be written when the context ends.
 func TestInterrupted(t *testing.T) {
 	f := open(t, t.TempDir(), config{}, false)
 	defer f.Close()

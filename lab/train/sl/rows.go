@@ -124,10 +124,9 @@ func (r *Rows) classify(values []int16, c *Config) error {
 	return nil
 }
 
-// The lowest labels for the defect "text-labels", which sorts labels as text. The study does not publish
-// these numbers, only the effect. With the present ones no label of Brisca with two players has three digits
-// after the lowest is subtracted; in other modes of Brisca the highest labels have three, and in Tute all
-// from 10 on.
+// The lowest labels for the defect "text-labels", which sorts labels as text. The study does not publish these
+// numbers, only the effect. With the present ones no label of Brisca with two players has three digits after the
+// lowest is subtracted; in other modes of Brisca the highest labels have three, and in Tute all from 10 on.
 const (
 	lowestBrisca = -50
 	lowestTute   = -90

@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// TestBeatsRandom checks that a net that has learned from some thousand random games clearly beats random
-// play.
+// TestBeatsRandom checks that a net that has learned from some thousand random games clearly beats random play.
 func TestBeatsRandom(t *testing.T) {
 	set := data(t, "brisca2", 300)
 	c := config(set)

@@ -59,9 +59,8 @@ func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	}
 }
 
-// write writes the text. If p.Drip is set, only the text before the first LF is written in parts. The rest
-// is written at once, because otherwise parts of it could arrive before or after the next line of the
-// referee.
+// write writes the text. If p.Drip is set, only the text before the first LF is written in parts. The rest is
+// written at once, because otherwise parts of it could arrive before or after the next line of the referee.
 func (p Piece) write(out io.Writer) error {
 	rest := p.Text
 	if p.Drip {

@@ -161,8 +161,7 @@ func (a *adder) skipCard() {
 	}
 }
 
-// addSet adds a set of cards. If inputs are bits, it adds an input for each card. Otherwise it adds a
-// single input.
+// addSet adds a set of cards. If inputs are bits, it adds an input for each card. Otherwise it adds a single input.
 func (a *adder) addSet(set baraja.Set) {
 	if !a.bits {
 		a.addNumber(float32(float64(cards.Bits40(set)) / all40))

@@ -150,10 +150,9 @@ func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 	return s.findBelow(0, 0, ahead, now.Key())
 }
 
-// findBelow searches the subtree of node, which is at the given depth below the root, for a node at depth
-// ahead whose position has the given key. It returns the index of the node that it finds, or false.
-// s.positions[depth] must be the position of node. findBelow skips nodes without children, because they hold
-// nothing to reuse.
+// findBelow searches the subtree of node, which is at the given depth below the root, for a node at depth ahead
+// whose position has the given key. It returns the index of the node that it finds, or false. s.positions[depth]
+// must be the position of node. findBelow skips nodes without children, because they hold nothing to reuse.
 func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (uint32, bool) {
 	at := G(&s.positions[depth])
 	if depth == ahead {

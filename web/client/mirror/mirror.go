@@ -97,8 +97,7 @@ func sameLadder(path, have, want string) error {
 // download continues there. No ladder has this name, because names have no spaces.
 const oneMatch = "one match"
 
-// ladderFile returns the path of the file that stores the name of the ladder for the replays in the file
-// path.
+// ladderFile returns the path of the file that stores the name of the ladder for the replays in the file path.
 func ladderFile(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".ladder")
 }
@@ -207,8 +206,7 @@ func writeAtomically(path string, data []byte) error {
 	return nil
 }
 
-// Close saves the cursor. It does so also after an error of Add, as all replays before the cursor are
-// complete.
+// Close saves the cursor. It does so also after an error of Add, as all replays before the cursor are complete.
 func (m *Mirror) Close() error {
 	var errs []error
 	if m.w != nil {

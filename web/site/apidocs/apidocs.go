@@ -1,6 +1,5 @@
-// Package apidocs converts the OpenAPI document of the API into the data of a documentation page. It decodes
-// only the parts of OpenAPI that the document uses: a general library would make every start of the program
-// slower.
+// Package apidocs converts the OpenAPI document of the API into the data of a documentation page. It decodes only
+// the parts of OpenAPI that the document uses: a general library would make every start of the program slower.
 //
 // Begin with NewPage.
 package apidocs

@@ -87,8 +87,7 @@ func resolve[T any](ref string, here *T, components map[string]*T) *T {
 
 func (d *document) schema(s *schema) *schema { return resolve(s.Ref, s, d.Components.Schemas) }
 
-// schemaName returns the name of the schema to which ref refers: the last part of ref. If ref is "", it
-// returns "".
+// schemaName returns the name of the schema to which ref refers: the last part of ref. If ref is "", it returns "".
 func schemaName(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") }
 
 func (s *schema) hasType(name string) bool { return len(s.Type) == 1 && s.Type[0] == name }
