@@ -115,12 +115,12 @@ func (s *sources) kinds(side, cell int) uint {
 	return along | one<<4 | two<<7
 }
 
-// tally has the number of moves from each square as a binary number. t[i] has the bit of weight 1<<i of all
-// squares.
+// tally has the number of moves that start from each square, as a binary number with four digits. t[i] has the
+// digits of weight 1<<i of all squares.
 type tally [4]Board
 
-// tally returns the number of moves from each square. It adds the ten sets of s in all squares at once, like
-// a circuit of full adders.
+// tally returns the number of moves that start from each square: how many of the ten boards of s, one for each
+// kind of move, contain the square. It adds them for all squares at once, with bitwise full adders.
 func (s *sources) tally() (t tally) {
 	a, ca := add3(s[0], s[1], s[2])
 	b, cb := add3(s[3], s[4], s[5])

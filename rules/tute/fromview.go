@@ -28,15 +28,15 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 }
 
 // redeal deals the cards that a seat does not see at random, and reports whether it found an allowed deal. If
-// choice is not 0, the seat to move must have exactly the pairs of the suits in choice, one bit each, to
-// choose from.
+// choice is not 0, the seat to move must choose which suit to declare, from exactly the suits in choice, one
+// bit each.
 func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
 	possible := func() bool { return s.possible() && (choice == 0 || s.SongChoice == choice) }
 	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
 }
 
-// possible reports whether the hands fit the pairs of 12 and 11 that seats have declared in this trick, and
-// no hand wins at once. It also sets SongChoice and askedCount.
+// possible reports whether the dealt hands agree with the declarations of this trick (a seat declares that it
+// holds the 12 and 11 of a suit), and no hand wins the game at once. It also sets SongChoice and askedCount.
 func (s *State) possible() bool {
 	if s.HasInstantWin(s.rules.BlackHand, true) {
 		return false
@@ -66,8 +66,9 @@ func (s *State) possible() bool {
 	return s.TrickSize > 0 || s.SongChoice != 0 || s.Mover == int8(s.Leader)
 }
 
-// mayHaveSwapped reports whether a seat may have got the 12 or 11 of trumps by exchanging the trump card in
-// this trick. The exchange then completed the pair too late to declare it.
+// mayHaveSwapped reports whether a seat may have exchanged a card for the trump card on the table in this
+// trick, and so got the 12 or 11 of trumps. It may then hold both without having declared them, because
+// declarations come before the exchange.
 func (s *State) mayHaveSwapped(seat int) bool {
 	moved := seat == int(s.Mover) || s.HandAndTrickCard(seat) != s.Hands[seat]
 	return s.rules.Exchange && moved && Pair(s.Trumps())&s.publicCards(seat) != 0
@@ -164,7 +165,7 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	s.readPoints(&reader)
 	if reader.Err() == nil {
 		if s.TrickSize == 0 {
-			s.Mover = int8(o.Turn) // this seat may be choosing a song
+			s.Mover = int8(o.Turn) // this seat may be choosing a suit to declare
 		}
 		if s.Hands[o.Seat]&^s.KnownCards[o.Seat]&s.cannotHold()[o.Seat] != 0 { // publicly known cards may have been taken since
 			reader.Fail("hand", "has a card that had to be played before")
@@ -175,8 +176,8 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readSongs reads from a view which pairs of 12 and 11 were declared in this trick, and which were scored. It
-// stores errors in v.
+// readSongs reads from a view which declarations (songs) of a 12 and 11 were made in this trick, and which were
+// scored. It stores errors in v.
 func (s *State) readSongs(v *rules.ViewReader) {
 	list := v.Value("declared")
 	for seat := range int(s.Players) {

@@ -1,8 +1,8 @@
 // Package tute is Tute, a trick game for 2 to 4 seats with 40 cards of the Spanish pack. The section "Tute"
 // of SPEC.md has its rules, and those that it shares with Brisca.
 //
-// A seat with the 12 and the 11 of a suit at the start of a trick declares ("sings") that suit. It scores
-// bonus points, the song, if it wins the trick.
+// A seat with the 12 and the 11 of a suit at the start of a trick declares ("sings") that suit. If the seat
+// wins the trick, this declaration, the song, scores bonus points.
 package tute
 
 import (

@@ -20,12 +20,12 @@ type State struct {
 	// DeclaredSuits has, by seat, 1 plus the suit whose 12 and 11 the seat has declared in this trick; 0
 	// means none.
 	DeclaredSuits [baraja.TableSeats]uint8
-	// SungSuits has the suits whose pair of 12 and 11 was scored, one bit each.
+	// SungSuits has the suits whose declared 12 and 11 were scored, one bit each.
 	SungSuits uint8
-	// SongChoice has the suits, one bit each, from which the seat to move must choose the pair that it
-	// declares. It is 0 if that seat is to play a card.
+	// SongChoice has the suits, one bit each, of which the seat to move must choose one, to declare its 12 and
+	// 11. It is 0 if that seat is to play a card.
 	SongChoice uint8
-	askedCount uint8 // number of seats, from the leader, that have declared a pair or have none
+	askedCount uint8 // number of seats, from the leader, that have declared a suit or have none to declare
 	rules      Rules
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// LogStart implements rules.State. It logs the deal and the trump card, then a win by the dealt cards alone,
-// or the songs that the seats declare.
+// LogStart implements rules.State. It logs the deal and the trump card, then a win by the dealt cards alone, or
+// the declarations (songs) of 12 and 11 that the seats make.
 func (s *State) LogStart(log *rules.Log) {
 	s.LogDeal(log)
 	if s.Mover < 0 {
@@ -50,7 +50,7 @@ func (s *State) View(dst []byte, seat int) []byte {
 	return dst
 }
 
-// MoveText implements rules.State. The text is a card, an exchange or a song: 12c, swap:7o or sing:c.
+// MoveText implements rules.State. The text is a card, an exchange or a declaration: 12c, swap:7o or sing:c.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	if m >= SingMove && m < SingMove+suits {
 		dst = append(dst, "sing:"...)
