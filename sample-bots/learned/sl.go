@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NoSongsDefect is the name of a defect of R. Arjonilla's program that a model can reproduce: if several
-// pairs of 12 and 11 may be declared in Tute, the program always declares the first.
+// NoSongsDefect is the name of a defect of R. Arjonilla's program that a model can reproduce. If a seat of Tute
+// must choose among declarations (songs) of 12 and 11, the program makes the first instead of evaluating them.
 const NoSongsDefect = "no-songs"
 
 // SL plays by a neural net that values one action in a position. It must not be used by several goroutines at once.

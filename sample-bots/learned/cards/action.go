@@ -6,9 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// Numbers of actions, the moves of Brisca and Tute as models see them. The number of a card is its Index.
-// ExchangeAction is the exchange of the trump card. In Tute, SingAction plus a suit declares the 12 and 11 of
-// the suit.
+// Numbers of actions. A model numbers the moves of Brisca and Tute in this way: a card has its Index, and
+// ExchangeAction exchanges the trump card. In Tute, SingAction plus a suit is the declaration (a song) of the
+// 12 and 11 of the suit.
 const (
 	ExchangeAction = baraja.TableCards
 	SingAction     = ExchangeAction + 1
@@ -47,7 +47,7 @@ func Bits40(s baraja.Set) (bits uint64) {
 	return bits
 }
 
-// Action returns the number, among the actions of a model, that stands for a move.
+// Action returns the number of a move among the actions of a model.
 func Action(m rules.Move) int {
 	switch {
 	case m < baraja.SwapMove:
@@ -58,8 +58,8 @@ func Action(m rules.Move) int {
 	return SingAction + int(m-tute.SingMove)
 }
 
-// FindMove returns the legal move that an action stands for, or false if there is none. It is unique, because
-// at most one exchange is legal at a time.
+// FindMove returns the move in legal that has the number action, or false if there is none. At most one move
+// has it, because at most one exchange is legal at a time.
 func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	for _, m := range legal {
 		if Action(m) == action {
@@ -69,5 +69,5 @@ func FindMove(action int, legal []rules.Move) (rules.Move, bool) {
 	return 0, false
 }
 
-// SongMove returns the move that an action from SingAction on stands for.
+// SongMove returns the move of Tute that declares the 12 and 11 of a suit (a song). action is SingAction+suit.
 func SongMove(action int) rules.Move { return tute.SingMove + rules.Move(action-SingAction) }

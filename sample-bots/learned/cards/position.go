@@ -98,7 +98,7 @@ func (p *Position) Playable() baraja.Set {
 	return p.brisca.Hands[p.brisca.Mover]
 }
 
-// Songs returns which pairs of 12 and 11 were declared and scored in Tute. In Brisca it returns the zero value.
+// Songs returns which declarations (songs) were made and scored in Tute. In Brisca it returns the zero value.
 func (p *Position) Songs() Songs {
 	if p.Mode.Tute {
 		return Songs{p.tute.DeclaredSuits, p.tute.SungSuits, p.tute.SongChoice}
@@ -106,8 +106,8 @@ func (p *Position) Songs() Songs {
 	return Songs{}
 }
 
-// Song returns the points for declaring the 12 and 11 of a suit in Tute, 40 in trumps and 20 otherwise. In
-// Brisca it returns 0.
+// Song returns the points for a declaration (a song) of the 12 and 11 of a suit in Tute: 40 in trumps,
+// otherwise 20. In Brisca it returns 0.
 func (p *Position) Song(suit baraja.Suit) int16 {
 	if p.Mode.Tute {
 		return p.tute.SongPoints(suit)
@@ -193,11 +193,12 @@ func Table(s rules.State) *baraja.Table {
 	return nil
 }
 
-// Songs says which pairs of 12 and 11 were declared and scored in a game of Tute. It is comparable.
+// Songs says which declarations (songs) of the 12 and 11 of a suit were made and scored in a game of Tute. It
+// is comparable.
 type Songs struct {
 	DeclaredSuits [baraja.TableSeats]uint8 // by seat: 1 plus the suit declared in this trick, or 0
-	ScoredSuits   uint8                    // suits whose pair was scored, one bit for each
-	ChoiceSuits   uint8                    // suits among which the seat to move must choose the pair to declare, one bit for each
+	ScoredSuits   uint8                    // suits whose song was scored, one bit for each
+	ChoiceSuits   uint8                    // suits of which the seat to move must choose one to declare, one bit for each
 }
 
 // History has what all seats know of the earlier course of a game and a single position does not show. The
@@ -205,13 +206,13 @@ type Songs struct {
 type History struct {
 	// PlayedCards is the set of the cards played so far, including those of the current trick.
 	PlayedCards baraja.Set
-	// ScoredSongs has, by seat, the suits whose pair of 12 and 11 the seat has scored, one bit for each.
+	// ScoredSongs has, by seat, the suits whose declaration (song) in Tute has scored, one bit for each.
 	ScoredSongs [baraja.TableSeats]uint8
 }
 
 // reconstructHistory returns the history of a position that was not reached by Play. A seat that has scored a
-// pair of 12 and 11 has since played these cards or is known to hold them. So the seat that has played the
-// 12, or is known to hold it, has scored the pair.
+// song, the declared 12 and 11 of a suit, has since played these cards or is known to hold them. So the seat
+// that has played the 12, or is known to hold it, has scored the song.
 func (p *Position) reconstructHistory() History {
 	t := p.Board()
 	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}
@@ -231,8 +232,8 @@ func (p *Position) reconstructHistory() History {
 	return w
 }
 
-// SungSuits returns the suits whose 12 and 11 a seat has scored or, according to s, declared in this trick.
-// It has one bit for each suit.
+// SungSuits returns the suits whose 12 and 11 a seat of Tute has scored in earlier tricks or, according to s,
+// declared in this trick. It has one bit for each suit.
 func (w *History) SungSuits(s *Songs, seat int) uint8 {
 	sung := w.ScoredSongs[seat]
 	if d := s.DeclaredSuits[seat]; d != 0 {

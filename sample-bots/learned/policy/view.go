@@ -49,8 +49,8 @@ func Abstractions() []string { return []string{Kinds, Hand} }
 type Keys struct {
 	Variant     string `json:"variant"`
 	Abstraction string `json:"abstraction,omitempty"` // only for the variant Abstract
-	// Alike makes two positions the same state if they differ only in the names of suits other than trumps.
-	// It has no effect on the abstraction Kinds.
+	// Alike makes positions the same state if they differ only in which suit is which, apart from the trump
+	// suit. It has no effect with the abstraction Kinds.
 	Alike bool `json:"alike,omitempty"`
 }
 

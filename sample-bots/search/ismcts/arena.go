@@ -57,8 +57,8 @@ func (a *arena) clear() {
 	}
 }
 
-// find looks for the node for move m after parent. If the node exists, place is its index. Otherwise place
-// is noNode, and free is the index at which the node may be added.
+// find looks for the child of the node parent for move m. If it exists, place is its index. Otherwise place is
+// noNode, and free is the index at which the child may be added.
 func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	mask := uint32(len(a.nodes) - 1)
 	h := (uint64(parent)<<16 | uint64(m)) * 0x9e3779b97f4a7c15
@@ -73,8 +73,8 @@ func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	}
 }
 
-// add adds the node for move m after parent, which must not exist, and returns its index. It returns noNode
-// if the arena is full.
+// add adds a child of the node parent, for move m, and returns its index. The child must not exist yet. If the
+// arena is full, add returns noNode.
 func (a *arena) add(parent uint32, m rules.Move) uint32 {
 	if a.used == a.maxNodes {
 		return noNode

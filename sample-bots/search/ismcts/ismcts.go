@@ -48,7 +48,7 @@ type State[S any] interface {
 	Turn() int
 	// Legal appends the legal moves to its argument. Unless the game is over, there is at least one.
 	Legal([]rules.Move) []rules.Move
-	// Apply makes a legal move. The log is nil.
+	// Apply makes a legal move. The search always passes a nil log.
 	Apply(rules.Move, *rules.Log)
 	// Redeal deals everything that is hidden from a seat at random. What the seat sees does not change.
 	Redeal(seat int, r *rules.Rand)
