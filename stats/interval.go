@@ -75,8 +75,8 @@ func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	return out
 }
 
-// rowSolver returns a function that computes one row of the inverse Hessian, as intervals needs it, by
-// conjugate gradients.
+// rowSolver returns a function that computes one row of the inverse Hessian, by conjugate gradients. It sets c
+// to the row for bot i, as the parameter row of intervals does.
 func (f *Fit) rowSolver() func(i int, c []float64) {
 	m := f.model()
 	m.expand(f.nats)
