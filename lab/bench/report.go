@@ -32,7 +32,7 @@ func (r *Report) Write(w io.Writer) {
 	}
 }
 
-// Table is a table of results. A cell is a string, a number, a figure, or nil if it is empty.
+// Table is a table of results. A cell is a string, a number, a figure (a number with a format), or nil.
 type Table struct {
 	Columns []string
 	Rows    [][]any
@@ -66,8 +66,8 @@ func (t Table) write(w io.Writer) {
 	})
 }
 
-// figure is a measured number in a table. In JSON it is a plain number; in text it is printed with format, a
-// format of package fmt.
+// figure is a number in a cell of a Table. In JSON it is a plain number; in text it is printed with format, a
+// format string of package fmt.
 type figure struct {
 	format string
 	value  float64

@@ -192,7 +192,7 @@ func (c *siteCompetition) fillMatches(ctx context.Context, n int) error {
 	return nil
 }
 
-// storeMatches stores the start of all matches and then finishes them at the same time, as a server does.
+// storeMatches stores all matches as started and then finishes them concurrently, as a server does.
 func (c *siteCompetition) storeMatches(ctx context.Context, list ...playedMatch) error {
 	var starts []store.MatchStart
 	for _, p := range list {

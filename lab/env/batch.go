@@ -96,7 +96,7 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	return b, nil
 }
 
-// rowOf returns the bytes of game i in array a of the state frame, or none if the client has left out a.
+// rowOf returns the bytes of game i in array a of the state frame, or none if the client did not request a.
 func (b *Batch) rowOf(a Array, i int) []byte {
 	start := a.Offset + i*a.rowBytes
 	return b.frame[start : start+a.rowBytes]

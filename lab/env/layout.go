@@ -30,8 +30,8 @@ type Layout struct {
 	Rewards   Rewards           `json:"rewards"`
 	AutoReset bool              `json:"auto"`
 	Actions   []string          `json:"actions"` // by action, the move in protocol form; "" if the number is not a move
-	Planes    []Plane           `json:"planes"`  // parts of the array "planes"
-	Numbers   []string          `json:"numbers"` // parts of the array "numbers"
+	Planes    []Plane           `json:"planes"`  // groups of columns of the array "planes", in order
+	Numbers   []string          `json:"numbers"` // names of the columns of the array "numbers", in order
 	Arrays    []Array           `json:"arrays"`
 	Size      int               `json:"size"` // of the payload of a state frame, in bytes
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// rowWriter writes one game's rows of the arrays "planes" and "numbers". If layout is not nil, it instead
-// adds the names of the parts of these rows to layout.
+// rowWriter writes one game's rows of the arrays "planes" and "numbers". If layout is not nil, it writes no
+// values, but appends the name of each plane and each number to layout.
 type rowWriter struct {
 	planes  []uint8
 	numbers []byte
@@ -24,7 +24,7 @@ type rowWriter struct {
 	layout  *Layout
 }
 
-// Plane is a part of the array "planes": Size bytes, each 0 or 1.
+// Plane is a group of columns of the array "planes", such as the cards of a hand: Size bytes, each 0 or 1.
 type Plane struct {
 	Name string `json:"name"`
 	Size int    `json:"size"`
@@ -153,8 +153,8 @@ func relative(seat, from, players int) int {
 	return seat
 }
 
-// writeTable writes the part of an observation that Brisca and Tute have in common. It has what the given
-// seat may know.
+// writeTable writes the planes and numbers that observations of Brisca and Tute have in common. They show what
+// the given seat may know.
 func (r *rowWriter) writeTable(t *baraja.Table, seat int) {
 	players := int(t.Players)
 	var played [baraja.TableSeats]baraja.Set

@@ -48,8 +48,9 @@ var skillByElo = sync.OnceValue(func() []float64 {
 	return byElo
 })
 
-// skill converts a difference in Elo, which may be negative, to a difference of skill in the simulated game.
-// Both give the same expected score.
+// skill converts a difference in Elo to the difference of skill that gives the same expected score in the
+// simulated game. Both may be negative. The unit of skill is the standard deviation of luck plus noise in a
+// game.
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)
@@ -58,8 +59,8 @@ func skill(diff float64) float64 {
 	return math.Copysign(s, diff)
 }
 
-// playGame simulates one game and returns the score of the first bot: 1, 0.5 or 0. skill is the lead that the
-// first bot has by its strength, luck the lead that it gets from the deal; both may be negative.
+// playGame simulates one game and returns the score of the first bot: 1, 0.5 or 0. skill is its skill minus the
+// opponent's, luck its advantage from the deal, in the same unit; both may be negative.
 func playGame(r *rand.Rand, skill, luck float64) float64 {
 	switch lead := skill + luck + noiseWeight*r.NormFloat64(); {
 	case lead > tieMargin:
@@ -70,15 +71,15 @@ func playGame(r *rand.Rand, skill, luck float64) float64 {
 	return 0.5
 }
 
-// playDeal simulates a deal in both rotations and returns the mean score of the first bot, from 0 to 1. skill
-// is the difference of skill between the first bot and the second.
+// playDeal simulates one deal, played twice with exchanged seats, and returns the mean score of the first bot,
+// from 0 to 1. skill is the first bot's skill minus the second's, as computed by the function skill.
 func playDeal(r *rand.Rand, skill float64) float64 {
 	l := luckWeight * r.NormFloat64()
 	return (playGame(r, skill, l) + playGame(r, skill, -l)) / 2
 }
 
-// playSingle simulates one game on its own deal and returns the score of the first bot. skill is the
-// difference of skill between the first bot and the second.
+// playSingle simulates one game on its own deal and returns the score of the first bot. skill is the first
+// bot's skill minus the second's, as computed by the function skill.
 func playSingle(r *rand.Rand, skill float64) float64 {
 	return playGame(r, skill, luckWeight*r.NormFloat64())
 }

@@ -81,7 +81,8 @@ func (w *world) replace(bot int, truth float64) {
 	w.changePool([]matchmaking.Candidate{successor}, []int64{before.VersionID})
 }
 
-// pairing is a function that chooses the bots of the next match. It returns them by slot of the match.
+// pairing is a function that chooses the bots of the next match and returns their indices in w.entries, by slot
+// (a bot's place in the match, before rotations assign seats).
 type pairing func(w *world) []int
 
 // pairByPool chooses the bots of the next match as the ladders of timba do.
@@ -103,7 +104,7 @@ func pairAtRandom(w *world) (bots []int) {
 	return bots
 }
 
-// rater is a function that plays a match between bots and updates their ratings. The bots are given by slot.
+// rater is a function that simulates a match and updates the ratings. bots has the bots' indices, by slot.
 type rater func(w *world, bots []int)
 
 // rateByOutcome plays the duplicate deals of a match and rates the bots as a server does. It also records
@@ -133,8 +134,8 @@ func rateByOutcome(w *world, bots []int) {
 
 func (w *world) hasTeams() bool { return w.variant.Sides < len(w.sides) }
 
-// addBout records a match between two teams for the maximum-likelihood ratings. score, from 0 to 1, is the
-// mean score of the first bot's team.
+// addBout stores the result of a match between two teams for the maximum-likelihood ratings. score is the mean
+// score of the first bot's team, from 0 to 1.
 func (w *world) addBout(bots []int, score float64) {
 	b := stats.Bout{Deals: float64(w.deals), Score: float64(w.deals) * score}
 	for slot, i := range bots {
@@ -147,7 +148,7 @@ func (w *world) addBout(bots []int, score float64) {
 	w.bouts = append(w.bouts, b)
 }
 
-// play simulates the games of a match, each deal in all rotations. The bots are given by slot.
+// play simulates a match, each deal in all rotations. bots has the bots' indices, by slot.
 func (w *world) play(bots []int) []ladder.FinishedGame {
 	var games []ladder.FinishedGame
 	for d := range w.deals {
@@ -170,9 +171,10 @@ func (w *world) play(bots []int) []ladder.FinishedGame {
 	return games
 }
 
-// drawRanks simulates one game and returns the rank of each side. strength has the Elo of each side. If there
-// are two sides, luck is an advantage of the first. With more sides, luck has no effect: leads are drawn from
-// Gumbel distributions, so that the result between any two sides follows the logistic curve of Elo.
+// drawRanks simulates one game and returns the rank of each side, from 1 for the best. strength has the Elo of
+// each side. If there are two sides, luck is added to the first side's lead, as in playGame. With more sides
+// luck has no effect: a number drawn from a Gumbel distribution is added to each strength, so that pairwise
+// results follow the Elo curve.
 func (w *world) drawRanks(strength []float64, luck float64) []int {
 	if len(strength) == 2 {
 		return map[float64][]int{1: {1, 2}, 0.5: {1, 1}, 0: {2, 1}}[playGame(w.r, skill(strength[0]-strength[1]), luck)]
@@ -193,8 +195,8 @@ func (w *world) drawRanks(strength []float64, luck float64) []int {
 	return ranks
 }
 
-// rateByMatch returns a function that plays the duplicate deals of a match between two bots and then updates
-// their Elo once, with the fixed factor k.
+// rateByMatch returns a function that simulates the duplicate deals of a match between two bots and then
+// updates their Elo once, with the K-factor k.
 func rateByMatch(k float64) rater {
 	return func(w *world, bots []int) {
 		s, sum := w.skillDifference(bots), 0.0
@@ -206,8 +208,8 @@ func rateByMatch(k float64) rater {
 	}
 }
 
-// rateByGame returns a function that plays the games of a match between two bots, each on its own deal. It
-// updates their Elo after each game, with the fixed factor k.
+// rateByGame returns a function that simulates the games of a match between two bots, each on its own deal. It
+// updates their Elo after each game, with the K-factor k.
 func rateByGame(k float64) rater {
 	return func(w *world, bots []int) {
 		s := w.skillDifference(bots)
@@ -218,13 +220,13 @@ func rateByGame(k float64) rater {
 	}
 }
 
-// skillDifference returns the difference of skill between the two bots of a match.
+// skillDifference returns the skill of the first bot of a match minus that of the second.
 func (w *world) skillDifference(bots []int) float64 {
 	return skill(w.strengths[bots[0]] - w.strengths[bots[1]])
 }
 
-// updateElo updates the Elo of two bots with the factor k. score is the score of the first bot, from 0 to 1.
-// The Elo of the anchor does not change.
+// updateElo updates the Elo of two bots by the difference between score, the score of the first bot from 0 to
+// 1, and the expected score, times the K-factor k. A bot with a fixed rating (the anchor) keeps its Elo.
 func (w *world) updateElo(bots []int, k, score float64) {
 	a, b := &w.entries[bots[0]], &w.entries[bots[1]]
 	change := k * (score - rating.Current.ExpectedScore(a.Elo-b.Elo))
@@ -248,7 +250,7 @@ func (w *world) countMatch(bots []int) {
 	}
 }
 
-// step plays the next match of the ladder by method m, updates the ratings, and returns its bots.
+// step simulates the next match, with pairing and ratings by method m, and returns the bots' indices.
 func (w *world) step(m Method) []int {
 	bots := m.pair(w)
 	m.rate(w, bots)

@@ -101,20 +101,20 @@ func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 	}
 }
 
-// mix is a function that crosses over one state. From the pairs a and b that the two parents have for it, it
-// computes the pairs x and y of the two children. They are valid until the next call.
+// mix is a function that crosses over one state. a and b are the state-action pairs that the two parents have
+// for it; x and y are those of the two children. x and y are valid until the next call.
 type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 
-// dictionaryCrossover is a crossover of dictionaries. A state that only one parent has goes to both children.
+// dictionaryCrossover is a crossover of dictionaries. Both children get the states that only one parent has.
 type dictionaryCrossover struct {
 	name string
-	// newMix returns the crossover function for the states that occur in both parents. n is the number of
-	// states of the larger parent. Only "multivariate" uses ratio, the crossover probability.
+	// newMix returns the crossover function for the states that both parents have. n is the number of states of
+	// the larger parent. ratio is the crossover probability, used only by "multivariate".
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
-// dictionaryCrossovers are the crossovers of the study, applied to dictionaries: a gene is a state, and genes
-// are ordered by key. average-flat and arithmetic compute means of returns; the others exchange states.
+// dictionaryCrossovers are the crossovers of R. Arjonilla's thesis. A gene is a state, and genes are ordered by
+// key. average-flat and arithmetic compute means of returns; the others exchange states.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
@@ -220,8 +220,9 @@ type offspring struct {
 	parts      [2][]rl.Pair // pairs of the present shard, by child
 }
 
-// cross fills both children from the sorted pairs a and b of their parents. For a state that both parents
-// have, m computes the pairs of the children. A state of only one parent goes to both children.
+// cross fills both children from a and b, the state-action pairs of their parents, sorted by state. For a state
+// that both parents have, m computes the pairs of each child. If only one parent has a state, both children get
+// its pairs.
 func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	forEachState(a, b, func(a, b []rl.Pair) {
 		switch {
@@ -236,13 +237,13 @@ func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	o.flush()
 }
 
-// copy fills the first child with the pairs a and the second with b, both of which may mutate.
+// copy fills the first child with the state-action pairs a and the second with b. Both may mutate.
 func (o *offspring) copy(a, b []rl.Pair) {
 	forEachState(a, b, o.add)
 	o.flush()
 }
 
-// add adds the pairs of one state, x to the first child and y to the second. Each child may mutate there.
+// add adds the state-action pairs of one state, x to the first child and y to the second. Each may mutate.
 func (o *offspring) add(x, y []rl.Pair) {
 	for child, pairs := range [...][]rl.Pair{x, y} {
 		if len(pairs) == 0 {

@@ -98,12 +98,12 @@ func (s *search[I]) newWorker() (*worker[I], error) {
 	return w, nil
 }
 
-// pairing has the indices of the individuals that play a game together. In games against a rival it has one.
+// pairing has the indices of the individuals that play a game together: one if a fixed opponent plays too.
 type pairing []int
 
-// pairings distributes the individuals with the indices among over games at random. Free seats of the last
-// game are filled with individuals that also play in another game; both games count for them. If the search
-// has a rival, each individual plays a game of its own.
+// pairings assigns the individuals whose indices are in among to games at random. If the last game has free
+// seats, individuals of other games fill them, and both of their games count. If the search has a rival, a
+// fixed opponent, each individual plays in a game of its own, and the rival takes the other seats.
 func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	if s.rival != nil {
 		for _, i := range among {
@@ -126,7 +126,7 @@ func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	return all
 }
 
-// pairingResult has, in the order of a pairing, each individual's fitness and the returns that it can learn.
+// pairingResult has, in the order of a pairing, each individual's fitness and the returns to learn from.
 type pairingResult struct {
 	fitness [baraja.TableSeats]Fitness
 	lessons [baraja.TableSeats][]rl.Update
@@ -160,8 +160,8 @@ func (s *search[I]) playTournament(ctx context.Context, among []int, games int, 
 	return fit, err
 }
 
-// seatAgents returns the agents that play a pairing, by seat. The numbers in pair are indices of members. The
-// rival takes the remaining seats. If learns is true, individuals explore by random moves and record returns.
+// seatAgents returns the agents that play a game, by seat. The numbers in pair are indices of members. A fixed
+// opponent takes the other seats. If learns is true, individuals explore by random moves and record returns.
 func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	w.agents = w.agents[:0]
 	for k := range w.mode.Players {

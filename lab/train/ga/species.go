@@ -42,7 +42,8 @@ type species[I any] interface {
 	memoryUse(members []I, growth float64) (bytes, disk int64)
 	save(w io.Writer, i I) error
 	load(r io.Reader) (I, error)
-	// describe completes the model header h and the report r of individual i. members is the last generation.
+	// describe sets the encoding and, for a net, the layers of individual i in the model header h. In the
+	// report r it sets Nets or, for agents, Pairs and Rejections. members is the last generation.
 	describe(i I, members []I, h *model.Header, r *SearchReport)
 	// writeModel writes the body of the model of individual i to w, and completes the report r.
 	writeModel(w io.Writer, i I, r *SearchReport) error

@@ -24,7 +24,7 @@ type Environment interface {
 	Play(s *policy.View, action uint8)
 	// Score returns the points of the seat's side minus the points of all other sides.
 	Score(seat int) int
-	// Side returns the side of a seat.
+	// Side returns the number, from 0, of the side of a seat: a team or, without teams, the seat alone.
 	Side(seat int) int
 	// Standing returns 1 if the seat's side has more points than every other side, 0 if it shares the
 	// highest score, and -1 otherwise.
