@@ -144,8 +144,8 @@ func damageError(err error) error {
 	return invalid("pack it again", "it is damaged: %w", err)
 }
 
-// visitTar calls v for each entry of a tar archive that is part of the bot. kind says how the archive is
-// compressed.
+// visitTar calls v for each entry of a tar archive, except for metadata and other entries that are not part of
+// the bot. kind is the compression of the archive.
 func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 	file := bufio.NewReaderSize(archive, 64<<10)
 	switch kind {

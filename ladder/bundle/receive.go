@@ -104,7 +104,8 @@ func CutOff(err error) error {
 	return invalid("send it again", "the upload was cut off: %w", err)
 }
 
-// unavailable returns an error with the code Unavailable that wraps err, an error of the machine.
+// unavailable wraps err in an error with the code Unavailable. err is a failure of the server itself, such as
+// a full disk, and not the fault of the upload.
 func unavailable(err error) error {
 	text := phrase.New("the upload cannot be stored")
 	if errors.Is(err, syscall.ENOSPC) {

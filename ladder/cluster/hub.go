@@ -40,7 +40,8 @@ type DispatcherOptions struct {
 	Sandbox    *match.Sandbox
 	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged
-	// AckTime replaces the constant AckTime if it is not 0.
+	// AckTime is how long an attempt may be missing from the heartbeats of its machine before it is lost. If
+	// it is 0, the constant AckTime applies.
 	AckTime time.Duration
 }
 

@@ -40,10 +40,11 @@ type PairChange struct {
 	Games                 rules.Record // of A against B: a win is a game in which A had the better rank
 }
 
-// Outcome is what a match changes on its ladder.
+// Outcome is the effect of a finished match on its ladder: the new ratings and totals of the versions that played,
+// and what the match adds to the counts of each pair of them.
 type Outcome struct {
-	Entries  []Entry         // after the match, by slot
-	Changes  []ladder.Change // by slot
+	Entries  []Entry         // the versions' entries after the match, by slot
+	Changes  []ladder.Change // the changes of their ratings, by slot
 	Pairs    []PairChange
 	Distinct int // number of deals that count
 }

@@ -13,9 +13,10 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// storeMatch stores the games of a match. While the store is unavailable, for example because the disk is full,
-// it pauses the server and tries again until ctx ends. A result of this machine is then lost; another
-// machine retains its result for the next server. storeMatch returns any other error at once.
+// storeMatch stores the games of a match. While the store is unavailable, for example because the disk is
+// full, storeMatch pauses the server and tries again. If ctx ends first, a result of this machine is lost, but
+// another machine retains its result and sends it to the next server process. Every other error is returned at
+// once.
 func (r *Runner) storeMatch(ctx context.Context, p *play) error {
 	for {
 		// A transaction that is interrupted may be stored or not, so a stop does not interrupt it.
@@ -158,8 +159,8 @@ func (p *play) verdict(cause, why error) verdict {
 	return verdict{label: "referee", reason: phrase.New("the referee failed"), counts: true, backoffs: []string{matchName(match), ladderName(p.match.Ladder)}}
 }
 
-// failedBefore reports whether an earlier attempt at the same match on the same machine was interrupted for any
-// reason. Further failures of the machine do not count as failures of the match.
+// failedBefore reports whether an earlier attempt at this match on the same machine ended without a result. If
+// so, a failure of the machine does not count as a failure of the match.
 func (p *play) failedBefore() bool {
 	return slices.ContainsFunc(p.match.Attempts, func(a ladder.Attempt) bool {
 		return a.Number < p.attempt.Number && a.Machine == p.attempt.Machine && !a.Reason.IsZero()

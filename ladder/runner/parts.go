@@ -89,11 +89,13 @@ func (soundHost) Check(context.Context) error     { return nil }
 type Remotes interface {
 	// Bot returns a version as a program for one match.
 	Bot(ladder.Version, *ladder.Match) match.Contestant
-	// IsReady reports whether a version can start a match.
+	// IsReady reports whether a version can start a match: it is connected, wants to play, and is not
+	// reserved.
 	IsReady(version int64) bool
 	// IsGone reports whether a version has been disconnected for longer than a match waits for it.
 	IsGone(version int64) bool
-	// Reserve claims a version for a match, until Release. It returns false if the version is not ready.
+	// Reserve marks a version as in use by a match until Release is called. If IsReady is false for the
+	// version, for example because it is already reserved, Reserve does nothing and returns false.
 	Reserve(version int64) bool
 	Release(version int64)
 	// Changes returns a channel that receives a value after a version has connected, or has been disconnected

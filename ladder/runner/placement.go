@@ -119,8 +119,8 @@ func compareMachines(a, b attempt.WorkerInfo) int {
 	return 1
 }
 
-// freeCores yields a core of each machine on which a job can start. If the caller assigns a job to the yielded
-// core, the next core is one of the same machine, otherwise one of the next machine.
+// freeCores yields cores on which a job can start, machine by machine. If the caller has assigned a job to the
+// yielded core, freeCores continues with the same machine, otherwise with the next one.
 func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	return func(yield func(Core) bool) {
 		for _, m := range p.machines {

@@ -255,8 +255,9 @@ func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	return list
 }
 
-// chooseJob assigns the next job to core. It returns nil if there is no job, if the job was dropped, if memory
-// for it is not free yet, or if a remote version has just disconnected.
+// chooseJob assigns the next job to core. It returns nil if core gets no job this time: no job is waiting, the
+// chosen match was cancelled, the job needs more memory than is free now, or a remote version (a bot that runs
+// on its owner's machine) has just disconnected.
 func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) {
 	c, err := r.sources.nextChoice(ctx, core)
 	if c == nil || err != nil {

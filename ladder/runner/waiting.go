@@ -21,7 +21,8 @@ type waitingMatches struct {
 	matches     []*ladder.Match // the oldest first
 }
 
-// maxWaiting limits how many waiting matches are considered.
+// maxWaiting is the number of waiting matches that are read from the store. Until some of these have started
+// or been dropped, the runner does not consider any others.
 const maxWaiting = 1000
 
 // refresh reads the list of waiting matches again if it may have changed. It also drops matches that wait for a

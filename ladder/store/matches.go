@@ -257,7 +257,7 @@ type MatchStart struct {
 	Seed    rules.Seed
 }
 
-// StartedMatch is the result of a MatchStart.
+// StartedMatch is the result of one MatchStart: the match and its new attempt, or the error.
 type StartedMatch struct {
 	Match   ladder.Match // in the state Running
 	Attempt ladder.Attempt

@@ -189,8 +189,8 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 	return suspended && err == nil, err
 }
 
-// refreshEntries makes the entries of all ladders agree with the states of the versions, after a change of the
-// ladders or of the house bots. It also drops matches that can no longer be played.
+// refreshEntries updates the entries of all ladders, the lists of the versions that each ladder rates, after
+// the ladders or the house bots have changed. It also drops matches that can no longer be played.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
 	tx.changesLadders = true
 	rows, err := tx.VersionsIn(ctx, string(ladder.Live))

@@ -57,9 +57,10 @@ type Pipeline struct {
 	checkClock referee.Clock // upper limit for the clock of the stage check
 }
 
-// New returns a pipeline for the store s with the limits, ladders and sandbox of c. The store must have been opened
-// with an absolute path. The caller then sets Room and Level, and Check and Log if the defaults are not suitable.
-// If Room is zero, the memory of matches is not limited.
+// New returns a pipeline for the store s with the limits, ladders and sandbox of c. The store must have been
+// opened with an absolute path. The caller then sets Room, the memory for all bots and builds together, and
+// Level, the sandbox level of this machine. If Room is zero, the memory is not limited. The caller may also
+// replace Check and Log.
 func New(s *store.Store, c *config.Config) *Pipeline {
 	p := &Pipeline{
 		Store: s, Dir: s.Dir(), Config: c, Check: check.Defaults(), Log: slog.New(slog.DiscardHandler),
