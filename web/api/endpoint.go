@@ -83,8 +83,9 @@ func answer[D any](find func(*http.Request) (D, error)) endpoint {
 	return query("", func(r *http.Request, _ empty) (D, error) { return find(r) })
 }
 
-// rawBody returns an endpoint with a body of type A and an answer of type D. Its handler serve reads the body
-// and writes the answer itself. status is the HTTP status of a success.
+// rawBody returns an endpoint whose handler serve reads the request body and writes the response itself. Only
+// the API's documentation uses the other parameters: A is the type of the body, D is the type of the response,
+// and status is the HTTP status of a success.
 func rawBody[A, D any](status int, serve handler) endpoint {
 	e := plain(serve)
 	e.body, e.status = reflect.TypeFor[A](), status

@@ -131,8 +131,8 @@ func (a *API) getMatch(r *http.Request) (doc wire.Match, err error) {
 	return a.fullMatchDoc(r.Context(), m)
 }
 
-// fullMatchDoc returns the API's document about m with its attempts, and with the owner, the hash and the
-// record of each version.
+// fullMatchDoc returns the API's document about m, including its attempts. For each version that plays, it has
+// the owner, the hash and, after the match, the numbers of games won, drawn and lost.
 func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match, err error) {
 	people := a.newPersonNames()
 	if doc, err = a.matchDoc(ctx, m, people); err != nil {

@@ -36,7 +36,8 @@ type Row struct {
 	StandIn  bool              `json:"standin"`
 	Rank     int               `json:"rank"`
 	Points   float64           `json:"points"`
-	// EndByScores is how the scores that bots reported ended the game early: "draw", "resign", or "" if they did not.
+	// EndByScores says whether the scores that bots reported ended the game early: as a draw ("draw"), by
+	// resignation ("resign"), or not ("").
 	EndByScores string `json:"adjudicated"`
 
 	settings rules.Settings // the options in the order of the game
@@ -89,9 +90,9 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 	return row
 }
 
-// WriteCSV writes rows as CSV (RFC 4180) with a header. The items of a list are joined by spaces, those of
-// the list of info lines by tabs. Names, versions and info lines with characters that no bot may send are
-// quoted like Go strings.
+// WriteCSV writes rows as CSV (RFC 4180) with a header. In a field with a list, items are separated by spaces,
+// but info lines by tabs. Names and versions with unprintable characters are quoted with strconv.Quote, and so
+// are info lines that the protocol does not allow.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(Columns); err != nil {
@@ -119,7 +120,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	return c.Error()
 }
 
-// printable returns text, quoted if it has characters that cannot be printed.
+// printable returns text. If it has unprintable characters, it is quoted with strconv.Quote.
 func printable(text string) string {
 	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(text)
@@ -127,7 +128,8 @@ func printable(text string) string {
 	return text
 }
 
-// quotedInfos returns the info lines of a move. A line that no bot may send is quoted like a Go string.
+// quotedInfos returns the info lines of a move. Lines that the protocol does not allow are quoted with
+// strconv.Quote.
 func quotedInfos(lines []string) []string {
 	lines = slices.Clone(lines)
 	for i, line := range lines {

@@ -206,7 +206,8 @@ func (h *Hub) WatcherCount(id string) int {
 
 const eventBuffer = 1024
 
-// Run updates watched pages after the events of the store, until ctx ends. Then it closes all sockets.
+// Run updates the watched pages when the store reports a change. It returns nil when ctx ends, after it has
+// closed all WebSockets.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.close()
 	happened, stop := h.Store.Events().Subscribe(eventBuffer, nil)

@@ -58,8 +58,8 @@ type pages struct {
 
 const maxLang = 5
 
-// addressShare limits the number of pages that sockets of one network address may watch to
-// Limits.Pages/addressShare.
+// addressShare is the divisor for the limit of each network address: all sockets of one address together may
+// watch Limits.Pages/addressShare pages, but at least 1.
 const addressShare = 4
 
 // refusal returns the reason why sockets of an address cannot watch another page, or "" if they can. The

@@ -93,9 +93,9 @@ func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Ver
 	return v, err
 }
 
-// WithOpening returns options of a game with random openings: if every game would otherwise begin in the same
-// position, it adds the option for openings to given. If given already has that option, or is invalid,
-// WithOpening returns it unchanged.
+// WithOpening returns the options given for a game, so that not every game begins in the same position. If
+// needed, it returns a copy with the option for random openings added. If given already has that option or is
+// invalid, or if the game cannot have random openings or deals at random, WithOpening returns given itself.
 func WithOpening(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {

@@ -4,6 +4,14 @@
 //
 // A bot has one WebSocket, which carries any number of sessions. A session is one process of the bot in a match.
 // Its lines go through a socket.LineStream at each end, so that a session survives a broken connection.
+//
+// A client connects to Path with "Authorization: Bearer TOKEN" and at least the parameters bot and instance.
+// The instance is 16 to 64 letters and digits that the client chooses when its process starts. Errors before
+// the upgrade to a WebSocket are problem documents (RFC 9457), and requests from pages of another origin are
+// refused. The messages are of the type frame. On each new connection, each end of a session first sends a
+// seat frame that has only an ack, the number of the next line that it expects. Then it sends its lines from
+// the number in the other end's ack. After a broken connection, the server may send a result a second time,
+// which the client ignores.
 package remote
 
 import (
@@ -29,14 +37,8 @@ const (
 	paramInstance = "instance"
 )
 
-// frame is one message over the WebSocket, as text. Exactly one of its fields is set, except that Session is set
-// with Seat and with Shut.
-//
-// A client connects to Path with "Authorization: Bearer TOKEN" and at least the parameters bot and instance:
-// 16 to 64 letters and digits, chosen when it starts. Errors before the upgrade are problem documents. Pages
-// of another origin are refused. On a new connection, each end of a session first sends a seat frame that has
-// only an ack. Then it sends its lines, starting at the number in the other end's ack. After a broken
-// connection a result may come twice.
+// frame is one text message on the WebSocket. Exactly one field is set, except that Session is also set with
+// Seat and with Shut, to name the session to which they belong.
 type frame struct {
 	Hello   *hello        `json:"hello,omitempty"`   // first frame of the client
 	Welcome *Welcome      `json:"welcome,omitempty"` // first frame of the server

@@ -124,11 +124,11 @@ func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *htt
 	return nil
 }
 
-// endWait is how long a new client waits until the connection of an earlier client of the same bot has ended.
+// endWait is the longest time that a new client waits for an earlier client of the same bot to disconnect.
 const endWait = time.Second
 
-// awaitOldLink waits up to endWait for the end of another connection of the bot in ask: one from another
-// process of the same owner. It does not end that connection. person is the owner's ID.
+// awaitOldLink waits until an earlier client of the bot in ask has disconnected, but at most for endWait. That
+// client is another process of the same owner; awaitOldLink does not disconnect it. person is the owner's ID.
 func (h *Registry) awaitOldLink(ask connectRequest, person int64) {
 	var old *link
 	h.mu.Lock()

@@ -25,7 +25,8 @@ type playedPage struct {
 // OtherGameURL returns the address of the form to choose another game, filled in with the choices of this one.
 func (p playedPage) OtherGameURL() string { return formOf(p.Play).address() }
 
-// OffersRematch reports whether another player of the game may offer the visitor a rematch.
+// OffersRematch reports whether the page can show an offer of a rematch: the visitor played in the game, and
+// so did at least one other person.
 func (p playedPage) OffersRematch() bool { return p.OwnSeat >= 0 && len(p.People()) > 1 }
 
 // showPlayedGame serves the page of a game that is over.

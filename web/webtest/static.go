@@ -106,7 +106,8 @@ func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 // it writes to log is stored as the bot's standard error.
 type Player func(lines io.Reader, answers, log io.Writer) error
 
-// House returns a player that plays as the house bot with this name, such as "greedy", without @.
+// House returns a player that plays as the house bot with the given name, a bot that comes with timba. The
+// name has no @, as in "greedy".
 func House(name string) Player {
 	return func(lines io.Reader, answers, _ io.Writer) error { return house.Run(name, lines, answers) }
 }
