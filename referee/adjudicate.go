@@ -246,10 +246,10 @@ func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	return f.rank(game)
 }
 
-// points returns the final points by seat. made has the points so far by seat, and points may change it. After a
-// draw by scores, the seats that have not forfeited get equal shares of the prize or, in a game without a prize, of
-// the sum of their points so far. After a resignation in a game with a prize, the seats that neither forfeited nor
-// resigned get equal shares of the prize. In all other cases points returns made.
+// points returns the final points by seat. made has the points by seat at the end of play, and points may change
+// it. If the bots' scores ended the game as a draw, the seats without a forfeit share the prize (see rules.Variant)
+// equally or, in a game without a prize, the sum of their points. If a side resigned in a game with a prize, the
+// seats that neither forfeited nor resigned share the prize equally. Otherwise, points returns made unchanged.
 func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {

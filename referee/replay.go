@@ -83,7 +83,8 @@ type ReplayMove struct {
 	Given   bool     `json:"given,omitempty"`   // the move is part of the opening
 }
 
-// ByBot reports whether a bot or a person made the move, not the opening or the stand-in.
+// ByBot reports whether a bot or a person chose the move. It is false for moves of the opening, and for moves that
+// the referee made for a seat that had forfeited.
 func (m *ReplayMove) ByBot() bool { return !m.StandIn && !m.Given }
 
 // Resolve returns the variant of the game g that was played. It returns an error if r is a replay of another

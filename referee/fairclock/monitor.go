@@ -63,8 +63,8 @@ type Monitor struct {
 	players  *Players
 
 	othersCPU, coreTime time.Duration // see Busy
-	// delayed says that the worker once read the counters late or not at all, because it had no core. From then on,
-	// the CPU time of the bot is also read at the start of each turn.
+	// delayed is set when a reading of the counters was late or was not made, because the worker did not get a core
+	// in time. From then on, the CPU time of the bot is also read at the start of each turn.
 	delayed bool
 }
 
@@ -163,7 +163,8 @@ func (w *Monitor) othersUse(from, to *reading) time.Duration {
 	return max(0, wall-(to.IdleTime-from.IdleTime)-(to.playersCPU-from.playersCPU)-(to.WorkerCPU-from.WorkerCPU)-max(0, to.StolenTime-from.StolenTime))
 }
 
-// recordCredit adds the time between two readings to the sums that Busy returns. The bot gets credit for that time.
+// recordCredit adds the time between two readings of a turn to the sums that Busy returns: the CPU time that other
+// programs used, and the time of the cores. It is called for turns in which other programs took time from the bot.
 func (w *Monitor) recordCredit(from, to *reading) {
 	w.othersCPU += w.othersUse(from, to)
 	w.coreTime += to.takenAt.Sub(from.takenAt) * time.Duration(w.cores)

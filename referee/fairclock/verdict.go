@@ -28,8 +28,8 @@ const judgeInterval = 10 * time.Millisecond
 // Loss is the time of a turn that a bot lost to other programs.
 type Loss struct {
 	Certain time.Duration // the time that the kernel has counted
-	// Possible is Certain plus an upper bound for a wait for a core that still goes on. The kernel counts a wait
-	// only when it ends.
+	// Possible is Certain plus the longest time for which the bot may already be waiting for a core at this moment.
+	// The kernel counts a wait only when it ends.
 	Possible time.Duration
 
 	stolen time.Duration // the part of Certain that other virtual machines took
@@ -41,8 +41,8 @@ func (l Loss) Plus(d time.Duration) Loss {
 	return l
 }
 
-// followedBy returns the loss of two consecutive periods, l and next. The possible loss of l does not count: a wait
-// that still went on at the end of l is part of next.
+// followedBy returns the loss of two consecutive periods, l and next. Of l, only Certain counts: if the bot was
+// still waiting for a core at the end of l, that wait is part of next.
 func (l Loss) followedBy(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)

@@ -1,8 +1,8 @@
-// Package match plays matches between bots: it starts their processes, sends them lines and reads their
-// answers, keeps their time, and has each game recorded by package referee.
+// Package match plays matches between bots: it starts their processes, sends them lines and reads their answers,
+// measures their time, and passes their moves to package referee, which records each game.
 //
-// Begin with Match, which plays the games of a schedule (schedule.go) by seats (seat.go). A BotConn is one bot's
-// pipes or connection.
+// Begin with Match. It plays the games in the order of a schedule (schedule.go); in each game, a seat (seat.go)
+// handles the turns of one bot. A BotConn exchanges lines with one bot, through pipes or a connection.
 package match
 
 import (

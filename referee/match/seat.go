@@ -48,9 +48,10 @@ type session struct {
 	pendingFault error  // a fault between turns, which the next turn reports; may be nil
 }
 
-// playGame starts the bots that have no process, makes the moves of the opening, and plays g to its end. out reports
-// for each bot of the match whether it is disqualified. If watch is not nil, it is called with each position. The error
-// is a failure of the referee, or the error of ctx. After an error the bots' processes must be ended.
+// playGame starts the bots that have no process, makes the moves of the opening, and plays g to its end. out has,
+// by number of the bot in the match, whether the bot is disqualified; disqualified bots forfeit the game at once.
+// If watch is not nil, it is called with each position. The error is a failure of the referee, or the error of ctx.
+// After an error, the caller must end the bots' processes.
 func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
@@ -240,8 +241,9 @@ func (s *seat) playTurn(g *referee.Game) error {
 	return g.Move(msg.Move, referee.MoveTime{Took: at.Sub(sent), Credit: credit}, s.info)
 }
 
-// awaitAnswer waits for the answer to the greeting or turn lines in sent. at is when the answer came. credit is the
-// time taken by other programs that was subtracted because the answer came late, or 0. If the bot is late even so, the
+// awaitAnswer waits for the answer to a turn, whose lines are sent, or to the greeting if sent is nil. now is the
+// current time. at is the time at which the answer came. If it came after limit.Due, credit is the time that other
+// programs took from the bot; it does not count as the bot's time. If the bot is late even with this credit, the
 // error is a LateError with the reason why.
 func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,

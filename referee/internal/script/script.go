@@ -32,8 +32,9 @@ func Asks(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("turn ")) || bytes.HasPrefix(line, []byte("timba "))
 }
 
-// Run plays the script: for each line from in that must be answered, it writes the next piece to out and
-// then calls handled. It returns at the end of in or of the script, or after "bye".
+// Run plays the bot. After each line of in that must be answered, it writes the next piece of the script to out and
+// then calls handled. It returns at the end of in, at the line "bye", after a piece with Exit, or if a line must be
+// answered after the last piece.
 func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	lines := bufio.NewReaderSize(in, 8<<10)
 	for i := 0; ; {
