@@ -97,7 +97,8 @@ func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map
 }
 
 // playAll plays matches at the same time. While many matches wait, each gets one worker; when few are left, they
-// share all workers. It returns the first error, after all matches have stopped.
+// share all workers. earlier has the games that an earlier run has played, which are not played again. After the
+// first error, playAll stops all matches, waits for them, and returns that error.
 func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

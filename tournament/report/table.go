@@ -431,7 +431,8 @@ func verdictText(m *tournament.Match) string {
 	return "no verdict yet"
 }
 
-// writeRepeats writes how many deals only repeat earlier games, and how the user can avoid that.
+// writeRepeats writes how many of the deals count. The others only repeat games that these bots have played before.
+// If an option would avoid repeats, writeRepeats also writes that option.
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
 	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
