@@ -155,7 +155,8 @@ func (e *Explainer) writeFault(i int) error {
 	return nil
 }
 
-// shownPaths is the largest number of paths in a suggested command, which contains none if there are more.
+// shownPaths is the largest number of paths of replays that a suggested command lists. If there are more, the
+// command lists none of them.
 const shownPaths = 3
 
 // lastLines is the number of lines that are shown from the end of the traffic and of a log.
