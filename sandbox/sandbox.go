@@ -61,7 +61,7 @@ type Limit struct {
 	OpenFiles int           // open files of each process
 }
 
-// DefaultLimit is the usual limit for the sandbox of a bot.
+// DefaultLimit is the usual limit for the sandbox in which a bot plays.
 var DefaultLimit = Limit{
 	Memory:    512 << 20,
 	Processes: 64,
@@ -71,7 +71,8 @@ var DefaultLimit = Limit{
 	OpenFiles: 256,
 }
 
-// BuildLimit is the limit for the sandbox in which a bot is built.
+// BuildLimit is the usual limit for the sandbox in which a bot is built. It allows more of everything than
+// DefaultLimit, except that CPU time is limited.
 var BuildLimit = Limit{
 	Memory:    2 << 30,
 	Processes: 256,

@@ -95,8 +95,8 @@ func (p *Process) addFilter(c *initproc.Config) error {
 	return nil
 }
 
-// filterRules returns the rules for a sandbox with the configuration c. pid is the process ID of its init process
-// as the program sees it.
+// filterRules returns the system-call rules for a sandbox with the configuration c. pid is the process ID of the
+// sandbox's init process as the sandboxed program sees it.
 func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	rules := []filterRule{
 		{calls: attackCalls, verdict: retKill},

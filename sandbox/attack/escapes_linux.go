@@ -176,7 +176,8 @@ func readTime(*target) (string, error) {
 	return "a time of access", nil
 }
 
-// mknod makes a device like /dev/zero.
+// mknod tries to make a device with the numbers of /dev/zero, and returns its path. An error means that it was
+// refused.
 func mknod(t *target) (string, error) {
 	path := os.TempDir() + "/" + t.prefix() + "zero"
 	defer os.Remove(path)

@@ -52,8 +52,9 @@ type Targets struct {
 	Bases    []string // the Python programs from which the virtual environments around Links were made
 }
 
-// Follow returns the files that are used when the program at path is executed. If a file of the bot leads to a path
-// that b does not allow, the error is a *PathError; other errors come from the operating system.
+// Follow returns the files that are used when the program at path is executed: the program itself, the targets of
+// symbolic links, and the programs that a #! line names. If a file of the bot leads to a path that b does not
+// allow, or if links form a loop, the error is a *PathError. Other errors come from the operating system.
 func (b Bounds) Follow(path string) (Targets, error) {
 	var l Targets
 	for at := path; ; {

@@ -105,8 +105,8 @@ func ignoreSignals(hasNamespaces bool) {
 	}
 }
 
-// enterGroups moves this thread and everything that it starts into the cgroups of version 1 of the sandbox.
-// Init's memory counts for its first thread, which stays outside.
+// enterGroups moves this thread, and so every process that it starts, into the sandbox's cgroups of version 1. The
+// memory of init is not part of their limits: the kernel counts it for init's first thread, which stays outside.
 func (c *Config) enterGroups() error {
 	for fd := firstExtra; fd < firstExtra+c.EnterCount; fd++ {
 		if _, err := syscall.Write(fd, []byte("0")); err != nil {

@@ -8,12 +8,12 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/sys"
 )
 
-// InitThreads is the largest number of processes and threads of init. A process limit that counts init must be
-// larger than that of the program by this number.
+// InitThreads is the largest number of processes and threads that init itself uses. If a process limit also counts
+// init, it must be the program's limit plus InitThreads.
 const InitThreads = 8
 
-// StarterThreads is the number of threads of init that count in the process limit of the program's user or cgroup:
-// only the one that starts the program. That limit must be larger by this number.
+// StarterThreads is the number of threads of init that count if the limit is that of the program's user or cgroup:
+// only the thread that starts the program. The limit must then be the program's limit plus StarterThreads.
 const StarterThreads = 1
 
 // setLimits sets the resource limits of this process, which the program inherits.
