@@ -26,13 +26,13 @@ func measure(cmd *cobra.Command, m measurement) *cobra.Command {
 	}, func(w io.Writer, r *bench.Report) { r.Write(w) })
 }
 
-// timeFlag adds the flag --time, which sets to. value is its default and least its lower bound.
+// timeFlag adds the flag --time, which is stored in to. value is its default, and least is its lower bound.
 func timeFlag(cmd *cobra.Command, to *time.Duration, value, least time.Duration, usage string) {
 	cli.NumberFlag(cmd, to, "time", value, least, 24*time.Hour, usage)
 }
 
-// dealsFlags adds the flags --deals, of which least is the lower bound, and --seed to a measurement that
-// plays deals of every game.
+// dealsFlags adds the flags --deals and --seed to the command of a measurement that plays deals of every game.
+// least is the lower bound of --deals.
 func dealsFlags(cmd *cobra.Command, deals *int, seed *string, least int) {
 	cli.NumberFlag(cmd, deals, "deals", 1000, least, 1_000_000, "deals of each game")
 	cmd.Flags().StringVar(seed, "seed", "1", "seed: 64 hexadecimal digits or a number")

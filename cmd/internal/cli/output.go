@@ -106,8 +106,8 @@ func OrDash(text string) string { return cmp.Or(text, "-") }
 // IsStdout reports whether the path of an output file means standard output, which "" and "-" do.
 func IsStdout(path string) bool { return path == "" || path == "-" }
 
-// WriteFile writes what write writes to the file at path, or to the stdout of cmd if path is "" or "-". It
-// replaces a regular file completely or, if write fails, not at all, and then prints a line on stderr.
+// WriteFile calls write and stores its output in the file at path, or sends it to the stdout of cmd if path is
+// "" or "-". A regular file is replaced only if write succeeds; WriteFile then prints a line on stderr.
 func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) error {
 	if IsStdout(path) {
 		return buffered(cmd.OutOrStdout(), write)

@@ -428,7 +428,7 @@ func (f *matchFlags) resumeLine(cmd *cobra.Command, dir *tournament.Dir) string 
 	return cli.CommandLine(words...)
 }
 
-// outputFlags are the flags on what a match shows.
+// outputFlags are the flags that select what the command match prints.
 type outputFlags struct {
 	json, log      bool // on stdout
 	interval       string

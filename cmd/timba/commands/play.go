@@ -37,7 +37,8 @@ type playFlags struct {
 	out     string
 }
 
-// timedMove is the time for each move of a game in which the person has a clock.
+// timedMove is the time limit for each move of the person and of the bots if --timed is set and --movetime is
+// not.
 const timedMove = time.Minute
 
 func newPlay() *cobra.Command {
