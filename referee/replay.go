@@ -72,7 +72,8 @@ func (r *Replay) ClockOf(seat int) ClockMS {
 	return r.Clock
 }
 
-// ReplayMove is one move. Moves of the opening and of the stand-in have no time.
+// ReplayMove is one move. Moves of the opening, and moves that the referee makes for a seat that has forfeited,
+// have no time.
 type ReplayMove struct {
 	Seat    int      `json:"seat"`
 	Move    string   `json:"move"`

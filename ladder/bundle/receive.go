@@ -99,7 +99,7 @@ func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	return nil
 }
 
-// CutOff returns the error for an upload that err has interrupted.
+// CutOff returns the error for an upload that ended too early, because of err.
 func CutOff(err error) error {
 	return invalid("send it again", "the upload was cut off: %w", err)
 }

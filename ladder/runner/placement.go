@@ -251,7 +251,7 @@ func (p *placement) busyOwners() (people []int64) {
 	return people
 }
 
-// clearAwaitedMemory makes machines that wait for free memory forget the job that needs it and choose a job again.
+// clearAwaitedMemory lets machines that wait for the memory of a certain job choose a job again.
 func (p *placement) clearAwaitedMemory() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -267,8 +267,8 @@ func (p *placement) recordSuccess(m *machine) {
 	})
 }
 
-// recordFailure makes a machine pause because it could not play a match. Matches that fail during the pause do
-// not count again.
+// recordFailure makes a machine pause because it could not play a match. During the pause, recordFailure does
+// nothing.
 func (p *placement) recordFailure(m *machine, now time.Time) {
 	p.updateMachine(m, func(m *machine) {
 		if !m.isBackingOff(now) {
@@ -277,7 +277,8 @@ func (p *placement) recordFailure(m *machine, now time.Time) {
 	})
 }
 
-// pauseEnd returns when the first pause of a machine ends, or zero if no machine pauses.
+// pauseEnd returns the earliest time at which the pause of a machine ends, or the zero time if no machine
+// pauses.
 func (p *placement) pauseEnd(now time.Time) (first time.Time) {
 	for _, m := range p.machines {
 		if m.isBackingOff(now) {

@@ -290,8 +290,8 @@ func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.charges.settle(a, took, r.Now())
 }
 
-// reserveRemotes reserves the remote versions that play in m. If one of them has just disconnected, it
-// reserves none and returns false.
+// reserveRemotes reserves the remote versions that play in m; see Remotes.Reserve. If one of them has just
+// disconnected, it reserves none and returns false.
 func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	for slot, v := range m.Versions {
 		if m.Remote[slot] && !r.Remotes.Reserve(v) {

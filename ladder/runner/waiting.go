@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// waitingMatches has a copy of the list of waiting matches in the store.
+// waitingMatches is a copy of the list of waiting matches in the store, which has at most maxWaiting of them.
 type waitingMatches struct {
 	store       Store
 	catalog     *catalog
@@ -25,8 +25,7 @@ type waitingMatches struct {
 // or been dropped, the runner does not consider any others.
 const maxWaiting = 1000
 
-// refresh reads the list of waiting matches again if it may have changed. It also drops matches that wait for a
-// remote version that has been disconnected for too long.
+// refresh reads the list of waiting matches again if it may have changed, and calls dropAbsent.
 func (w *waitingMatches) refresh(ctx context.Context) error {
 	now := w.store.Matches.Generation()
 	if !w.wasRead || w.generation != now {
@@ -44,8 +43,9 @@ func (w *waitingMatches) refresh(ctx context.Context) error {
 	return nil
 }
 
-// dropAbsent drops matches that wait for a remote version that has been disconnected for too long. If they were not
-// dropped, the opponents in a rated match would have to wait as well, and requested matches would accumulate.
+// dropAbsent drops matches that wait for a remote version, a bot that runs on its owner's machine, if it has
+// been disconnected for too long. If they were not dropped, the opponents in a rated match would have to wait
+// as well, and requested matches would accumulate.
 func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	for _, m := range w.matches {
 		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
@@ -101,9 +101,9 @@ func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *interruptedMatches) RecordStart(Job) {}
 
-// requestedMatches is a Source of the matches that people requested, for this machine only. At most one match
-// of each person runs at a time. The match of the person whose last turn is longest ago comes first. If there
-// are several cores, one of them never gets a requested match.
+// requestedMatches is a Source of the matches that people requested. They are played only on this machine, and
+// at most one match of each person at a time. The next match is that of the person whose last match started
+// the longest time ago. If there are several cores, one of them never gets a requested match.
 type requestedMatches struct {
 	*waitingMatches
 	turn  int
@@ -130,9 +130,9 @@ func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	return s.catalog.job(ctx, best, c)
 }
 
-// leavesRoom reports whether m can run beside the requested matches that are running. No match of its person
-// may be running, one core must remain for other jobs, and there must be enough memory: a match that waited for
-// memory would hold up other jobs.
+// leavesRoom reports whether m can start beside the requested matches that are running: none of these is of
+// the same person, one core remains for other jobs, and there is enough memory. A match that waited for memory
+// would hold up other jobs.
 func (s *requestedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
 	playing := 0
 	for _, a := range c.assignments {

@@ -98,7 +98,7 @@ type reading struct {
 	counts
 	playersCPU  time.Duration // CPU time of all bots that share the cores
 	bot         Usage         // usage of the measured bot; zero before it starts
-	botComplete bool          // bot contains the usage of all processes of the bot
+	botComplete bool          // whether bot contains the usage of all processes of the bot
 }
 
 // read reads all counters. bot is the bot whose Usage is read; nil means none. read returns nil if w is nil or
@@ -192,18 +192,18 @@ type openWaits struct {
 	threads map[string]openWait
 }
 
-// openWait describes a thread that was ready, running or waiting for a core, at every call of longest since a time,
-// and did not run in between.
+// openWait describes a thread that has been ready, which means that it runs or waits for a core, at each call of
+// longest since a time, and that has not run in between.
 type openWait struct {
 	since time.Time
 	had   time.Duration // its value in Threads at that time
 }
 
-// begin forgets all threads, so that later estimates count waits from now on only.
+// begin forgets all threads. Later estimates include only the time after now.
 func (w *openWaits) begin(now time.Time) { w.last, w.threads = now, nil }
 
-// longest returns an upper bound for how long any of the ready threads, those that run or wait for a core, has been
-// waiting at the time now.
+// longest returns an upper bound for the time that any thread in ready has been waiting for a core at the time now.
+// ready contains the threads that run or wait for a core.
 func (w *openWaits) longest(ready Threads, now time.Time) (longest time.Duration) {
 	threads := make(map[string]openWait, len(ready))
 	for name, had := range ready {

@@ -112,9 +112,10 @@ func sendToFollowers(g *referee.Game, seats []*seat) {
 	}
 }
 
-// startAll starts the bots that have no process, and waits until they are ready. Bots that fail, and those that
-// out marks as disqualified, forfeit g. The processes start at the same time, except that bots that are stopped
-// between their turns start one after the other, so that each has the core for itself.
+// startAll starts the bots that have no process, and waits until they are ready. out has, by number of the bot in
+// the match, whether the bot is disqualified. Bots that are disqualified or fail to start forfeit g. The processes
+// start at the same time, except that bots that are stopped between their turns start one after the other, so that
+// each has the core for itself.
 func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	for _, s := range seats {
 		if out[s.number] {
@@ -242,9 +243,9 @@ func (s *seat) playTurn(g *referee.Game) error {
 }
 
 // awaitAnswer waits for the answer to a turn, whose lines are sent, or to the greeting if sent is nil. now is the
-// current time. at is the time at which the answer came. If it came after limit.Due, credit is the time that other
-// programs took from the bot; it does not count as the bot's time. If the bot is late even with this credit, the
-// error is a LateError with the reason why.
+// current time. at is the time at which the answer came. If an answer to a turn came after limit.Due, credit is the
+// time that other programs took from the bot; it does not count as the bot's time. If the bot is late even with
+// this credit, the error is a LateError with the reason why.
 func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
 ) {

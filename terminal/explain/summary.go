@@ -116,7 +116,8 @@ func (e *Explainer) writeMoments(title, unit string, list []moment, value func(m
 	})
 }
 
-// duel is a deal with the points that the bots got in its games in all rotations.
+// duel is one deal with the sums of the points that each bot got in its games in all rotations, and the two
+// bots with the most points.
 type duel struct {
 	match         string
 	deal          int
@@ -148,7 +149,7 @@ func (e *Explainer) writeDeals() {
 	})
 }
 
-// duels returns the deals for which games in all rotations are present.
+// duels returns the deals of which the games in all rotations are in e.Games.
 func (e *Explainer) duels() (all []duel) {
 	index := map[string]int{}
 	most := 0

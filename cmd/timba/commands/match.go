@@ -176,7 +176,8 @@ func (f *matchFlags) resolve(game string, bots int) (*rules.Variant, tournament.
 	return v, tournament.Single, err
 }
 
-// noticeSeats prints a notice if there are several tables although the game allows all bots at one table.
+// noticeSeats prints a notice if the bots play in several matches although the game allows all of them at one
+// table.
 func (f *matchFlags) noticeSeats(w io.Writer, t *tournament.State) {
 	bots := len(t.Bots)
 	if bots == t.Variant.Players || slices.ContainsFunc(f.set, func(word string) bool { return strings.HasPrefix(word, "players=") }) {
