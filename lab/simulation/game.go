@@ -48,9 +48,8 @@ var skillByElo = sync.OnceValue(func() []float64 {
 	return byElo
 })
 
-// skill converts a difference in Elo to the difference of skill that gives the same expected score in the
-// simulated game. Both may be negative. The unit of skill is the standard deviation of luck plus noise in a
-// game.
+// skill converts a difference in Elo to the difference of skill that gives the same expected score in the simulated
+// game. Both may be negative. The unit of skill is the standard deviation of luck plus noise in a game.
 func skill(diff float64) float64 {
 	x := min(math.Abs(diff), maxDiff)
 	i := int(x)

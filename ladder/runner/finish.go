@@ -13,10 +13,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// storeMatch stores the games of a match. While the store is unavailable, for example because the disk is
-// full, storeMatch pauses the server and tries again. If ctx ends first, a result of this machine is lost, but
-// another machine retains its result and sends it to the next server process. Every other error is returned at
-// once.
+// storeMatch stores the games of a match. While the store is unavailable, for example because the disk is full,
+// storeMatch pauses the server and tries again. If ctx ends first, a result of this machine is lost, but another
+// machine retains its result and sends it to the next server process. Every other error is returned at once.
 func (r *Runner) storeMatch(ctx context.Context, p *play) error {
 	for {
 		// A transaction that is interrupted may be stored or not, so a stop does not interrupt it.

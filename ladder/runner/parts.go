@@ -89,8 +89,7 @@ func (soundHost) Check(context.Context) error     { return nil }
 type Remotes interface {
 	// Bot returns a version as a program for one match.
 	Bot(ladder.Version, *ladder.Match) match.Contestant
-	// IsReady reports whether a version can start a match: it is connected, wants to play, and is not
-	// reserved.
+	// IsReady reports whether a version can start a match: it is connected, wants to play, and is not reserved.
 	IsReady(version int64) bool
 	// IsGone reports whether a version has been disconnected for longer than a match waits for it.
 	IsGone(version int64) bool

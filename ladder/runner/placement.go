@@ -277,8 +277,7 @@ func (p *placement) recordFailure(m *machine, now time.Time) {
 	})
 }
 
-// pauseEnd returns the earliest time at which the pause of a machine ends, or the zero time if no machine
-// pauses.
+// pauseEnd returns the earliest time at which the pause of a machine ends, or the zero time if no machine pauses.
 func (p *placement) pauseEnd(now time.Time) (first time.Time) {
 	for _, m := range p.machines {
 		if m.isBackingOff(now) {

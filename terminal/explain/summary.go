@@ -76,9 +76,8 @@ func (e *Explainer) timedMoves() (all []moment) {
 	return all
 }
 
-// decisiveMoves returns each move after which the bot that made it reports another score than before. The
-// weight of a move is the change of the score divided by the average change of this bot, because bots use
-// different units.
+// decisiveMoves returns each move after which the bot that made it reports another score than before. The weight of
+// a move is the change of the score divided by the average change of this bot, because bots use different units.
 func (e *Explainer) decisiveMoves() (all []moment) {
 	sum, n := map[string]float64{}, map[string]float64{} // of the changes, by bot
 	for _, g := range e.Games {

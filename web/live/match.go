@@ -32,9 +32,8 @@ type match struct {
 	closed      bool // the final state has been sent
 }
 
-// snapshot is the record of a game up to some position. A copy of the struct stays valid while the game goes
-// on; see referee.Game. Do not read the field Info of the moves in replay: that is not safe while the game
-// goes on.
+// snapshot is the record of a game up to some position. A copy of the struct stays valid while the game goes on;
+// see referee.Game. Do not read the field Info of the moves in replay: that is not safe while the game goes on.
 type snapshot struct {
 	number    int // counts the games of the match from 1; 0 before the first game
 	replay    referee.Replay

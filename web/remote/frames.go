@@ -5,13 +5,12 @@
 // A bot has one WebSocket, which carries any number of sessions. A session is one process of the bot in a match.
 // Its lines go through a socket.LineStream at each end, so that a session survives a broken connection.
 //
-// A client connects to Path with "Authorization: Bearer TOKEN" and at least the parameters bot and instance.
-// The instance is 16 to 64 letters and digits that the client chooses when its process starts. Errors before
-// the upgrade to a WebSocket are problem documents (RFC 9457), and requests from pages of another origin are
-// refused. The messages are of the type frame. On each new connection, each end of a session first sends a
-// seat frame that has only an ack, the number of the next line that it expects. Then it sends its lines from
-// the number in the other end's ack. After a broken connection, the server may send a result a second time,
-// which the client ignores.
+// A client connects to Path with "Authorization: Bearer TOKEN" and at least the parameters bot and instance. The
+// instance is 16 to 64 letters and digits that the client chooses when its process starts. Errors before the
+// upgrade to a WebSocket are problem documents (RFC 9457), and requests from pages of another origin are refused.
+// The messages are of the type frame. On each new connection, each end of a session first sends a seat frame that
+// has only an ack, the number of the next line that it expects. Then it sends its lines from the number in the
+// other end's ack. After a broken connection, the server may send a result a second time, which the client ignores.
 package remote
 
 import (

@@ -37,8 +37,7 @@ type playFlags struct {
 	out     string
 }
 
-// timedMove is the time limit for each move of the person and of the bots if --timed is set and --movetime is
-// not.
+// timedMove is the time limit for each move of the person and of the bots if --timed is set and --movetime is not.
 const timedMove = time.Minute
 
 func newPlay() *cobra.Command {
