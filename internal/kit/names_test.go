@@ -113,7 +113,7 @@ func declaredNames(file *ast.File, f func(id *ast.Ident, kind string)) {
 // TestRulesOfNames: things are nouns, acts are verbs, and what is true or false is a predicate.
 func TestRulesOfNames(t *testing.T) {
 	used := map[string]bool{}
-	for _, p := range Get[[]*source.Package](t)(source.Load("../..")) {
+	for _, p := range Get[[]*source.Package](t)(packages()) {
 		for _, f := range p.Files {
 			if f.Test || ast.IsGenerated(f.File) {
 				continue
@@ -187,7 +187,7 @@ var sharedTypes = map[string]string{
 
 // TestRulesOfTypes: no file imports two packages of the module that export types of one name.
 func TestRulesOfTypes(t *testing.T) {
-	all := Get[[]*source.Package](t)(source.Load("../.."))
+	all := Get[[]*source.Package](t)(packages())
 	exported := map[string]map[string]bool{} // by package, the names of its types without aliases
 	for _, p := range all {
 		types := map[string]bool{}

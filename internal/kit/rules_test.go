@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit/source"
@@ -97,6 +98,9 @@ func brief(text string) (all []string) {
 
 // ofClock lists the fields of a clock that are times of bots.
 var ofClock = []string{"Move", "Bank", "Startup"}
+
+// packages returns all packages of the module, which the tests only read. It loads them once.
+var packages = sync.OnceValues(func() ([]*source.Package, error) { return source.Load("../..") })
 
 // checker finds the violations of the rules in the files of one package.
 type checker struct {
@@ -368,7 +372,7 @@ func helpers(all []*source.Package) map[string]bool {
 
 // TestRules checks that no test, and no package for tests, breaks the rules.
 func TestRules(t *testing.T) {
-	all := Get[[]*source.Package](t)(source.Load("../.."))
+	all := Get[[]*source.Package](t)(packages())
 	helpers, used := helpers(all), map[string]bool{}
 	if !helpers["internal/kit/binaries"] {
 		t.Errorf("the packages for tests are %v", helpers)
@@ -433,7 +437,7 @@ func TestWalks(t *testing.T) {
 	page := string(Get[[]byte](t)(os.ReadFile("../../docs/architecture.md")))
 	walks, questions := section(page, "Walks"), section(page, "Questions")
 	declared, anywhere := map[string]bool{}, map[string]bool{}
-	for _, p := range Get[[]*source.Package](t)(source.Load("../..")) {
+	for _, p := range Get[[]*source.Package](t)(packages()) {
 		for _, f := range p.Files {
 			for _, d := range f.Decls {
 				name := strings.TrimPrefix(d.Name, ".")

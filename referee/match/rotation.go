@@ -35,7 +35,7 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	r := &rotation{match: m, ctx: ctx, number: number, table: t}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
-		r.seats = append(r.seats, &seat{Contestant: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot), log: cutlog.Buffer{Limit: MaxLog}})
+		r.seats = append(r.seats, &seat{Contestant: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot)})
 	}
 	return r
 }
@@ -51,7 +51,7 @@ func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, e
 	began := time.Now()
 	g := referee.NewGame(r.match.Variant, r.head(deal), rules.AllSeats)
 	for _, s := range r.seats {
-		s.log.Take()
+		s.log = cutlog.Buffer{Limit: MaxLog}
 	}
 	r.table.trace = func(seat int, fromBot bool, at time.Time, lines []byte) {
 		if r.match.Observer.Trace == nil {
