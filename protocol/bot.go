@@ -25,7 +25,7 @@ type BotLine struct {
 	Text          []byte // for Info the text after the verb, for Comment the whole line; a part of the parsed line
 }
 
-// Flaw says why a bot may not write a line. ParseBot returns it as its error.
+// Flaw is the way in which a bot's line breaks the protocol. ParseBot returns it as its error.
 type Flaw string
 
 // The flaws of a line.
@@ -39,8 +39,7 @@ const (
 	NoSuchLine Flaw = "no-such-line"
 )
 
-// Error describes the flaw and says what a bot may write. The text is the end of a sentence that begins
-// with the quoted line.
+// Error describes the flaw and says what a bot may write. An error message puts it after the quoted line.
 func (f Flaw) Error() string {
 	switch f {
 	case TooLong:

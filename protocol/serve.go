@@ -28,7 +28,7 @@ type GameLine struct {
 type Turn struct {
 	Game       *GameLine
 	Ply        int           // number of moves made in the game
-	Time       time.Duration // time for this answer or, if the clock has a bank, for the rest of the game
+	Time       time.Duration // time for this answer; if all answers of a game share one time budget, what is left of it
 	ReceivedAt time.Time     // when the line was read; the referee started the clock then, or slightly earlier
 	View       Pairs         // everything that this seat may know about the position
 	Moves      Words         // every legal move
@@ -58,7 +58,7 @@ type Answer struct {
 	Err        error  // if not nil, the bot cannot play this game, and Serve returns Err
 }
 
-// client is the state of a call of Serve.
+// client is the state of one call of Serve.
 type client struct {
 	out   io.Writer
 	ready []byte

@@ -5,21 +5,21 @@ import (
 	"strconv"
 )
 
-// Display describes how the position of a game is drawn. The drawing code uses only a Display and the view of
-// a seat, which is text of the form "key=value key=value"; it does not know the game. If Cards and Board are
-// both nil, the view is shown as text.
+// Display describes how the position of a game is drawn. The drawing code knows nothing else of the game. It
+// draws the view of a seat, the text "key=value key=value" of what the seat may know. If Cards and Board are both
+// nil, that text itself is shown.
 //
-// These other keys of a view are drawn if they exist: trump, stock, leader, points, bids, tricks, played,
-// known, declared, sung, round, cards and dealer next to cards; phase, extra and bonus next to a board.
-// SPEC.md defines them.
+// These other keys of a view are drawn if they exist: trump, stock, leader, points, bids, tricks, played, known,
+// declared, sung, round, cards and dealer next to cards; phase, extra and bonus next to a board. SPEC.md defines
+// them.
 type Display struct {
 	Title string `json:"title"` // name of the game for people
 	Cards *Cards `json:"cards,omitempty"`
 	Board *Board `json:"board,omitempty"`
 }
 
-// Cards describes how the cards of a trick-taking game are drawn. Hand and Trick are keys of the view whose
-// values are cards joined by commas.
+// Cards describes how the cards of a trick-taking game are drawn. Hand and Trick are keys of the view (the
+// "key=value" pairs that a seat gets); their values are cards joined by commas.
 type Cards struct {
 	Hand  string `json:"hand"`  // key of the cards in hand
 	Trick string `json:"trick"` // key of the cards on the table, in the order played
@@ -28,18 +28,18 @@ type Cards struct {
 	Ranks []int `json:"ranks,omitempty"`
 }
 
-// Board describes how a square board with black and white pieces is drawn for two sides.
+// Board describes how a square board with black and white pieces is drawn.
 type Board struct {
-	// Pieces is the key of the view whose value has one letter for each square, row by row from the top
-	// left: b, w, or a dot for an empty square.
+	// Pieces is the key of the view (the "key=value" pairs that a seat gets) for the pieces. Its value has one
+	// letter for each square, row by row from the top left: b, w, or a dot for an empty square.
 	Pieces string `json:"pieces"`
-	// Colours is the key of the view with the colors of the squares, b and w, in the order of Pieces. If it
-	// is "", the board is drawn as points that lines join to all neighboring points.
+	// Colours is the key of the view for the colors of the squares, b and w, in the order of Pieces. If it is "",
+	// the board is drawn as points, with lines to all neighboring points.
 	Colours string `json:"colours,omitempty"`
 	// Sides has the color of seat 0, then that of seat 1: "bw" or "wb".
 	Sides string `json:"sides"`
-	// Corners has a letter for each corner: the color of the side that wants to reach it, such as "wwbb"
-	// for top left, top right, bottom left and bottom right. It is "" if corners are not goals.
+	// Corners has a letter for each corner, in the order top left, top right, bottom left, bottom right: the
+	// color of the side that wants to reach it, such as "wwbb". It is "" if corners are not goals.
 	Corners string `json:"corners,omitempty"`
 }
 

@@ -13,12 +13,11 @@ type Seats uint16
 // AllSeats is the set of all seats.
 const AllSeats Seats = 1<<MaxSeats - 1
 
-// OneSeat returns the set that contains only seat.
 func OneSeat(seat int) Seats { return 1 << seat }
 
-// Log collects the events of moves and which seats may see each one. An event is a text about what happened
-// in the game. If some seats may not see a part of it, a second event for them has "?" in its place. A Log
-// reuses its memory after Reset.
+// Log collects the events of moves, and for each event which seats may see it. An event is a text about what
+// happened in the game. If some seats may not see a part of it, a second event for them has "?" in that place. A
+// Log reuses its memory after Reset.
 type Log struct {
 	events []event
 	text   []byte // of all events, joined
@@ -64,7 +63,6 @@ func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 	return dst
 }
 
-// EventsFor returns the events that a seat may see, in order.
 func (l *Log) EventsFor(seat int) []string { return l.commonEvents(OneSeat(seat)) }
 
 // CommonEvents returns the events that all of the seats 0 to n-1 may see. It omits events of which some seats
@@ -80,8 +78,8 @@ func (l *Log) commonEvents(seats Seats) (events []string) {
 	return events
 }
 
-// OpenEvents returns the events for somebody who may see everything, with all cards open. An event that one seat
-// alone sees is followed by the number of that seat. Events with "?" instead of what is hidden are omitted.
+// OpenEvents returns the events for an observer who may see everything. If only one seat saw an event, the number
+// of that seat follows it. The versions of events with "?" in place of something hidden are omitted.
 func (l *Log) OpenEvents() (events []string) {
 	for _, e := range l.events {
 		switch {

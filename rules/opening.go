@@ -3,14 +3,15 @@ package rules
 const (
 	// MaxOpening is the maximum number of plies in an opening, the random moves before the first turn.
 	MaxOpening = 12
-	// DefaultOpening is the number of random plies before the first turn in local matches and on default ladders,
-	// for games that would otherwise always begin with the same position. docs/ratings.md gives the reasons.
+	// DefaultOpening is the number of random moves before the first turn in local matches and on default ladders.
+	// It applies to games that would otherwise always begin with the same position. docs/ratings.md gives the
+	// reasons.
 	DefaultOpening = 6
 )
 
-// StandardOpening returns the number of random plies before the first turn in local matches, for games that
-// would otherwise always begin with the same position: DefaultOpening, but at most a third of the maximum
-// length of a game.
+// StandardOpening returns the number of random moves before the first turn in local matches. For games that would
+// otherwise always begin with the same position it is DefaultOpening, but at most a third of the maximum length
+// of a game.
 func (v *Variant) StandardOpening() int { return min(DefaultOpening, v.MaxPlies/3) }
 
 // OpeningOption is the option for the number of random plies before the first turn. Games that support
@@ -27,14 +28,14 @@ type Opening struct {
 	plies uint8
 }
 
-// OpeningOf returns an opening of which only the number of plies is known.
+// OpeningOf returns an opening with the given number of moves, which are not known.
 func OpeningOf(plies int) Opening { return Opening{plies: uint8(plies)} }
 
 // Plies returns the number of moves in the opening.
 func (o *Opening) Plies() int { return int(o.plies) }
 
-// Log adds an event with the length of the opening to log. Then it calls play for each move of the opening;
-// play must make the move and log it.
+// Log adds an event with the length of the opening to log. Then it calls play for each of its moves; play must
+// make the move and log it.
 func (o *Opening) Log(log *Log, play func(Move)) {
 	log.Add(AllSeats, OpeningOption.Name, o.Plies())
 	for _, m := range o.moves[:o.plies] {
@@ -42,11 +43,10 @@ func (o *Opening) Log(log *Log, play func(Move)) {
 	}
 }
 
-// DrawOpening makes plies random moves from start, each by one number from src, and returns the resulting
-// first position of the game, for two sides. It calls begin to turn the position after an opening into a
-// first position. An opening is rejected if it ends the game, if the side to move can win at once, or if it
-// cannot stop the other side from winning at once. After openingTries rejections, start is the first
-// position. The section "Openings" of SPEC.md defines this.
+// DrawOpening makes plies random moves from start, each by one number from src, and calls begin to turn the
+// result into the first position of a game for two sides. It rejects the moves if they end the game, if the side
+// to move can win at once, or if it cannot stop the other side from winning at once. After openingTries
+// rejections, the first position is start. The section "Openings" of SPEC.md defines this.
 func DrawOpening(start State, plies int, src *Stream, begin func(State, Opening)) State {
 	var space [MaxMoves]Move
 	for range openingTries {

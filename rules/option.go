@@ -36,7 +36,8 @@ func (o Option) DefaultText() string {
 	return o.Values[0]
 }
 
-// Resolve returns the canonical form of value, such as "4" for "04", or an error if the option does not allow it.
+// Resolve returns the canonical form of value, such as "4" for "04", or an error if the option does not allow the
+// value.
 func (o Option) Resolve(value string) (string, error) {
 	if o.Values != nil {
 		if slices.Contains(o.Values, value) {
@@ -73,7 +74,7 @@ func (s Settings) Int(name string) int {
 	return n
 }
 
-// Map returns the values of all options by name.
+// Map returns the value of each option by its name.
 func (s Settings) Map() map[string]string {
 	m := make(map[string]string, len(s))
 	for _, o := range s {
@@ -91,8 +92,9 @@ func (s Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// Resolve returns the variant of g in which the options in given, by name, have the given values and all others
-// their defaults. It returns an error for an unknown option, or if a value or the combination is not allowed.
+// Resolve returns the variant of g in which the options named in given have the given values and all others their
+// defaults. It returns an error for an unknown option, a value that is not allowed, or a combination that is not
+// allowed.
 func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 	var names []string
 	settings := make(Settings, 0, len(g.Options))

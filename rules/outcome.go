@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Ranks returns the rank of each seat, given the points of each. A side's points are the sum over its seats,
-// and all its seats have the same rank: 1 plus the number of sides with more points. Sides with equal points
-// share a rank, as in 1, 1, 3.
+// Ranks returns the rank of each seat, given the points of each. A side (a seat, or the seats of a team) has the
+// sum of the points of its seats, and all its seats have the same rank: 1 plus the number of sides with more
+// points. Sides with equal points share a rank, as in 1, 1, 3.
 func (v *Variant) Ranks(points []float64) []int {
 	sums := make([]float64, v.Sides)
 	for seat, p := range points {
@@ -25,14 +25,14 @@ func (v *Variant) Ranks(points []float64) []int {
 	return ranks
 }
 
-// BotAt returns the index, from 0, of the bot that plays a seat in a rotation. In rotation 0 bot i has seat
-// i; each further rotation moves bot 1 to seat 0, bot 2 to seat 1 and so on.
+// BotAt returns the index of the bot that plays a seat in a rotation. In rotation 0 bot i has seat i; each
+// further rotation moves every bot one seat down, bot 1 to seat 0, and bot 0 to the last seat.
 func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 
 // Record counts games and their results. A bot that alone has the first rank wins; a bot that shares it has a draw.
 type Record struct{ Games, Wins, Draws, Losses int }
 
-// RecordOf returns the record of one game for the side of a seat. ranks has the rank of each seat.
+// RecordOf returns the record of one game for the side that a seat plays for. ranks has the rank of each seat.
 func RecordOf(v *Variant, ranks []int, seat int) Record {
 	bots := make([]int, len(ranks))
 	for s := range bots {
@@ -41,9 +41,9 @@ func RecordOf(v *Variant, ranks []int, seat int) Record {
 	return record(v, bots, ranks, v.Side(seat))
 }
 
-// Records yields, for each bot that took part in a finished game, the bot and its record in that game. bots and
-// ranks have the bot and the rank of each seat. A bot loses if none of its seats has the first rank. Otherwise it
-// wins, unless a side without this bot has the first rank too, or the bot plays for every side; then it has a draw.
+// Records yields each bot that took part in a finished game, with its record in that game. bots and ranks have
+// the bot and the rank of each seat. A bot loses if none of its seats has the first rank. It has a draw if
+// another side shares the first rank, or if the bot plays for every side. Otherwise it wins.
 func Records(v *Variant, bots, ranks []int) iter.Seq2[int, Record] {
 	return func(yield func(int, Record) bool) {
 		for seat, bot := range bots {

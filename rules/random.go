@@ -30,7 +30,8 @@ type Stream struct {
 	rand  Rand
 }
 
-// NewStream returns the SHA-256 stream of a seed, as SPEC.md, "Seeds and deals", defines it.
+// NewStream returns the stream of random numbers that SPEC.md, "Seeds and deals", defines for a seed, based on
+// SHA-256.
 func NewStream(seed Seed) Stream {
 	return Stream{seed: seed, used: sha256.Size}
 }
@@ -58,7 +59,7 @@ func (s *Stream) Uint32() uint32 {
 	return v
 }
 
-// Below returns a random number from 0 to n-1. All are equally likely in the SHA-256 stream. It rejects
+// Below returns a random number from 0 to n-1. In the SHA-256 stream all are equally likely. Below rejects
 // numbers from the largest multiple of n on, and returns the remainder of other numbers divided by n.
 func (s *Stream) Below(n int) int {
 	if s.quick {
@@ -90,8 +91,8 @@ func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
 	}
 }
 
-// Rand is a small, fast generator (wyrand) for random games, training and searches. It is not for the deals
-// of matches. A copy continues independently.
+// Rand is a small, fast generator (wyrand) for random games, training and searches. Cards of matches must not be
+// dealt with it. A copy continues independently.
 type Rand struct{ x uint64 }
 
 // NewRand returns a generator with the given seed.
@@ -109,7 +110,7 @@ func (r *Rand) Below(n int) int {
 	return int(r.Uint64() >> 32 * uint64(n) >> 32)
 }
 
-// Hex is a seed or a hash that is written in JSON as hexadecimal digits.
+// Hex is 32 bytes, a seed or a hash, that JSON has as hexadecimal digits.
 type Hex [32]byte
 
 // MarshalText implements encoding.TextMarshaler. It writes 64 hexadecimal digits.

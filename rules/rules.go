@@ -17,13 +17,13 @@ import (
 type Move uint16
 
 const (
-	// Over is the result of State.Turn when the game has ended.
+	// Over is what State.Turn returns when the game has ended.
 	Over = -1
 	// MaxSeats is the maximum number of seats of any game.
 	MaxSeats = 12
 	// MaxMoves is an upper bound on the number of legal moves in any position.
 	MaxMoves = 256
-	// MaxPlies is the maximum number of plies of a game. A game without a limit of its own is a draw then.
+	// MaxPlies is the maximum number of moves in a game. It ends a game without a limit of its own as a draw.
 	MaxPlies = 65_535
 )
 
@@ -37,14 +37,14 @@ type Game struct {
 	Texts   fs.FS    // files rules.LANGUAGE.md with the rules for people; "en" must be among the languages
 	Options []Option // in the order in which users see them
 	Display Display  // how the game is drawn
-	// Variant creates the variant for settings in which each value is allowed on its own. It returns an
-	// error if their combination is not allowed; the error names the option, its value and what to try.
+	// Variant creates the variant for settings. Each value is allowed on its own. If their combination is not
+	// allowed, the error names the option, its value and what to try.
 	Variant func(*Game, Settings) (*Variant, error)
 }
 
-// Text returns the rules of the game for people, as Markdown, or "" if there are none in the given language,
-// such as "en". A list item that begins with an option in backticks, or with the option's name and a value,
-// describes that option; the site shows it where the option is chosen.
+// Text returns the rules of the game for people in a language such as "en", as Markdown, or "" if there are none
+// in it. A list item that begins with an option in backticks, or with the option's name and a value, describes
+// that option; the site shows the item where a user chooses the option.
 func (g *Game) Text(language string) string {
 	if g.Texts == nil {
 		return ""
@@ -56,34 +56,36 @@ func (g *Game) Text(language string) string {
 	return string(text)
 }
 
-// Variant is a game whose options have values. It must not be modified.
+// Variant is a game with a value for each of its options. It must not be modified.
 type Variant struct {
 	Game     *Game
 	Settings Settings // every option with its value, in the order of Game.Options
 	Rules    any      // the settings as a comparable struct of the game's package
 	Players  int
-	// Sides is the number of sides. It is below Players if the game is played in teams.
+	// Sides is the number of sides that play against each other. It is below Players if the game is played in
+	// teams.
 	Sides int
-	// HasChance is set if the seed decides anything, such as the deal of the cards. Otherwise every deal is
-	// the same, and deterministic bots play the same game in each.
+	// HasChance is set if the seed decides anything, such as the deal of the cards. If it is not set,
+	// deterministic bots always play the same game.
 	HasChance bool
-	// UniqueDeals is set if two seeds practically never give the same deal, as with a shuffled pack of cards.
+	// UniqueDeals is set if two seeds practically never give the same first position, as with a shuffled pack of
+	// cards.
 	UniqueDeals bool
-	// Prize is the number of points that the winner gets in a game in which only winning counts; a draw
-	// shares them. It is 0 if seats make points during the game.
+	// Prize is the number of points that the winner of the game gets, if only winning counts; in a draw the seats
+	// share them. It is 0 if seats make points during the game.
 	Prize float64
 	// MaxPlies is the maximum number of moves in a game.
 	MaxPlies int
 	// Deal returns the first position of a game. It draws all randomness from the stream.
 	Deal func(*Stream) State
-	// FromView returns a random position that agrees with the observation: the seat has the same view and
-	// the same legal moves in it. Hidden cards and later deals are drawn from r. The error names the key of
-	// the view whose value is impossible. House bots search such positions; FromView may be nil if no house
-	// bot searches this game.
+	// FromView returns a random position that agrees with the observation: the seat has the same view (what it
+	// may know) and the same legal moves in it. Hidden cards and later deals are drawn from r. The error names
+	// the key of the view whose value is impossible. House bots (those that are part of timba) search such
+	// positions; FromView may be nil if none searches this game.
 	FromView func(o Observation, r *Rand) (State, error)
 }
 
-// Dealer returns a Variant.Deal function for a state type S whose method Deal initializes a state in place
+// Dealer returns a function for Variant.Deal. The function makes a new state of type S and calls its method Deal
 // with the rules r.
 func Dealer[S, R any, P interface {
 	*S
@@ -97,7 +99,8 @@ func Dealer[S, R any, P interface {
 	}
 }
 
-// Side returns the side, numbered from 0, that a seat plays for.
+// Side returns the number of the side that a seat plays for: its team or, in games without teams, the seat
+// itself.
 func (v *Variant) Side(seat int) int { return seat % v.Sides }
 
 // State is one position of a game. Seats are numbered from 0.
@@ -128,7 +131,7 @@ type State interface {
 	Clone() State
 }
 
-// Redealer is implemented by states in which some things are hidden from seats.
+// Redealer is implemented by states of games with hidden information, such as the cards of other seats.
 type Redealer interface {
 	// Redeal replaces everything that is hidden from a seat by random values drawn from r: the hidden
 	// cards, in agreement with what all seats know, and all later deals. The view and the legal moves of

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Observation is what one seat knows about an unfinished game: its view, which seat is to move, and, if
-// that is the seat itself, the legal moves.
+// Observation is what one seat knows about an unfinished game: its view (what it may know of the position), which
+// seat is to move, and, if that is the seat itself, the legal moves.
 type Observation struct {
 	Seat int         // the seat that has the view
 	Turn int         // the seat to move
@@ -41,8 +41,8 @@ func legalTexts(dst []byte, s State) []byte {
 	return dst
 }
 
-// Check returns an error if an observation of s would differ from o. The error names the first key of the
-// view with a different value, or the moves. Keys of o that the game does not have are ignored. game is the
+// Check returns an error unless the seat would observe the same in position s. The error names the first key of
+// the view with a different value, or the moves. It ignores keys of o that the game does not have. game is the
 // game's name for errors.
 func (o Observation) Check(game string, s State) error {
 	if view := s.View(make([]byte, 0, len(o.View)+1), o.Seat); !bytes.Equal(view, o.View) {
@@ -68,8 +68,8 @@ func (o Observation) Check(game string, s State) error {
 	return nil
 }
 
-// ViewReader parses the values of a view for the FromView function of a game. It stores the first error,
-// which Err returns; after it, all methods return zero values.
+// ViewReader parses a view, the "key=value key=value" text of what a seat may know, for the FromView function of
+// a game. It stores the first error, which Err returns; after it, all methods return zero values.
 type ViewReader struct {
 	Observation
 	game string
@@ -77,8 +77,8 @@ type ViewReader struct {
 	err  error
 }
 
-// Reader returns a ViewReader for the view. The reader already has an error if the seat, the turn or the ply
-// is out of range in a game with that many players. game is the game's name for errors.
+// Reader returns a ViewReader for the view in o. If the seat, the turn or the ply is out of range in a game with
+// that many players, the reader already has an error. game is the game's name for errors.
 func (o Observation) Reader(game string, players int) ViewReader {
 	r := ViewReader{Observation: o, game: game, rest: o.View}
 	switch {
@@ -94,11 +94,11 @@ func (o Observation) Reader(game string, players int) ViewReader {
 	return r
 }
 
-// Err returns the first error.
+// Err returns the first error that reading has stored.
 func (r *ViewReader) Err() error { return r.err }
 
-// Finish returns s, the position that was made from the view. It returns the first error if reading has
-// failed, or if the seat's observation of s differs from the one that was read.
+// Finish returns s, the position that was made from the view. It returns the first error if reading has failed,
+// or if the seat would not observe in s what was read.
 func (r *ViewReader) Finish(s State) (State, error) {
 	if r.err == nil {
 		r.err = r.Check(r.game, s)
@@ -161,9 +161,9 @@ func (r *ViewReader) Int(key string, low, high int) int {
 	return n[0]
 }
 
-// Ints fills numbers with the value of a key, which consists of len(numbers) numbers joined by commas. It
-// stores an error if their count is wrong or one is not from low to high. If none is less than low, the
-// text "-" is allowed and stands for the number none.
+// Ints fills numbers with the value of a key: len(numbers) numbers joined by commas. It stores an error if their
+// count is wrong or one is not from low to high. If none is less than low, "-" may stand in place of a number and
+// is read as none.
 func (r *ViewReader) Ints(key string, numbers []int, low, high, none int) {
 	rest := r.Value(key)
 	for i := range numbers {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filterRule decides about system calls. It applies to the listed calls if all conditions hold. The first rule
-// that applies decides; if none applies, the call is allowed.
+// filterRule is a rule of the system call filter. It applies to the listed calls if all its conditions hold. The
+// first rule that applies decides; if none applies, the call is allowed.
 type filterRule struct {
 	calls   []uint32 // numbers of system calls
 	when    []condition
@@ -37,7 +37,6 @@ func maskedArgument(i, mask uint32, values ...uint32) condition {
 	return condition{argument: i, mask: mask, values: values}
 }
 
-// not returns the condition that holds exactly if c does not.
 func not(c condition) condition {
 	c.negated = !c.negated
 	return c
@@ -152,7 +151,6 @@ func (a *assembler) place(l label) { a.labels[l] = len(a.code) }
 
 func (a *assembler) add(code ...bpf.Instruction) { a.code = append(a.code, code...) }
 
-// jump adds an unconditional jump to a label.
 func (a *assembler) jump(target label) {
 	a.jumps = append(a.jumps, labelledJump{position: len(a.code), target: target})
 	a.add(bpf.Jump{})

@@ -2,16 +2,16 @@ package sandbox
 
 import "fmt"
 
-// Auto and Off are modes that a user can choose instead of the name of a level. Auto means the best level that
-// this machine supports, and Off that programs run without a sandbox.
+// Auto and Off are modes that a user can choose instead of naming a level (how strict the sandbox is). Auto means
+// the strictest level that this machine supports. Off means that programs run without a sandbox.
 const (
 	Auto = "auto"
 	Off  = "off"
 )
 
-// ChooseLevel returns the level for a mode: Auto, Off, or the name of the lowest acceptable level. For Off, the
-// level is LevelNone; otherwise it is the best level that the machine supports, and notice is a line about the
-// level for the user. If the best level is below the lowest acceptable one, ChooseLevel returns an error.
+// ChooseLevel returns how strict the sandbox is for a mode: Auto, Off, or the name of the lowest acceptable
+// level. For Off it is LevelNone, otherwise the strictest level that the machine supports; if that is below the
+// lowest acceptable level, ChooseLevel returns an error. notice is a line about the level for the user.
 func ChooseLevel(mode string) (level Level, notice string, err error) {
 	lowest, err := minLevel(mode)
 	if err != nil || mode == Off {
@@ -24,13 +24,12 @@ func ChooseLevel(mode string) (level Level, notice string, err error) {
 	return r.Level, r.notice(), nil
 }
 
-// CheckMode returns an error unless mode is Auto, Off or the name of a level above LevelNone.
+// CheckMode returns an error unless mode is Auto, Off or the name of a level of sandbox above LevelNone.
 func CheckMode(mode string) error {
 	_, err := minLevel(mode)
 	return err
 }
 
-// minLevel returns the lowest level that a mode accepts.
 func minLevel(mode string) (Level, error) {
 	if mode == Auto || mode == Off {
 		return LevelNone, nil

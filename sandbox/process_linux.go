@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/initproc"
 )
 
-// init runs the cleaner or the test of a sandbox, and never returns, if this program was started under the name
-// for that. Package initproc does the same for the first process of a sandbox.
+// init runs the cleaner process or the test of a sandbox if this program was started under the name for that;
+// then it never returns. Package initproc does the same for the first process of a sandbox.
 func init() {
 	if len(os.Args) == 0 {
 		return
@@ -30,7 +30,7 @@ func init() {
 	}
 }
 
-// Process is a running program, in a sandbox or at LevelNone without one.
+// Process is a running program, in a sandbox or, at LevelNone, without one.
 type Process struct {
 	firstProcess *os.Process // the sandbox's init process; at LevelNone the program itself
 	mark         string      // environment variable by which its processes are found; only at LevelNone
@@ -151,7 +151,7 @@ func (p *Process) sendConfig(c *initproc.Config) error {
 	return wrapStep("lifeline", err)
 }
 
-// Level returns the level of the sandbox in which the program runs, or LevelNone.
+// Level returns how strict the program's sandbox is; LevelNone means that it has none.
 func (p *Process) Level() Level { return p.level }
 
 // PidFD returns a pidfd that becomes readable when the first process of the program or sandbox ends. It is valid
@@ -334,15 +334,15 @@ func (p *Process) lastReport() *initproc.Report {
 	return &r
 }
 
-// reasonOf maps the ends that the init process reports to the reasons in a Status.
+// reasonOf maps the ways to end that the init process reports to the reasons in a Status.
 var reasonOf = map[initproc.End]EndReason{
 	initproc.Exited: Exited, initproc.MemoryLimit: MemoryLimit, initproc.ProcessLimit: ProcessLimit,
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
 
-// statusOf returns how the sandbox ended. r is the report of its init process, or nil if there is none. A program
-// that exceeds a limit may seem to end by a signal or an error of its own, so statusOf also checks whether a limit
-// was reached.
+// statusOf returns how the program ended. r is the report of the sandbox's init process, or nil if there is none.
+// A program that exceeds a limit may seem to end by a signal or an error of its own, so statusOf also checks
+// whether a limit was reached.
 func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	s.Reason = Killed
 	if r != nil {
@@ -393,7 +393,6 @@ type remoteError struct {
 
 func (e *remoteError) Error() string { return e.text }
 
-// Unwrap returns the error number.
 func (e *remoteError) Unwrap() error { return e.errno }
 
 // needsMonitor reports whether monitor must enforce a limit that the kernel does not enforce: that of CPU time

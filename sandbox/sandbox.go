@@ -32,7 +32,7 @@ const (
 
 var levelNames = [...]string{LevelNone: "NONE", LevelWeak: "WEAK", LevelReduced: "REDUCED", LevelFull: "FULL"}
 
-// String returns the level's name.
+// String returns the level's name, such as "full".
 func (l Level) String() string {
 	if int(l) < len(levelNames) {
 		return levelNames[l]
@@ -93,8 +93,8 @@ func (l Limit) MaxMemory(level Level) int64 {
 	return l.Memory + l.Disk
 }
 
-// Check returns l with the values of DefaultLimit in place of zeros. Only a CPU of 0 stays, and means no limit. If
-// a limit is too small to run any program, Check returns an error.
+// Check returns l with zeros replaced by the values of DefaultLimit, except that a CPU of 0 stays and means no
+// limit. If a limit is too small to run any program, Check returns an error.
 func (l Limit) Check() (Limit, error) {
 	d := DefaultLimit
 	processes, openFiles := int64(l.Processes), int64(l.OpenFiles)
@@ -140,7 +140,7 @@ const (
 
 var reasonNames = [...]string{"exited", "signalled", "memory", "processes", "cpu", "forbidden", "killed", "not started"}
 
-// String returns the name of a reason.
+// String returns the reason's name.
 func (r EndReason) String() string {
 	if int(r) < len(reasonNames) {
 		return reasonNames[r]
@@ -197,7 +197,7 @@ type Spec struct {
 	Level                 Level
 }
 
-// Layer describes one mechanism of sandboxes, such as seccomp, and whether it works on this machine.
+// Layer is one kernel mechanism that sandboxes use, such as seccomp, and whether it works on this machine.
 type Layer struct {
 	Name  string `json:"name"`
 	OK    bool   `json:"ok"`
@@ -205,14 +205,14 @@ type Layer struct {
 	Fix   string `json:"fix,omitempty"`   // what the user can do about it, as text or as a command
 }
 
-// Trial is the result of one attack that SelfTest has made in a sandbox.
+// Trial is the result of one attack that SelfTest has made in a sandbox to see whether it is blocked.
 type Trial struct {
 	Name    string `json:"name"`
 	Blocked bool   `json:"blocked"`
 	Text    string `json:"text"`
 }
 
-// MachineReport says which level of sandbox this machine supports, and which mechanisms work.
+// MachineReport is the strictest level of sandbox that this machine supports, and which kernel mechanisms work.
 type MachineReport struct {
 	Level  Level
 	Layers []Layer
@@ -226,7 +226,6 @@ type StepError struct {
 
 func (e *StepError) Error() string { return "sandbox: " + e.Step + ": " + e.Err.Error() }
 
-// Unwrap returns Err.
 func (e *StepError) Unwrap() error { return e.Err }
 
 func wrapStep(name string, err error) error {

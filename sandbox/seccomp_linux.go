@@ -71,8 +71,8 @@ const lastCall = 469
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// addFilter adds the code of the system call filter to the configuration. The init process must have been
-// started, because the filter may contain its PID.
+// addFilter adds the system call filter to the configuration. The init process must have been started, because
+// the filter may contain its PID.
 func (p *Process) addFilter(c *initproc.Config) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")

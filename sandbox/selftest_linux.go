@@ -21,8 +21,8 @@ var trialLimit = Limit{Memory: 128 << 20, Processes: 24, CPU: 2 * time.Second, D
 // trialTime is how long an attack of SelfTest may run.
 const trialTime = time.Minute
 
-// trial is an attack of SelfTest. run makes it inside a sandbox. It returns how the attack was refused, or an
-// error that says what the attack achieved.
+// trial is an attack of SelfTest. run makes it inside a sandbox and returns how it was refused, or an error that
+// says what it achieved.
 type trial struct {
 	name string
 	run  func(level Level) (refused string, err error)

@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// samples is the number of random reweightings of the deals for which Bootstrap estimates ratings.
+// samples is the number of random reweightings from which Bootstrap computes its intervals.
 const samples = 1000
 
-// Bootstrap returns the ratings of FitPairs with 95 % intervals, which it computes from many fits with random
-// weights for the deals: the Bayesian bootstrap (Rubin 1981), which for a likelihood is the weighted
-// likelihood bootstrap (Newton and Raftery 1994). The weight of a deal, with all its duels, is exponentially
-// distributed. So are the weights of the tied deals of the prior; otherwise the interval of a bot that won
-// everything would be a point. Weights are never 0, so no fit loses the deals that connect two bots. The same
-// deals give the same intervals on every machine.
+// Bootstrap returns the ratings of FitPairs with 95 % intervals. It repeats the fit many times, each time with
+// random weights for the deals: the Bayesian bootstrap (Rubin 1981), which for a likelihood is the weighted
+// likelihood bootstrap (Newton and Raftery 1994). The weight of a deal applies to all its duels and is
+// exponentially distributed. The virtual ties of the prior have random weights too; otherwise the interval of a
+// bot that won everything would be a point. Weights are never 0, so no fit loses the deals that connect two bots.
+// The same deals give the same intervals on every machine.
 func Bootstrap(bots int, deals []Deal) []Estimate { return bootstrap(bots, deals, samples, 0) }
 
 func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
@@ -38,9 +38,9 @@ func bootstrap(bots int, deals []Deal, samples int, seed uint64) []Estimate {
 	return out
 }
 
-// resample estimates ratings for the given number of random reweightings of draws, the duels of each deal. It
-// returns them by reweighting, then by bot. It uses all processors; each reweighting has its own random
-// generator, so that the result does not depend on their number.
+// resample estimates ratings for the given number of random reweightings of draws, which has the duels of each
+// deal. The result is indexed by reweighting, then by bot. It does not depend on the number of processors, which
+// share the work: each reweighting has its own random generator.
 func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	fits := make([][]float64, samples)
 	workers := min(runtime.GOMAXPROCS(0), samples)
@@ -62,13 +62,13 @@ func resample(fit *Fit, draws [][]draw, samples int, seed uint64) [][]float64 {
 	return fits
 }
 
-// draw is the score of a duel, and the pair of bots that played it, for resample.
+// draw is the score of one duel in the form that resample needs.
 type draw struct {
 	pair  int // index in Fit.pairs
 	score float64
 }
 
-// drawsOf returns the duels of each deal in the form that resample needs. fit must have been made from deals.
+// drawsOf converts the duels of each deal to draws. fit must have been made from deals.
 func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	index := make(map[[2]int]int, len(fit.pairs))
 	for k, p := range fit.pairs {
@@ -84,8 +84,8 @@ func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	return draws
 }
 
-// weigh sets the wins and losses of m to those of one random reweighting of draws. A virtual half win of A
-// over B is also a half loss of B, so it has the product of the weights of both.
+// weigh sets the wins and losses of m to those of one random reweighting of draws. A virtual tie of A and B is
+// half a win and half a loss, so its weight is the product of a random weight of A and one of B.
 func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	// The model does not use these slices until it is maximized.
 	win, loss := m.step, m.trial

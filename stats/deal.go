@@ -13,8 +13,8 @@ type Seat struct {
 	Points float64
 }
 
-// Seats returns the results of all seats of a game. bots, ranks and points have the bot, the rank and the
-// points of each seat; side returns the side of a seat.
+// Seats combines the results of all seats of a game. bots, ranks and points have an element for each seat; side
+// returns the team of a seat or, in games without teams, the seat itself.
 func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) []Seat {
 	seats := make([]Seat, len(bots))
 	for i, bot := range bots {
@@ -23,15 +23,15 @@ func Seats(bots []int, side func(seat int) int, ranks []int, points []float64) [
 	return seats
 }
 
-// DealResult sums up the games of one deal, one game for each rotation. The zero value has no games.
+// DealResult sums up the games of one deal (one shuffle or start position), which is played once for each
+// assignment of the bots to the seats. The zero value has no games.
 type DealResult struct {
 	sums map[[2]int]Duel
 }
 
-// Add adds the results of all seats in one game. Two seats are opponents if they belong to different bots
-// and different sides. The score of two bots in the game compares the best ranks of their seats that are
-// opponents. Their difference in points is the mean over all their pairs of opponents, in which each seat
-// counts with the points of its whole side.
+// Add adds one game. Two seats are opponents if they belong to different bots and different teams. The score of
+// two bots compares the best ranks among their opposing seats. Their difference in points is the mean over all
+// opposing pairs of seats, in which each seat counts with the points of its whole team.
 func (s *DealResult) Add(seats []Seat) {
 	side := make(map[int]float64, len(seats))
 	for _, seat := range seats {
@@ -60,7 +60,8 @@ func (s *DealResult) Add(seats []Seat) {
 	}
 }
 
-// Deal returns the result of the games added so far. Its duels have A < B and are sorted by A, then B.
+// Deal returns the result of the games added so far: a Duel for every two bots that were opponents, with A < B,
+// sorted by A, then B.
 func (s *DealResult) Deal() Deal {
 	deal := make(Deal, 0, len(s.sums))
 	for _, d := range s.sums {
@@ -86,8 +87,8 @@ func addDuel(to map[[2]int]Duel, d Duel) {
 	to[key] = sum
 }
 
-// RankScore returns the score of a seat with rank a against one with rank b: 1 if a is better, that is lower,
-// 0.5 if they are equal, and otherwise 0.
+// RankScore returns the score of a seat with rank a against one with rank b: 1 if a is better (lower), 0.5 if
+// they are equal, otherwise 0.
 func RankScore(a, b int) float64 {
 	switch {
 	case a < b:

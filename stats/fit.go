@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// Pair sums up the deals between the bots A and B. The sums of separate sets of deals can be added.
+// Pair sums up all results between the bots A and B. Each deal (one shuffle, played in every seating) has one
+// score. The sums of separate sets of deals can be added.
 type Pair struct {
 	A, B    int
 	Deals   float64
@@ -14,34 +15,35 @@ type Pair struct {
 	Squares float64 // sum of the squares of A's scores; only Intervals uses it
 }
 
-// Bout sums up the deals between two teams of bots, A and B.
+// Bout sums up all results between two teams of bots, A and B. Each deal (one shuffle, played in every seating)
+// has one score.
 type Bout struct {
 	A, B  []int // bots in each team, at least one, numbered from 0
 	Deals float64
 	Score float64 // sum of A's scores, from 0 to Deals
 }
 
-// Anchor fixes the rating of one bot. All other ratings are relative to it.
+// Anchor fixes the rating of one bot, so that all other ratings are relative to it.
 type Anchor struct {
 	Bot int
 	Elo float64
 }
 
-// prior is the average number of virtual tied deals for each bot, which are divided among its opponents in
-// proportion to the real deals. They keep the rating of a bot that won or lost everything finite, and are few
-// compared with any useful test. Virtual ties against a bot of average strength would compress the ratings of
-// a ladder, because most bots play only against bots of similar strength.
+// prior is the average number of virtual ties for each bot, which are divided among its opponents in proportion
+// to the real deals. They keep the rating of a bot that won or lost everything finite, and are few compared with
+// the deals of any useful test. Virtual ties against a bot of average strength would compress the ratings of a
+// ladder, because most bots play only against bots of similar strength.
 const prior = 1.0
 
-// Fit has the ratings that FitPairs or FitBouts has estimated.
+// Fit is a set of ratings that FitPairs or FitBouts has estimated.
 type Fit struct {
 	Elo []float64 // ratings by bot
-	// Deals is the number of deals of each bot. For FitPairs a deal counts once for every opponent, for
-	// FitBouts once.
+	// Deals is the number of deals that each bot played. FitPairs counts a deal once for every opponent, FitBouts
+	// once.
 	Deals []float64
-	// Group has the group of each bot. Bots that deals connect, directly or through other bots, are in the
-	// same group, whose number is that of its first bot. Ratings in different groups cannot be compared:
-	// each group has the same mean.
+	// Group has the group of each bot. Bots that have played each other, directly or through other bots, are in
+	// the same group. Its number is that of its first bot. Ratings in different groups cannot be compared,
+	// because each group has the same mean.
 	Group []int
 
 	pairs   []Pair    // those with at least one deal; empty after FitBouts
@@ -51,9 +53,9 @@ type Fit struct {
 	anchor  *Anchor
 }
 
-// FitPairs returns the most likely ratings of bots that are numbered from 0 to bots-1, given their results in
-// pairs. It uses the Bradley-Terry model, in which a tie is half a win. A few virtual tied deals keep all ratings
-// finite. The same two bots may be in several pairs, in either order. If anchor is nil, the ratings have mean 0.
+// FitPairs returns the most likely ratings of the bots 0 to bots-1, given their results in pairs. It uses the
+// Bradley-Terry model, in which a tie is half a win. A few virtual ties keep all ratings finite. The same two
+// bots may be in several pairs, in either order. If anchor is nil, the ratings have mean 0.
 func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
 	for _, p := range pairs {
@@ -68,9 +70,9 @@ func FitPairs(bots int, pairs []Pair, anchor *Anchor) *Fit {
 	return f.maximize()
 }
 
-// FitBouts returns the most likely ratings for results of teams. The model is that of FitPairs; the strength
-// of a team is the mean rating of its members. FitPairs with the duels between members would ignore the
-// partners and count one result several times.
+// FitBouts returns the most likely ratings of the bots 0 to bots-1, given results of teams. It uses the model of
+// FitPairs; the strength of a team is the mean rating of its members. FitPairs would instead ignore the partners
+// and count one result several times.
 func FitBouts(bots int, bouts []Bout, anchor *Anchor) *Fit {
 	f := newFit(bots, anchor)
 	for _, b := range bouts {
@@ -93,8 +95,8 @@ func newFit(bots int, anchor *Anchor) *Fit {
 	return f
 }
 
-// addDeals adds to the number of deals of each of the given bots, which have played them with each other, and
-// joins their groups.
+// addDeals adds deals to the count of each of the given bots, which played those deals with each other, and joins
+// their groups.
 func (f *Fit) addDeals(deals float64, bots ...int) {
 	for _, b := range bots {
 		f.Deals[b] += deals
@@ -111,9 +113,8 @@ func (f *Fit) root(i int) int {
 	return i
 }
 
-// virtualDeals returns the number of virtual tied deals for a pair or bout of the given bots, which have
-// played the given number of real deals with each other. Each bot contributes half of its own virtual
-// deals, in proportion to its real deals.
+// virtualDeals returns the number of virtual ties for bots that played the given number of deals with each other.
+// Each bot contributes half of its own virtual ties, in proportion to its real deals.
 func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	sum := 0.0
 	for _, b := range bots {
@@ -159,7 +160,7 @@ func (f *Fit) center(nats []float64) {
 	}
 }
 
-// sizes returns the number of bots in each group, by the number of the group.
+// sizes returns the number of bots in each group, indexed by the number of the group.
 func (f *Fit) sizes() []float64 {
 	size := make([]float64, len(f.Group))
 	for _, g := range f.Group {
@@ -182,7 +183,7 @@ func (f *Fit) scale(nats []float64) []float64 {
 	return out
 }
 
-// Count sums up the results of deals for each pair of bots. The pairs are sorted by A, then B.
+// Count sums up the results of all deals for each pair of bots. The pairs are sorted by A, then B.
 func Count(deals []Deal) []Pair {
 	sums := map[[2]int]Pair{}
 	for _, deal := range deals {
@@ -199,8 +200,8 @@ func (p Pair) Reverse() Pair {
 	return Pair{A: p.B, B: p.A, Deals: p.Deals, Score: p.Deals - p.Score, Squares: max(p.Deals-2*p.Score+p.Squares, 0)}
 }
 
-// each calls do for every member of both teams. part is the weight of the member's rating in the strength of
-// team A minus that of team B.
+// each calls do for every member of both teams. part is the factor of the member's rating in the strength of team
+// A minus that of team B.
 func (b Bout) each(do func(bot int, part float64)) {
 	for _, bot := range b.A {
 		do(bot, 1/float64(len(b.A)))

@@ -11,26 +11,26 @@ const (
 	// maxDense is the maximum number of bots for which Intervals inverts one dense matrix, the Hessian, if
 	// there are no teams. That takes 32 bytes times the square of the number of bots.
 	maxDense = 1500
-	// ridge is the precision, in log-odds, of a weak prior for the ratings of members of teams: a standard
-	// deviation of 17,000 Elo around the mean. It matters only for what no bout decides, such as which of
-	// two permanent partners is better.
+	// ridge is the precision of a weak prior for the ratings of team members, in log-odds: a standard deviation
+	// of 17,000 Elo around the mean. It matters only for what the results leave open, such as which of two
+	// permanent partners is better.
 	ridge = 1e-4
-	// maxHalfWidth is the maximum half width, in Elo, of a finite interval. A wider one is only bounded by
-	// the prior of ridge, and becomes infinite.
+	// maxHalfWidth is the maximum half width, in Elo, of a finite interval. A wider interval reflects only the
+	// prior of ridge, and is reported as infinite.
 	maxHalfWidth = 5000
 )
 
-// Intervals returns the ratings with their 95 % intervals, from the counts alone. It uses the sandwich
-// estimator: the inverse Hessian on both sides of the observed variance of the scores around their
-// expectation. The tied deals of the prior count as random too.
+// Intervals returns the ratings with their 95 % intervals, computed from the counts alone. It uses the sandwich
+// estimator: the inverse Hessian on both sides of the observed variance of the scores around their expectation.
+// The virtual ties of the prior count as random too.
 //
-// For pairs the unit is the deal, because the score of a deal varies less than that of independent games.
-// This assumes that duels of the same deal are independent; Bootstrap does not, but needs the deals
-// themselves. For teams the unit is the bout, because its deals have the same members.
+// For pairs the unit of observation is the deal, because the score of a deal varies less than that of independent
+// games. This assumes that the duels of a deal (its results between two bots) are independent; Bootstrap does
+// not, but needs the deals themselves. For teams the unit is the Bout, because its deals have the same members.
 //
-// The time grows with bots³ and bots×pairs, to about a second for 1,000 bots. With more than 1,500 bots in
-// pairs, each bot's row of the inverse is computed separately. Then the time grows with bots×pairs, and the
-// memory with bots+pairs.
+// The time grows with bots³ and bots×pairs, to about a second for 1,000 bots. With more than 1,500 bots in pairs,
+// each bot's row of the inverse is computed separately. Then the time grows with bots×pairs, and the memory with
+// bots+pairs.
 func (f *Fit) Intervals() ([]Estimate, error) {
 	if len(f.nats) == 0 {
 		return nil, nil
@@ -52,8 +52,8 @@ func (f *Fit) Intervals() ([]Estimate, error) {
 	}), nil
 }
 
-// intervals returns the result of Intervals. The function row sets c to the row of the inverse Hessian for
-// bot i, minus the row for the anchor if there is one.
+// intervals returns the result of Intervals. row(i, c) sets c to the row of the inverse Hessian for bot i, minus
+// the row for the anchor if there is one.
 func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	variance := f.pairVariance()
 	if f.bouts != nil {
@@ -75,8 +75,8 @@ func (f *Fit) intervals(row func(i int, c []float64)) []Estimate {
 	return out
 }
 
-// rowSolver returns a function that computes one row of the inverse Hessian, by conjugate gradients. It sets c
-// to the row for bot i, as the parameter row of intervals does.
+// rowSolver returns a function that sets c to one row of the inverse Hessian, the row for bot i, by conjugate
+// gradients.
 func (f *Fit) rowSolver() func(i int, c []float64) {
 	m := f.model()
 	m.expand(f.nats)
@@ -110,7 +110,7 @@ func (f *Fit) rowSolver() func(i int, c []float64) {
 }
 
 // bounded reports whether the rating of a bot has a finite interval: the bot has played and, if there is an
-// anchor, deals connect it with the anchor.
+// anchor (the bot whose rating is fixed), games connect it with the anchor.
 func (f *Fit) bounded(bot int) bool {
 	if a := f.anchor; a != nil {
 		return bot == a.Bot || f.Group[bot] == f.Group[a.Bot]
@@ -160,7 +160,8 @@ func (f *Fit) inverseHessian() (*mat.Dense, error) {
 	return mat.DenseCopyOf(inverse), nil
 }
 
-// addConstant adds to h, for each group, the projection on the group's constant vector, multiplied by times.
+// addConstant adds to h, for each group of connected bots, the projection on the group's constant vector,
+// multiplied by times.
 func (f *Fit) addConstant(h *mat.SymDense, times float64) {
 	size := f.sizes()
 	for i, g := range f.Group {
@@ -206,9 +207,9 @@ func (f *Fit) pairVariance() func(c []float64) float64 {
 	}
 }
 
-// boutVariance is pairVariance for teams. It uses the squared difference of each bout's score from its
-// expectation, with a factor that corrects for one bout for every free rating. It adds the variance of the
-// virtual deals and of ridge.
+// boutVariance is pairVariance for teams. It uses the squared difference of each Bout's score from its
+// expectation, with a factor that corrects for one Bout for every free rating. It adds the variance of the
+// virtual ties and of ridge.
 func (f *Fit) boutVariance() func(c []float64) float64 {
 	n := float64(len(f.bouts))
 	inflate := n / max(n-float64(len(f.nats))+1, n/2)

@@ -6,16 +6,16 @@ import (
 )
 
 const (
-	// unseenCount is used as the number of deals with a possible score that has not occurred. It is small
-	// enough to have no weight, but above 0, so that every mean between 0 and 1 has a likelihood.
+	// unseenCount is the count that is assumed for a possible score which has not occurred. It is small enough to
+	// have no weight, but above 0, so that every mean between 0 and 1 has a likelihood.
 	unseenCount = 1e-3
 	// maxGrid is the maximum number of games in a deal for which all possible scores are classes. For more games
-	// only 0 and 1 and the observed scores are: the others would only refine the weight of unseenCount.
+	// only 0, 1 and the observed scores are classes: the others would only refine the weight of unseenCount.
 	maxGrid = 32
 )
 
-// multinomial is the observed distribution of the mean scores of deals. It has a class for each mean score
-// k/(2g) that the g games of a deal can give, and for each other one that was observed.
+// multinomial is the observed distribution of the mean scores of deals. A deal of g games can have the mean
+// scores k/(2g); each of them is a class, and so is any other score that was observed.
 type multinomial struct {
 	total  float64
 	score  []float64
@@ -56,8 +56,8 @@ func (m *multinomial) append(score, n float64) {
 	m.total += n
 }
 
-// ratio returns the log-likelihood of the observed scores under the probabilities p1 of the classes, minus
-// that under p0.
+// ratio returns the log-likelihood of the observed scores if the classes have the probabilities p1, minus that if
+// they have p0.
 func (m *multinomial) ratio(p0, p1 []float64) float64 {
 	sum := 0.0
 	for i, q := range m.share {
@@ -111,10 +111,10 @@ func (m *multinomial) fitZero() []float64 {
 	return p
 }
 
-// fitEffect returns the most likely probabilities of the classes whose mean is effect standard deviations
-// above 0.5. This constraint is not linear in the probabilities, so it is linearized at the last fit until
-// the fit converges (Van den Bergh, "Normalized Elo"). The first distribution has only the scores 0 and 1,
-// and has the effect.
+// fitEffect returns the most likely probabilities of the classes whose mean is effect standard deviations above
+// 0.5. This constraint is not linear in the probabilities, so it is linearized at the last fit until the fit
+// converges (Van den Bergh, "Normalized Elo"). The fit starts from a distribution that has the effect and only
+// the scores 0 and 1.
 func (m *multinomial) fitEffect(effect float64) []float64 {
 	p := make([]float64, len(m.share))
 	p[len(p)-1] = 0.5 + 0.5*effect/math.Sqrt(1+effect*effect)

@@ -108,8 +108,8 @@ func (m *model) expand(r []float64) float64 {
 	return value
 }
 
-// pull returns the derivative (pull) and the value of the log-likelihood of pair or bout k, if the
-// strengths of the two sides differ by d. It also sets the weight of k.
+// pull returns the derivative (pull) and the value of the log-likelihood of pair or bout k if the strengths of
+// its two sides differ by d. It also stores the weight of k in the model.
 func (m *model) pull(k int, d float64) (pull, value float64) {
 	won, lost := m.wins[k], m.losses[k]
 	g, value := curve(d, won, lost)

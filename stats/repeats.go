@@ -1,19 +1,19 @@
 package stats
 
-// Fingerprint identifies the content of a game: its bots, seats, first position, moves and result. Two games
-// with the same Fingerprint are equal.
+// Fingerprint is a hash of a game's bots, seats, first position, moves and result. Two games with the same
+// Fingerprint are equal.
 type Fingerprint [16]byte
 
-// Repeats detects deals that give no new information, because equal games were played before. The zero value
-// has seen no games.
+// Repeats detects deals that give no new information because equal games were played before. The zero value has
+// seen no games.
 type Repeats struct {
 	knownGames map[Fingerprint]bool
-	// Distinct is the number of deals with at least one new game. InRow is the number of deals without a
-	// new game since the last deal with one.
+	// Distinct is the number of deals with at least one new game. InRow is the number of deals since the last of
+	// those.
 	Distinct, InRow int
 }
 
-// Add adds all games of the next deal, and reports whether at least one of them is new.
+// Add adds the games of the next deal and reports whether at least one of them is new.
 func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 	for _, g := range games {
 		distinct = distinct || !r.knownGames[g]
@@ -36,7 +36,7 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 // patience is the minimum number of deals in a row without a new game before IsExhausted returns true.
 const patience = 10
 
-// IsExhausted reports whether hardly any deals with new games will follow. It returns true after so many
-// deals in a row without a new game that one more distinct deal would have appeared among them with a
-// probability of 95 %, if it existed and were as likely as each distinct deal so far.
+// IsExhausted reports whether hardly any new games will follow. It returns true after so many deals in a row
+// without a new game that, with a probability of 95 %, one more distinct deal would have appeared among them if
+// it existed and were as likely as each distinct deal so far.
 func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }

@@ -13,17 +13,17 @@ type Model string
 const (
 	// Logistic means the usual Elo, which the logistic curve converts to an expected score.
 	Logistic Model = "logistic"
-	// Normalized means normalized Elo: the difference in strength divided by the standard deviation of a
-	// game. The length of a test then does not depend on how often the game is tied or decided by luck.
+	// Normalized means normalized Elo: the difference in strength divided by the standard deviation of the score
+	// of a game. The length of a test then does not depend on how often the game is tied or decided by luck.
 	Normalized Model = "normalized"
 )
 
 // maxElo is the maximum absolute value of Elo0 and Elo1. Beyond it, scores hardly differ.
 const maxElo = 1000
 
-// SPRT is a sequential probability ratio test of two bots. Hypothesis H0 says that the first bot is stronger
-// by Elo0, H1 that it is stronger by Elo1. Alpha is the probability of accepting H1 if H0 is true, Beta that
-// of accepting H0 if H1 is true.
+// SPRT holds the parameters of a sequential probability ratio test of two bots. Hypothesis H0 says that the first
+// bot is stronger by Elo0, H1 that it is stronger by Elo1. Alpha is the probability of accepting H1 if H0 is
+// true, Beta that of accepting H0 if H1 is true.
 type SPRT struct {
 	Elo0  float64 `json:"elo0"`
 	Elo1  float64 `json:"elo1"`
@@ -41,7 +41,7 @@ const (
 	AcceptH1 Verdict = "H1"
 )
 
-// Progress is the state of a sequential test after some deals.
+// Progress is the state of a sequential test.
 type Progress struct {
 	LLR     float64 `json:"llr"`   // log-likelihood ratio of H1 to H0
 	Lower   float64 `json:"lower"` // H0 is accepted if LLR is at or below it
@@ -111,15 +111,15 @@ func (s SPRT) String() string {
 	return fmt.Sprintf("elo0=%v,elo1=%v,alpha=%v,beta=%v,model=%s", s.Elo0, s.Elo1, s.Alpha, s.Beta, s.Model)
 }
 
-// Bounds returns Wald's bounds for the log-likelihood ratio. H0 is accepted if it is at most lower, H1 if it
-// is at least upper.
+// Bounds returns Wald's bounds for the log-likelihood ratio. H0 is accepted if the ratio is at most lower, H1 if
+// it is at least upper.
 func (s SPRT) Bounds() (lower, upper float64) {
 	return math.Log(s.Beta / (1 - s.Alpha)), math.Log((1 - s.Beta) / s.Alpha)
 }
 
-// Test returns the state of the test after the deals in t. The caller must call it after every deal, in the
-// order of the deals and not in the order in which they finish, and must stop at the first verdict. A test
-// that continues after a verdict has other error rates.
+// Test returns the state of the test after the results in t. The caller must call it after every deal, in the
+// order of the deals (not in the order in which they finish), and must stop at the first verdict. A test that
+// continues after a verdict has other error rates.
 func (s SPRT) Test(t *Tally) Progress {
 	lower, upper := s.Bounds()
 	p := Progress{LLR: s.llr(t), Lower: lower, Upper: upper, Verdict: Continue}
@@ -132,9 +132,9 @@ func (s SPRT) Test(t *Tally) Progress {
 	return p
 }
 
-// llr returns the generalized log-likelihood ratio of H1 to H0 after the deals in t. The probabilities of the
-// possible scores of a deal are fitted by maximum likelihood under each hypothesis (Van den Bergh, "A
-// practical introduction to the GSPRT").
+// llr returns the generalized log-likelihood ratio of H1 to H0 for the results in t. Under each hypothesis, the
+// probabilities of the possible scores are fitted by maximum likelihood (Van den Bergh, "A practical introduction
+// to the GSPRT").
 func (s SPRT) llr(t *Tally) float64 {
 	if t.score.n == 0 {
 		return 0

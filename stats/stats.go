@@ -1,8 +1,9 @@
 // Package stats computes the statistics of matches: the Elo difference of two bots, sequential tests, and the
 // ratings of a whole tournament. It only computes, and knows nothing of games or processes.
 //
-// The unit of every statistic is the deal with all its rotations, never the single game. The games of a deal
-// share its cards, so they are not independent. docs/ratings.md has the formulas, the reasons and the papers.
+// The unit of every statistic is the deal, never the single game. A deal is one shuffle of the cards, played once
+// in each rotation of the bots through the seats. Its games share the cards, so they are not independent.
+// docs/ratings.md has the formulas, the reasons and the papers.
 //
 // Begin with Tally for two bots, SPRT for a sequential test, and FitPairs for the ratings of many bots.
 package stats
@@ -23,7 +24,8 @@ const eloPerNat = 400 / math.Ln10
 // z95 is the number of standard deviations around the mean that contain 95 % of a normal distribution.
 var z95 = distuv.UnitNormal.Quantile((1 + Confidence) / 2)
 
-// Duel is the result of bot A against bot B in one deal, over all its rotations.
+// Duel is the result of bot A against bot B in one deal: in all games that are played with one shuffle, one game
+// for each seating of the bots.
 type Duel struct {
 	A, B   int     // the bots, numbered from 0
 	Games  int     // number of games in which the two were opponents
@@ -31,8 +33,8 @@ type Duel struct {
 	Points float64 // A's mean points per game minus B's
 }
 
-// Deal is the result of one deal with all its rotations. It has one Duel for every two bots that were
-// opponents, with A below B.
+// Deal is the result of all games that are played with one shuffle, one game for each seating of the bots. It has
+// one Duel for every two bots that were opponents, with A below B.
 type Deal []Duel
 
 // Reverse returns the same result with A and B exchanged.
@@ -40,8 +42,8 @@ func (d Duel) Reverse() Duel {
 	return Duel{A: d.B, B: d.A, Games: d.Games, Score: 1 - d.Score, Points: -d.Points}
 }
 
-// Estimate is an estimated value with its 95 % interval from Low to High. If the data do not bound an end, it
-// is infinite, and null in JSON.
+// Estimate is an estimated value with its 95 % interval from Low to High. If the data do not bound one end, that
+// end is infinite, and null in JSON.
 type Estimate struct {
 	Value, Low, High float64
 }

@@ -1,7 +1,7 @@
 package stats
 
-// Table returns the results of every bot against every other. Element [i][j] has the results of bot i against
-// bot j in the deals in which they were opponents. Elements on the diagonal have no deals.
+// Table returns the results of every bot against every other. Element [i][j] has the results of bot i against bot
+// j. The elements on the diagonal are empty.
 func Table(bots int, deals []Deal) [][]Summary {
 	tallies := make(map[[2]int]*Tally)
 	for _, deal := range deals {

@@ -11,15 +11,16 @@ import (
 // step of any game and far above the rounding error of a mean.
 const sameScore = 1e-9
 
-// Class is the number of deals with the same mean score. If deals have two games, there are five classes,
-// with the scores 0, 0.25, 0.5, 0.75 and 1 (the pentanomial distribution).
+// Class is the number of deals with the same mean score. If a deal has two games, there are five classes, with
+// the scores 0, 0.25, 0.5, 0.75 and 1 (the pentanomial distribution).
 type Class struct {
 	Score float64 `json:"score"`
 	Deals int     `json:"deals"`
 }
 
-// Tally accumulates the results of deals between two bots, from the view of the first. The zero value has no
-// deals. The time to add a deal does not grow with the number of deals.
+// Tally accumulates the results between two bots, from the view of the first. The unit is the deal: one shuffle,
+// played in every seating. The zero value is empty. The time to add a deal does not grow with the number of
+// deals.
 type Tally struct {
 	classes []Class // in increasing order of Score
 	games   int
@@ -61,7 +62,7 @@ type Summary struct {
 	Points Estimate `json:"points"` // mean over the deals: points per game minus those of the second bot
 }
 
-// Summary returns the statistics of the deals added so far. Without deals they are those of equal bots, with
+// Summary returns the statistics of the deals added so far. If there are none, they are those of equal bots, with
 // intervals that contain every possible value.
 func (t *Tally) Summary() Summary {
 	s := Summary{Deals: t.score.n, Games: t.games, Classes: slices.Clone(t.classes), Points: t.points.estimate()}
@@ -82,8 +83,8 @@ func (t *Tally) Summary() Summary {
 	return s
 }
 
-// Pentanomial returns the numbers of deals in which the first bot scored 0, 0.5, 1, 1.5 and 2 points in two
-// games. ok is false if deals do not have two games each.
+// Pentanomial returns how many deals of two games gave the first bot 0, 0.5, 1, 1.5 and 2 points. ok is false if
+// the deals do not have two games each.
 func (s Summary) Pentanomial() (deals [5]int, ok bool) {
 	for _, c := range s.Classes {
 		deals[int(math.Round(4*c.Score))] += c.Deals
@@ -101,10 +102,10 @@ func (t *Tally) mean() float64 {
 	return min(sum/float64(t.score.n), 1)
 }
 
-// effectiveDeals returns how many deals that are simply won or lost would give the same information as the
-// deals in t, given their mean score. It is the number of deals divided by the ratio of their variance to
-// mean*(1-mean), the largest variance for this mean. One virtual deal of ratio 1 is included, so that a few
-// equal deals do not count as certainty. With one deal, or if one side won everything, the ratio is 1.
+// effectiveDeals returns how many independent wins and losses would give the same information as the deals in t,
+// given their mean score. It is the number of deals divided by the ratio of their variance to mean*(1-mean), the
+// largest variance for this mean. One virtual deal of ratio 1 is included, so that a few equal deals do not count
+// as certainty. With one deal, or if one bot won everything, the ratio is 1.
 func (t *Tally) effectiveDeals(mean float64) float64 {
 	n := float64(t.score.n)
 	widest := mean * (1 - mean)
@@ -143,16 +144,16 @@ func wilson(mean, n, degrees float64) Estimate {
 	return e
 }
 
-// los returns the likelihood that the first bot is stronger, given the mean score: 1 minus the one-sided p-value of
-// Wilson's test that it is not. It exceeds 97.5 % exactly if the interval of the score is above 0.5.
+// los returns the likelihood that the first bot is stronger, given the mean score: 1 minus the one-sided p-value
+// of Wilson's test for the opposite. It exceeds 97.5 % exactly if the interval of the score is above 0.5.
 func (t *Tally) los(mean float64) float64 {
 	n := t.effectiveDeals(mean)
 	q := (mean - 0.5) * 2 * math.Sqrt(n)
 	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(t.score.n)}.CDF(q)
 }
 
-// Proportion returns share, the fraction from 0 to 1 of n independent games with a property, with a Wilson
-// interval like that of Summary.Score. If n is 0, the interval is 0 to 1.
+// Proportion returns share, the fraction of n independent games that have some property, with its Wilson
+// interval. If n is 0, the interval is 0 to 1.
 func Proportion(share float64, n int) Estimate {
 	if n < 1 {
 		return Estimate{Low: 0, High: 1}

@@ -1,5 +1,6 @@
-// Package baraja is the Spanish pack: 48 cards in four suits, or 40 without the eights and nines. It also has the
-// Table that Brisca and Tute share, and HiddenCards, which deals the cards that a seat does not see at random.
+// Package baraja is the Spanish pack: 48 cards in four suits, or 40 without the eights and nines. It also has
+// Table, the parts of the rules that Brisca and Tute share, and HiddenCards, which deals the cards that a seat
+// does not see at random.
 package baraja
 
 import (
@@ -31,10 +32,8 @@ const (
 // CardOf returns the card with a rank (1 to 12) and a suit.
 func CardOf(rank int, s Suit) Card { return Card(int(s)*Ranks + rank - 1) }
 
-// Rank returns the rank, 1 to 12.
 func (c Card) Rank() int { return int(c)%Ranks + 1 }
 
-// Suit returns the suit.
 func (c Card) Suit() Suit { return Suit(c / Ranks) }
 
 // String returns the rank and the letter of the suit, such as "12c" for the 12 of copas, or "?" for a number
@@ -46,7 +45,6 @@ func (c Card) String() string {
 	return names[c]
 }
 
-// String returns the letter of the suit.
 func (s Suit) String() string { return Suits[s : s+1] }
 
 var names = func() (n [Cards]string) {
@@ -64,7 +62,7 @@ func Parse(text string) (Card, error) {
 	return NoCard, fmt.Errorf("%q is not a card: write rank and suit, as in 12c", text)
 }
 
-// parse parses a card like Parse. It returns NoCard if text is not a card.
+// parse is Parse, except that it returns NoCard if text is not a card.
 func parse[T string | []byte](text T) Card {
 	last := len(text) - 1
 	if last < 1 || last > 2 || text[0] == '0' {

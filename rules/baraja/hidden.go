@@ -2,7 +2,8 @@ package baraja
 
 import "github.com/timba-arena/timba/rules"
 
-// StockPlace is the number that HiddenCards uses for the stock, where undealt cards go. Lower numbers are seats.
+// StockPlace is the number by which HiddenCards refers to the stock, the pile of undealt cards. Lower numbers are
+// seats.
 const StockPlace = rules.MaxSeats
 
 // HiddenCards deals the cards that one seat does not see at random to the other hands and the stock. Reset
@@ -174,15 +175,15 @@ func (h *HiddenCards) mix(r *rules.Rand) {
 	}
 }
 
-// canPlace reports whether the card at index j is allowed at the place of the card at index i.
+// canPlace reports whether the card at index j may go to where the card at index i is: to that seat or the stock.
 func (h *HiddenCards) canPlace(i, j int) bool { return !h.Forbidden[h.place[i]].Has(h.cards[j]) }
 
 // maxRedeals is the maximum number of random deals that Table.Redeal tries.
 const maxRedeals = 1000
 
-// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. The hands keep
-// their sizes and the cards that all seats know. No seat gets one of its cards in cannot. After each deal
-// Redeal calls possible, which looks at the new hands in t, and tries again if the result is false. All
+// Redeal deals the cards that seat cannot see at random to the stock and to the other hands. Each hand keeps its
+// size and the cards in it that all seats know, and gets none of the cards that cannot lists for its seat. Redeal
+// calls possible after each deal, which looks at the new hands in t; if it returns false, Redeal tries again. All
 // possible deals are about equally likely. Redeal reports whether it found one; otherwise t is unchanged.
 func (t *Table) Redeal(seat int, cannot [TableSeats]Set, possible func() bool, r *rules.Rand) bool {
 	before := *t
@@ -228,8 +229,8 @@ func (t *Table) stock() []Card {
 	return t.Pack[t.NextDraw : TableCards-1]
 }
 
-// writeDeal writes the hands, before the first card is played, to the front of Pack, where LogDeal reads the deal.
-// It does not change the cards of the seat except, nor those in kept, which has a set for each seat.
+// writeDeal writes the hands to the front of Pack, where LogDeal reads the deal before the first card is played.
+// It skips the seat except, and for each seat the cards in kept.
 func (t *Table) writeDeal(except int, kept *[TableSeats]Set) {
 	rest := t.Hands
 	for n, c := range t.Pack[:t.NextDraw] {

@@ -32,12 +32,14 @@ type TableRules struct {
 const (
 	// AllPoints is the sum of the points of all cards. A side that wins at once gets the same number.
 	AllPoints = 120
-	// LastBonus is the number of points that the option last10 adds to the last trick.
+	// LastBonus is the number of points that the last trick is worth in addition to its cards if the option
+	// last10 is set.
 	LastBonus = 10
 )
 
 // ReadTableRules returns the values of the options in s. It returns an error if teams is set without four
-// players, or hunt3 without two. game is the name of the game for the error.
+// players, or hunt3 (capturing the 3 of trumps with the 1 wins) without two. game is the name of the game for the
+// error.
 func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
 	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
 	if r.Teams && r.Players != 4 {
@@ -49,7 +51,8 @@ func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
 	return r, nil
 }
 
-// Sides returns the number of sides: 2 in teams, otherwise the number of players.
+// Sides returns the number of sides that play against each other: 2 in a game of teams, otherwise the number of
+// players.
 func (r TableRules) Sides() int {
 	if r.Teams {
 		return 2

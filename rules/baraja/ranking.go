@@ -28,7 +28,7 @@ func NewRanking(ranks ...int) (r Ranking) {
 	return r
 }
 
-// Display returns how a trick-taking game with this ranking is drawn.
+// Display returns a description of how to draw a trick-taking game with this ranking.
 func (r *Ranking) Display() *rules.Cards {
 	ranks := slices.Clone(r.ranks)
 	slices.Reverse(ranks)
@@ -48,8 +48,8 @@ var (
 	black  = blackTable()
 )
 
-// Strength returns the strength of a card within its suit in Brisca and Tute: from 1 for a 2 to 10 for a 1,
-// and 0 for the eights and nines, which these games do not use.
+// Strength returns the strength of a card within its suit in Brisca and Tute: from 1 for a 2 to 10 for a 1. It is
+// 0 for the eights and nines, which these games do not use.
 func Strength(c Card) int { return int(TrickRanking.Strength[c&63]) }
 
 // Value returns the points of a card in Brisca and Tute, from 0 to 11.
@@ -59,8 +59,8 @@ func Value(c Card) int { return int(values[c&63]) }
 // is the suit of trumps.
 func BeatingCards(trumps Suit, winning Card) Set { return beats[trumps%4][winning&63] }
 
-// Duties says which cards a seat must play, as sets in order of priority. The seat must play a card of the
-// first set from which it holds any; if it holds none, it may play anything. The struct is small so that it
+// Duties says which cards a seat must play. The sets are in order of priority: the seat must play a card of the
+// first set of which it holds any, and if it holds none, it may play anything. The struct is small so that it
 // stays in registers.
 type Duties struct{ First, Second, Third, Fourth Set }
 
@@ -79,11 +79,10 @@ func (d Duties) Playable(hand Set) Set {
 	return hand
 }
 
-// All returns the sets in order of priority.
 func (d Duties) All() [4]Set { return [4]Set{d.First, d.Second, d.Third, d.Fourth} }
 
-// Pairs returns the 12 and the 11 of each suit of which hand holds both. It omits suits whose bit, 1<<suit,
-// is set in done.
+// Pairs returns the pairs of 12 and 11 of the same suit in hand. It omits each suit whose bit, 1<<suit, is set in
+// done.
 func Pairs(hand Set, done uint8) (pairs Set) {
 	for p := hand & (hand >> 1) & Elevens; p != 0; p &= p - 1 { // a 12 is the bit above its 11
 		if c := p.First(); done>>c.Suit()&1 == 0 {

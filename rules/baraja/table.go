@@ -88,7 +88,8 @@ type Play struct {
 	Best Card // the card that was winning the trick; meaningless if this card is the first
 }
 
-// Plays yields the cards played in the game, including those of the current trick, in order.
+// Plays yields all cards played in the game in order, with the state of the trick before each. It includes the
+// current trick.
 func (t *Table) Plays(yield func(Play) bool) {
 	seat, winner, place := uint8(0), uint8(0), uint8(0)
 	led, best := NoCard, NoCard
@@ -187,8 +188,8 @@ func (t *Table) CollectTrick(bonus int16, log *rules.Log) {
 	}
 }
 
-// IsHunt3 reports whether the complete trick of two players captures the 3 of trumps with the 1: the 3 was
-// led and the 1 followed or, in the last trick only, the reverse.
+// IsHunt3 reports whether the complete trick of two players captures the 3 of trumps with the 1. Normally the 3
+// must have been led; in the last trick the 1 may have been led.
 func (t *Table) IsHunt3() bool {
 	led, put := t.Pack[t.PlayedCount-2], t.Pack[t.PlayedCount-1]
 	one, three := CardOf(1, t.trumps), CardOf(3, t.trumps)
@@ -228,9 +229,9 @@ func (t *Table) logDraw(seat int, c Card, log *rules.Log) {
 	}
 }
 
-// LegalSwaps returns, as a set, the card that the seat to move may exchange for the trump card. The set is
-// empty if the seat does not hold that card, or if the trump card was drawn. LegalSwaps ignores whether the
-// options allow exchanges.
+// LegalSwaps returns the card that the seat to move may exchange for the trump card, as a set. The set is empty
+// if the seat does not hold that card, or if the trump card was drawn. LegalSwaps ignores whether the options
+// allow exchanges.
 func (t *Table) LegalSwaps() Set {
 	if !t.TrumpOnTable() {
 		return 0
@@ -238,8 +239,8 @@ func (t *Table) LegalSwaps() Set {
 	return t.Hands[t.Mover] & swapPrice(t.Trump)
 }
 
-// swapPrice returns the card that must be given for the trump card: the 7 of its suit for 1, 3, 12, 11 and
-// 10, and the 2 for 7, 6, 5 and 4. The result is empty for the 2.
+// swapPrice returns the card that a seat must give for the trump card: the 7 of its suit for 1, 3, 12, 11 and 10,
+// and the 2 for 7, 6, 5 and 4. The result is empty for the 2.
 func swapPrice(trump Card) Set {
 	switch trump.Rank() {
 	case 2:
@@ -261,8 +262,8 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	}
 }
 
-// CheckSwap returns nil if the seat to move may exchange c for the trump card. Otherwise the error says why
-// it may not. exchange is the option that allows exchanges, and game the name of the game for the error.
+// CheckSwap returns nil if the seat to move may exchange c for the trump card. Otherwise the error says why it
+// may not. exchange says whether the game's options allow exchanges; game is the name of the game for the error.
 func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
 	price := swapPrice(t.Trump)
 	switch {
@@ -326,8 +327,8 @@ func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 	return false
 }
 
-// WinHunt ends the game after a trick for which IsHunt3 was true. It sets the points of the trick's winner
-// to full and those of the others to 0.
+// WinHunt ends the game because the complete trick captures the 3 of trumps with the 1. It sets the points of the
+// trick's winner to full and those of the others to 0.
 func (t *Table) WinHunt(full int16, log *rules.Log) {
 	logInstant(int(t.Winner), "hunt3", log)
 	t.WinAtOnce(rules.OneSeat(int(t.Winner)), full)

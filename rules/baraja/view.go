@@ -22,7 +22,8 @@ func (t *Table) LogDeal(log *rules.Log) {
 	log.Add(rules.AllSeats, "trump", t.Trump)
 }
 
-// View appends to dst what a seat may know, as the "key=value" pairs that Brisca and Tute have in common.
+// View appends to dst what a seat may know, as "key=value" pairs; it writes the keys that Brisca and Tute have in
+// common.
 func (t *Table) View(dst []byte, seat int) []byte {
 	dst = append(dst, "hand="...)
 	dst = t.Hands[seat].Text(dst)

@@ -13,16 +13,16 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// redeal deals the cards that a seat does not see at random, and reports whether it found an allowed deal.
-// The game must not be over.
+// redeal deals the cards that a seat does not see at random, and reports whether it found a deal that is possible
+// in this position. The game must not be over.
 func (s *State) redeal(seat int, r *rules.Rand) bool {
 	return s.Table.Redeal(seat, [baraja.TableSeats]baraja.Set{}, s.possible, r)
 }
 
-// possible reports whether the game could reach this position: no hand wins at once.
+// possible reports whether the game could have reached this position, in which no hand may win at once.
 func (s *State) possible() bool { return !s.Table.HasInstantWin(s.rules.BlackHand, false) }
 
-// fromView implements rules.Variant.FromView.
+// fromView returns a random position that agrees with what one seat knows; see rules.Variant.FromView.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r}
 	reader := o.Reader(name, int(r.Players))

@@ -1,5 +1,5 @@
-// Package brisca is Brisca, a trick game for 2 to 4 seats with 40 cards of the Spanish pack. The section
-// "Brisca" of SPEC.md has its rules. State embeds baraja.Table, which does most of the work.
+// Package brisca implements the rules of Brisca, a trick game for 2 to 4 seats with 40 cards of the Spanish pack.
+// The section "Brisca" of SPEC.md has its rules. State embeds baraja.Table, which does most of the work.
 package brisca
 
 import (
@@ -14,7 +14,7 @@ const (
 	handCards = 3 // dealt to each seat
 )
 
-// Game is the rules.Game of Brisca.
+// Game describes Brisca: its name, options, rules and display.
 var Game = &rules.Game{
 	Name:    name,
 	Texts:   rulesFiles,
@@ -29,7 +29,7 @@ var Game = &rules.Game{
 //go:embed rules.*.md
 var rulesFiles embed.FS
 
-// Rules has the values of the options.
+// Rules has the values of the options of Brisca.
 type Rules = baraja.TableRules
 
 func newVariant(g *rules.Game, settings rules.Settings, r Rules) *rules.Variant {

@@ -13,7 +13,8 @@ type State struct {
 	rules Rules
 }
 
-// Deal sets the state to the first position. The rules must be those of a Variant.
+// Deal sets the state to the first position, with cards drawn from src. r must be a combination of options that
+// Variant accepts.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
@@ -35,7 +36,6 @@ func (s *State) dealPack() {
 // Rules returns the values of the options.
 func (s *State) Rules() Rules { return s.rules }
 
-// Points implements rules.State.
 func (s *State) Points() []float64 { return s.FloatPoints() }
 
 // Legal implements rules.State. The cards come first, then the exchanges.
@@ -52,7 +52,6 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
@@ -68,7 +67,7 @@ func (s *State) Check(m rules.Move) error {
 	return phrase.Errorf("%s: %q is not a move: play one of %s", name, s.MoveText(nil, m), s.Hands[s.Mover].Text(nil))
 }
 
-// Apply implements rules.State.
+// Apply implements rules.State: it makes a legal move.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	if m >= baraja.SwapMove {
@@ -84,8 +83,9 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick ends a complete trick. It gives the points to the winner, ends the game if the option hunt3
-// says so, makes the seats draw, and ends the game if a hand wins at once. log may be nil.
+// finishTrick ends a complete trick. The winner gets the points. The game ends if the option hunt3 is set and the
+// trick captures the 3 of trumps with the 1. Otherwise the seats draw, and the game ends if a hand wins at once.
+// log may be nil.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -108,7 +108,6 @@ func (s *State) checkBlackHand(log *rules.Log) {
 	}
 }
 
-// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c

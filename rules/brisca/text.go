@@ -5,7 +5,8 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// LogStart implements rules.State. It logs the deal, the trump card and a win by the dealt cards alone.
+// LogStart implements rules.State. It logs the deal and the trump card, and a win if the cards dealt to a seat
+// win at once.
 func (s *State) LogStart(log *rules.Log) {
 	s.LogDeal(log)
 	if s.Mover < 0 {
@@ -16,7 +17,6 @@ func (s *State) LogStart(log *rules.Log) {
 // MoveText implements rules.State. The text is a card or an exchange: 12c or swap:7o.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte { return baraja.MoveText(dst, m) }
 
-// ParseMove implements rules.State.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	return baraja.ParseMove(name, text)
 }

@@ -5,12 +5,12 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal implements rules.Redealer. It deals the cards that a seat does not know at random. No hand gets a
-// card that its seat would have been forced to play earlier in this round, and the dealer keeps the trump
-// card if it was dealt that. All such deals are about equally likely.
+// Redeal implements rules.Redealer. It deals the cards that a seat does not know at random. No hand gets a card
+// that its seat, by the rules, would have had to play earlier in this round. If the dealer was dealt the trump
+// card, the dealer keeps it. All such deals are about equally likely.
 func (s *State) Redeal(seat int, r *rules.Rand) { s.RedealKnowing(seat, Failures, r) }
 
-// Knowledge is the part of what a seat has seen that a random deal of the hidden cards respects.
+// Knowledge is the part of what a seat has seen that a random deal of the hidden cards must agree with.
 type Knowledge uint8
 
 // The kinds of knowledge, from most to least.
@@ -26,8 +26,8 @@ const (
 	OwnHand
 )
 
-// RedealKnowing deals the cards that a seat does not know at random, like Redeal, but respects only the
-// part of the seat's knowledge that k names.
+// RedealKnowing deals the cards that a seat does not know at random, like Redeal, but the deal agrees only with
+// the knowledge k of the seat.
 func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	s.stream = rules.FastStream(r)
 	if s.turn < 0 {
@@ -38,8 +38,8 @@ func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	h.AddToHands(s.hands[:])
 }
 
-// takeHidden removes from the other hands the cards that a seat with knowledge k does not know. The result
-// deals these and all other unknown cards, as many to each hand as it has lost.
+// takeHidden removes from the other hands the cards that a seat with knowledge k does not know. The result can
+// deal these and all other unknown cards at random, to each hand as many as it has lost.
 func (s *State) takeHidden(seat int, k Knowledge) baraja.HiddenCards {
 	var sizes [maxSeats]int
 	seen := s.hands[seat]
@@ -63,8 +63,8 @@ func (s *State) ShownCards() baraja.Set {
 	return baraja.SetOf(s.playedCards[:s.playedCount]).With(s.trumpCard)
 }
 
-// cannotHold returns, for each seat, cards that it cannot hold: those that the rules would have forced it to
-// play earlier in this round.
+// cannotHold returns, for each seat, the cards that it cannot hold, because by the rules it would have had to
+// play them earlier in this round.
 func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	for p := range s.plays {
 		for _, duty := range p.table.duties().All() {
@@ -104,7 +104,7 @@ func (s *State) plays(yield func(play) bool) {
 	}
 }
 
-// fromView implements rules.Variant.FromView.
+// fromView returns a random position that agrees with what one seat knows; see rules.Variant.FromView.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, lastRound: uint8(r.Rounds()), stream: rules.FastStream(rand)}
 	reader := o.Reader(name, int(r.Players))
@@ -116,8 +116,8 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readRound reads the facts of a round that do not change during it from a view: its number, the trump card,
-// and the points before it. It stores errors in v.
+// readRound reads from v, what one seat may know of the game, the facts that do not change during a round: its
+// number, the trump card, and the points before it. It stores errors in v.
 func (s *State) readRound(v *rules.ViewReader) {
 	players := int(s.rules.Players)
 	s.round = uint8(v.Int("round", 1, int(s.lastRound)))
@@ -131,8 +131,8 @@ func (s *State) readRound(v *rules.ViewReader) {
 	}
 }
 
-// readPlay reads the bids and the cards played in this round from a view, and makes these moves without
-// checking most of the rules. hand is the hand of seat, which has the view. It stores errors in v.
+// readPlay reads the bids and the cards played in this round from v, what seat may know of the game, and makes
+// these moves without checking most of the rules. hand is the hand of seat. It stores errors in v.
 func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 	var bids [maxSeats]int
 	v.Ints("bids", bids[:s.rules.Players], 0, int(s.handSize), noBid)
@@ -164,8 +164,8 @@ func (s *State) readPlay(v *rules.ViewReader, hand baraja.Set, seat int) {
 	s.hands[seat] = hand
 }
 
-// dealHidden deals the cards that a seat does not see at random, in agreement with the cards played. It
-// stores an error in v if that is impossible.
+// dealHidden deals the cards that a seat does not see at random. The deal agrees with the cards played. It stores
+// an error in v if no such deal exists.
 func (s *State) dealHidden(v *rules.ViewReader, seat int, r *rules.Rand) {
 	h := baraja.HiddenCards{Forbidden: s.cannotHold()}
 	hand, seen := s.hands[seat], s.hands[seat]|s.ShownCards()

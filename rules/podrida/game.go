@@ -1,5 +1,5 @@
-// Package podrida is La Podrida, a trick game of exact bids for 3 to 12 seats with the Spanish pack. The
-// section "La Podrida" of SPEC.md has its rules.
+// Package podrida implements the rules of La Podrida, a trick game for 3 to 12 seats with the Spanish pack, in
+// which each seat bids exactly how many tricks it will win. The section "La Podrida" of SPEC.md has the rules.
 package podrida
 
 import (
@@ -22,7 +22,7 @@ const (
 	MostMoves = maxCards + 1
 )
 
-// Game is the rules.Game of La Podrida.
+// Game describes La Podrida: its name, options, rules and display.
 var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,

@@ -13,8 +13,8 @@ func (s *State) Rules() Rules { return s.rules }
 // Pack returns the cards of the game.
 func (s *State) Pack() baraja.Set { return s.rules.packSet() }
 
-// Hand returns the hand of a seat. A bot may ask only for its own: other hands are random if the state was
-// made from a view.
+// Hand returns the hand of a seat. A bot may ask only for its own: if the state was made from what the bot may
+// know, the other hands are random.
 func (s *State) Hand(seat int) baraja.Set { return s.hands[seat] }
 
 // Unseen returns the cards that a seat has not seen in this round.
@@ -46,8 +46,8 @@ func (s *State) TricksWon(seat int) int { return int(s.tricks[seat]) }
 // has won more.
 func (s *State) MissingTricks(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
 
-// EndWithRound makes this round the last of the game, so that a search ends with it. Bids and tricks can
-// still be read after the round.
+// EndWithRound makes this round the last of the game, so that a search ends with it. The bids and tricks of the
+// round can be read afterwards.
 func (s *State) EndWithRound() { s.lastRound = s.round }
 
 // PointsOf returns the points of a seat so far.

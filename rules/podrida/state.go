@@ -23,7 +23,7 @@ const (
 // Ranking is the order of the cards within a suit in La Podrida.
 var Ranking = baraja.NewRanking(1, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2)
 
-// table is the part of the state that determines which cards the next seat may play, as sets of cards.
+// table determines which cards the next seat may play. Its fields are sets of cards.
 type table struct {
 	trumps baraja.Set // all cards of the suit of trumps
 	led    baraja.Set // all cards of the suit led; every card before a card is led
@@ -33,17 +33,15 @@ type table struct {
 // emptyTable returns the table before the first card of a trick. trumps is the set of all trump cards.
 func emptyTable(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
-// duties returns which cards the next seat must play, in order of priority: a winning card of the suit led,
-// any card of that suit, a winning trump, any trump. If a trump beats the suit led, no card of that suit
-// wins, so that the first set is empty.
+// duties returns which cards the next seat must play, in order of priority: a winning card of the suit led, any
+// card of that suit, a winning trump, any trump. If the trick was trumped, no card of the suit led wins, and the
+// first set is empty.
 func (t *table) duties() baraja.Duties {
 	return baraja.Duties{First: t.led & t.beat, Second: t.led, Third: t.trumps & t.beat, Fourth: t.trumps}
 }
 
-// playable returns the cards that may be played from a hand.
 func (t *table) playable(hand baraja.Set) baraja.Set { return t.duties().Playable(hand) }
 
-// above returns the cards that beat c if it is the best card of a trick so far.
 func (t *table) above(c baraja.Card) baraja.Set {
 	if t.trumps.Has(c & 63) {
 		return Ranking.Above[c&63]
@@ -141,7 +139,6 @@ func (s *State) startRound(turned baraja.Card) {
 	s.turn, s.winner = s.leader, s.leader
 }
 
-// Turn implements rules.State.
 func (s *State) Turn() int { return int(s.turn) }
 
 // Ply implements rules.State. It counts bids and cards.
@@ -156,7 +153,6 @@ func (s *State) ForbiddenBid() int {
 	return noBid
 }
 
-// Legal implements rules.State.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.turn < 0 {
 		return dst
@@ -173,7 +169,6 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.turn < 0:
@@ -215,7 +210,7 @@ func (s *State) checkBid(m rules.Move) error {
 	return nil
 }
 
-// Apply implements rules.State.
+// Apply implements rules.State: it makes a legal move, a bid or a card.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.ply++
 	if m >= bidMove {
@@ -283,13 +278,11 @@ func (s *State) endRound(log *rules.Log) {
 	s.nextRound(log)
 }
 
-// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c
 }
 
-// Points implements rules.State.
 func (s *State) Points() []float64 {
 	points := make([]float64, s.rules.Players)
 	for seat := range points {

@@ -38,7 +38,7 @@ func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, "trump", s.trumpCard.Suit(), s.trumpCard)
 }
 
-// View implements rules.State.
+// View implements rules.State: it writes what a seat may know.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = number(dst, "round=", int(s.round))
 	dst = number(dst, " cards=", int(s.handSize))
@@ -75,14 +75,14 @@ func (s *State) leaders(dst []byte) []byte {
 	return dst
 }
 
-// noPoints is a value for the argument none of bySeat that no number of points equals.
+// noPoints is passed to bySeat as none if all numbers shall be written. No number of points equals it.
 const noPoints = -1 << 15
 
 func number(dst []byte, key string, n int) []byte {
 	return strconv.AppendInt(append(dst, key...), int64(n), 10)
 }
 
-// bySeat appends numbers to dst, joined by commas. It writes "-" for a number that equals none.
+// bySeat appends numbers to dst, joined by commas, with "-" in place of numbers that equal none.
 func bySeat[T int8 | int16](dst []byte, numbers []T, none T) []byte {
 	for seat, n := range numbers {
 		if seat > 0 {
@@ -110,7 +110,6 @@ func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	return append(dst, '?')
 }
 
-// ParseMove implements rules.State.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	if digits, ok := strings.CutPrefix(text, bidPrefix); ok {
 		for n := range maxCards + 1 {

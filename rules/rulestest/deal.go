@@ -42,8 +42,8 @@ func valueOf(s rules.State) any { return reflect.ValueOf(s).Elem().Interface() }
 // copyState copies the struct that src points to into the one that dst points to. Both must have the same type.
 func copyState(dst, src rules.State) { reflect.ValueOf(dst).Elem().Set(reflect.ValueOf(src).Elem()) }
 
-// checkDeal returns an error unless the same seed always gives the same first position, and different seeds
-// give different ones exactly if v.HasChance is set.
+// checkDeal returns an error unless the same seed always gives the same first position. Different seeds must give
+// different positions if v.HasChance is set, and the same position otherwise.
 func checkDeal(v *rules.Variant) error {
 	const seeds = 16
 	positions := map[any]bool{}
@@ -65,7 +65,7 @@ func checkDeal(v *rules.Variant) error {
 	return nil
 }
 
-// checkAllocs returns an error if playing a random game allocates memory. number seeds the game.
+// checkAllocs returns an error if playing a random game allocates memory. number is the seed of the game.
 func checkAllocs(v *rules.Variant, number uint64) error {
 	from := deal(v, number)
 	s := from.Clone()

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// checkDisplay returns an error unless the first position of v has a view with the keys that the game's
-// Display names.
+// checkDisplay returns an error unless the first position of v has all keys that the game's Display expects in a
+// view, the "key=value" pairs for a seat.
 func checkDisplay(v *rules.Variant) error {
 	d := v.Game.Display
 	view := protocol.Pairs(deal(v, 0).View(nil, 0))

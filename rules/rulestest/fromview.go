@@ -21,9 +21,9 @@ func (w *walk) checkFromViews() error {
 	return w.checkFromView(seat)
 }
 
-// checkFromView makes a position from what seat may know of the current one. It returns an error unless the
-// seat knows the same about both positions. In some calls, chosen at random, it also plays the new position
-// to the end of the game, and checks that FromView refuses invalid views.
+// checkFromView makes a position from what seat may know of the current one, and returns an error unless the seat
+// knows the same about both. In some calls, chosen at random, it also plays the new position to the end of the
+// game, and checks that FromView refuses invalid input.
 func (w *walk) checkFromView(seat int) error {
 	o := rules.Observe(w.s, seat)
 	if len(o.View) > protocol.MaxLine {
@@ -70,8 +70,7 @@ func (w *walk) checkFromView(seat int) error {
 	return nil
 }
 
-// sameObservation returns an error unless got has the same view, turn and ply as want, and the same legal
-// moves if want has any.
+// sameObservation returns an error unless got equals want. The legal moves are compared only if want has any.
 func sameObservation(want, got rules.Observation) error {
 	switch {
 	case !bytes.Equal(got.View, want.View):
@@ -84,8 +83,9 @@ func sameObservation(want, got rules.Observation) error {
 	return nil
 }
 
-// checkWrongViews removes each key of the view in o and replaces its value by invalid ones, and checks
-// FromView with each result. A missing key must give an error that names it.
+// checkWrongViews checks how FromView reacts to invalid views (the "key=value" pairs that a seat may know). It
+// removes each key of the view in o, which must give an error that names the key, and replaces each value by
+// invalid ones.
 func (w *walk) checkWrongViews(o rules.Observation) error {
 	for key, value := range o.View.All() {
 		pair := string(key) + "=" + string(value)
@@ -126,15 +126,15 @@ func (w *walk) checkWrongView(o rules.Observation) error {
 }
 
 const (
-	// fewHands is the maximum number of possible deals of the hidden cards for which checkArrangements compares
-	// them all. manyDraws is the number of random deals that it draws, enough to see each of so few.
+	// If there are at most fewHands possible deals of the hidden cards, checkArrangements compares them all. It
+	// draws manyDraws random deals, enough to see each of so few.
 	fewHands  = 16
 	manyDraws = 40 * fewHands
 )
 
 // checkArrangements compares the positions that Redeal and FromView can return, unless there are too many.
-// FromView must return the actual position and every one that Redeal can return. It may return others only
-// for a seat that is not to move, because Redeal may not change the choice of moves of the seat to move.
+// FromView must return the actual position and every position that Redeal can return. For the seat to move it
+// must return no others. For another seat it may, because only Redeal preserves the moves of the seat to move.
 func (w *walk) checkArrangements(o rules.Observation) error {
 	dealt, many := w.arrangements(func() (rules.State, error) { return redealCopy(w.s, o.Seat, w.r), nil })
 	if many {
@@ -158,8 +158,9 @@ func (w *walk) checkArrangements(o rules.Observation) error {
 	return nil
 }
 
-// arrangements calls draw for random positions and returns the set of their views, each the joined views of
-// all seats. many is true if there are more than fewHands; the set is then incomplete.
+// arrangements calls draw for random positions. It returns a set with one element for each different position:
+// what all seats may know of it, joined. many is true if there are more than fewHands; the set is then
+// incomplete.
 func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]bool, many bool) {
 	seen = map[string]bool{}
 	for range manyDraws {
@@ -173,7 +174,7 @@ func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]b
 	return seen, false
 }
 
-// views returns the views that all seats have of s, one a line.
+// views returns what each seat may know of s, one line for each seat.
 func (w *walk) views(s rules.State) string {
 	var all []byte
 	for seat := range w.v.Players {

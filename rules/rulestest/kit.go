@@ -29,14 +29,14 @@ type Options struct {
 // maxVariants is the maximum number of combinations of options that Run tests if Options.Variants is nil.
 const maxVariants = 64
 
-// Run checks everything that package rules promises of a game, and fails the test at the first violation. It
+// Run checks everything that package rules requires of a game, and fails the test at the first violation. It
 // measures allocations, so the test must not run in parallel with others.
 func Run(t *testing.T, g *rules.Game, o Options) {
 	t.Helper()
 	kit.Must(t, check(g, o))
 }
 
-// check returns an error for the first violation of the promises of package rules that it finds in g.
+// check returns an error for the first violation of the requirements of package rules that it finds in g.
 func check(g *rules.Game, o Options) error {
 	if err := checkOptions(g); err != nil {
 		return err
@@ -53,13 +53,13 @@ func check(g *rules.Game, o Options) error {
 	return nil
 }
 
-// games returns how many games are played for each variant if there are n variants.
+// games returns how many random games to play for each of n variants.
 func games(o Options, n int) int {
 	return max(1, cmp.Or(o.Games, 150)/n)
 }
 
-// checkVariant makes all checks of one variant and plays the given number of random games. number, the index
-// of the variant, seeds the games.
+// checkVariant makes all checks of one variant and plays the given number of random games. number is the index of
+// the variant, from which the seeds are derived.
 func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 	if err := checkSettings(v); err != nil {
 		return err
@@ -96,7 +96,7 @@ func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 
 func seedOf(n uint64) rules.Seed { return rules.Seed{}.Derive(fmt.Sprint("rulestest ", n)) }
 
-// deal returns the first position of a game that n seeds. It uses the SHA-256 stream for even n and the fast
+// deal returns the first position of a game with the seed n. It uses the SHA-256 stream for even n and the fast
 // stream for odd n, so that both are tested.
 func deal(v *rules.Variant, n uint64) rules.State {
 	stream := rules.NewStream(seedOf(n))

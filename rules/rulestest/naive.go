@@ -27,8 +27,7 @@ type Naive interface {
 	Points() []float64
 }
 
-// Pair is one game that two implementations play in parallel: the real one, which is called the engine, and
-// a naive one.
+// Pair plays one game in two implementations in parallel: the real one, called the engine, and a naive one.
 type Pair[N Naive] struct {
 	State   rules.State
 	Naive   N
@@ -37,8 +36,8 @@ type Pair[N Naive] struct {
 	log     rules.Log
 }
 
-// NewPair returns a Pair of s and n, and an error if they are not the same first position. deal, such as the
-// seed, identifies the game in errors.
+// NewPair returns a Pair of s and n, or an error if they are not the same first position. Errors identify the
+// game by deal, such as its seed.
 func NewPair[N Naive](v *rules.Variant, s rules.State, n N, deal any) (*Pair[N], error) {
 	p := &Pair[N]{State: s, Naive: n, variant: v, deal: deal}
 	p.State.LogStart(&p.log)
@@ -51,8 +50,8 @@ func FirstPosition(v *rules.Variant, seed rules.Seed) rules.State {
 	return v.Deal(&stream)
 }
 
-// compare returns an error if the positions of the two implementations, or their events since the last call,
-// differ.
+// compare returns an error if the two implementations are in different positions, or have reported different
+// events since the last call.
 func (p *Pair[N]) compare() error {
 	type position struct {
 		Turn, Ply     int
@@ -102,8 +101,8 @@ func (p *Pair[N]) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s, deal %v, ply %d: "+format, append([]any{p.variant.Settings, p.deal, p.Naive.Ply()}, args...)...)
 }
 
-// Try makes the move with the given text in both implementations, and returns an error if they differ
-// afterwards. If the move is illegal in the naive one, the engine must refuse it and stay unchanged.
+// Try makes the move with the given text in both implementations, and returns an error if they differ afterwards.
+// If the move is illegal in the naive one, the engine must also refuse it and stay unchanged.
 func (p *Pair[N]) Try(text string) error {
 	legal := slices.Contains(p.Naive.Legal(), text)
 	before := valueOf(p.State)
@@ -163,8 +162,8 @@ func FuzzNaive[N Naive](f *testing.F, deal func(t *testing.T, head [4]byte) *Pai
 	})
 }
 
-// NaiveStream is a second implementation of the random stream of SPEC.md, "Seeds and deals". It returns a
-// function that returns a random number from 0 to its argument minus 1.
+// NaiveStream is a second implementation of the random stream of SPEC.md, "Seeds and deals". The function that it
+// returns draws a random number from 0 to its argument minus 1.
 func NaiveStream(seed [32]byte) func(uint64) int {
 	var block uint64
 	var ready []uint32

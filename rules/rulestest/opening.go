@@ -58,8 +58,8 @@ func checkOpening(v *rules.Variant) error {
 	return nil
 }
 
-// withoutOpening returns v without an opening and without a limit. The limit would be wrong, because it does
-// not count the moves of openings.
+// withoutOpening returns v without random first moves and without a limit. The limit must go because it does not
+// count these moves.
 func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	given := map[string]string{}
 	for _, s := range v.Settings {
@@ -71,8 +71,8 @@ func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	return v.Game.Resolve(given)
 }
 
-// makeOpening makes in s the moves that told, a list of events, describes. It returns the number of moves,
-// and an error unless they log the same events.
+// makeOpening makes in s the random first moves that told, a list of events, describes. It returns the number of
+// moves, and an error unless the moves log the same events.
 func makeOpening(s rules.State, told []string) (plies int, err error) {
 	var log rules.Log
 	for _, text := range told[1:] {
@@ -110,8 +110,9 @@ func winsAtOnce(s rules.State) bool {
 	})
 }
 
-// CheckWithoutOpening tests a game that begins at s because all random openings were rejected. It plays
-// random moves and checks that FromView can return every position from the view of each seat.
+// CheckWithoutOpening tests a game that begins at s without random first moves, as it does if all of them were
+// rejected. It plays random moves and checks that FromView can return every position from what each seat may know
+// of it.
 func CheckWithoutOpening(t *testing.T, v *rules.Variant, s rules.State) {
 	t.Helper()
 	var log rules.Log

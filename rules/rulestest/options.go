@@ -112,9 +112,9 @@ func variantsOf(g *rules.Game, given []map[string]string) (variants []*rules.Var
 	return variants, nil
 }
 
-// Variants returns a variant for every combination of the words and of a few values of each number, the
-// defaults first. It omits combinations that the game refuses. It returns an error if a refusal does not say
-// which option is wrong.
+// Variants returns a variant for every combination of option values, with the defaults first: every allowed word,
+// and a few values of each number. It omits combinations that the game refuses. It returns an error if a refusal
+// does not say which option is wrong.
 func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
 	for _, options := range combinations(g.Options) {
 		v, err := g.Resolve(options)
@@ -162,8 +162,8 @@ func combinations(options []rules.Option) []map[string]string {
 	return all
 }
 
-// checkCombinationError returns an error unless err, the refusal of the given options, names the game, an
-// option and its value.
+// checkCombinationError returns an error unless err, with which a game refused the given options, names the game,
+// an option and its value.
 func checkCombinationError(g *rules.Game, options map[string]string, err error) error {
 	text := err.Error()
 	if strings.HasPrefix(text, g.Name+": ") {

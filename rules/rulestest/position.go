@@ -56,8 +56,8 @@ func checkLegal(s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// checkRefused returns an error unless s refuses the illegal move m with a good error. before is the value
-// of s, which the refusal must not change.
+// checkRefused returns an error unless s refuses the illegal move m with an error of the required form. before is
+// the value of s, which must not change.
 func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) error {
 	var log rules.Log
 	err := rules.Play(s, m, &log)
@@ -86,8 +86,8 @@ func checkError(v *rules.Variant, err error, text string) error {
 	return nil
 }
 
-// checkTexts returns an error unless every legal move has a unique text that ParseMove parses. Texts that are
-// almost a move must be refused or be another move.
+// checkTexts returns an error unless every legal move has a unique text that ParseMove parses. ParseMove must
+// refuse a text that is almost a move, or parse it as another move.
 func checkTexts(v *rules.Variant, s rules.State, legal []rules.Move) error {
 	seen := map[string]bool{}
 	junk := []string{"", " ", "-", ":", "nonesuch", "\x00", "ñ", "99999999999999999999", "-1", "+1", strings.Repeat("1", 300)}
@@ -114,7 +114,7 @@ func checkTexts(v *rules.Variant, s rules.State, legal []rules.Move) error {
 }
 
 // checkParse parses an arbitrary text. It returns an error unless the text is exactly that of a move, or is
-// refused with a good error.
+// refused with an error of the required form.
 func checkParse(v *rules.Variant, s rules.State, text string) error {
 	m, err := s.ParseMove(text)
 	if err != nil {
@@ -134,7 +134,7 @@ func checkPoints(v *rules.Variant, s rules.State) error {
 	return nil
 }
 
-// checkWords returns an error unless text is printable ASCII, words separated by single spaces.
+// checkWords returns an error unless text consists of printable ASCII words separated by single spaces.
 func checkWords(text string) error {
 	if i := strings.IndexFunc(text, func(c rune) bool { return c < ' ' || c > '~' }); i >= 0 {
 		return fmt.Errorf("%q is not printable ASCII", text)
@@ -161,7 +161,7 @@ func checkView(text string) error {
 	return nil
 }
 
-// checkEvents returns an error unless text is lines of a verb and its arguments.
+// checkEvents returns an error unless every line of text is a verb and its arguments.
 func checkEvents(text string) error {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")

@@ -62,8 +62,8 @@ func (w *walk) run() error {
 	return w.checkReplay()
 }
 
-// checkStart checks the events before the first move: their form, and that they do not depend on what is
-// hidden from the seat that sees them.
+// checkStart returns an error unless the events before the first move are well formed and reveal nothing that is
+// hidden from the seats that see them.
 func (w *walk) checkStart() error {
 	before := valueOf(w.s)
 	var log rules.Log
@@ -109,8 +109,8 @@ func (w *walk) checkReached() error {
 	return nil
 }
 
-// checkPosition checks the position s by the function checkPosition and by Options.CheckState. legal has
-// the legal moves of s.
+// checkPosition checks the position s, whose legal moves are legal, by the function checkPosition and by
+// Options.CheckState.
 func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	if err := checkPosition(w.v, s, legal); err != nil {
 		return err

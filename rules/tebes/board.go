@@ -2,9 +2,9 @@ package tebes
 
 import "math/bits"
 
-// Board is a set of squares. The square in row r and column c, counted from 0 at the top left, is bit 8r + c
-// for boards of any size. Comments call that number the cell of the square. The columns outside the board are
-// always empty, so that a step over the edge ends there.
+// Board is a set of squares. The square in row r and column c, counted from 0 at the top left, is bit 8r + c,
+// whatever the size of the board; comments call this number the cell of the square. The columns outside the board
+// are always empty, so that a step over the edge ends there.
 type Board uint64
 
 const (
@@ -115,8 +115,8 @@ func (s *sources) kinds(side, cell int) uint {
 	return along | one<<4 | two<<7
 }
 
-// tally has the number of moves that start from each square, as a binary number with four digits. t[i] has the
-// digits of weight 1<<i of all squares.
+// tally has the number of moves that start from each square. The numbers are binary and spread over four boards:
+// t[i] has the digits of weight 1<<i of all squares.
 type tally [4]Board
 
 // tally returns the number of moves that start from each square: how many of the ten boards of s, one for each
@@ -132,7 +132,7 @@ func (s *sources) tally() (t tally) {
 	return tally{ones, twos, fa ^ fb, fa & fb}
 }
 
-// add3 adds three one-bit numbers in each square. It returns the lower and the higher bit of the sums.
+// add3 adds three one-bit numbers in each square. It returns the low and the high bit of each sum.
 func add3(a, b, c Board) (sum, carry Board) {
 	x := a ^ b
 	return x ^ c, a&b | x&c
@@ -144,8 +144,8 @@ func (t *tally) flip() {
 	}
 }
 
-// counts returns the number of moves from each row: byte r has that of row r. There are at most 180 moves in
-// all, so that sums of these bytes fit into a byte too.
+// counts returns the number of moves from each row: byte r of the result is that of row r. There are at most 180
+// moves in all, so that sums of these bytes fit into a byte too.
 func (t *tally) counts() uint64 {
 	return byteCounts(t[0]) + 2*byteCounts(t[1]) + 4*byteCounts(t[2]) + 8*byteCounts(t[3])
 }
@@ -161,9 +161,9 @@ func byteCounts(b Board) uint64 {
 // sums returns the cumulative sums of the eight bytes: byte i of the result is the sum of the bytes 0 to i.
 func sums(bytes uint64) uint64 { return bytes * 0x0101010101010101 }
 
-// find locates move n of all moves, which are ordered by the cell where they start. It returns that cell and
-// the index of the move among those from the cell. rows must be sums(t.counts()). It has no branches, because
-// the processor could not predict them for a random n.
+// find locates the move with index n, counted over all squares in the order of their bits. It returns the bit of
+// the square where the move starts, and the index of the move among those from that square. rows must be
+// sums(t.counts()). find has no branches, because the processor could not predict them for a random n.
 func (t *tally) find(n int, rows uint64) (cell, nth int) {
 	row := atMost(rows, n)
 	n -= int(rows << 8 >> (8 * row) & 0xff)
@@ -180,7 +180,7 @@ func atMost(bytes uint64, n int) uint64 {
 		(bytes>>24&0xff-above)>>63 + (bytes>>32&0xff-above)>>63
 }
 
-// spread[set] has, for a set of six bits, bit i of the set in byte i, as 0 or 1.
+// spread[set], for a set of six bits, has bit i of the set in its byte i, as 0 or 1.
 var spread = func() (s [1 << maxSize]uint64) {
 	for row := range s {
 		for column := range maxSize {

@@ -8,9 +8,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// fromView implements rules.Variant.FromView. A view does not show the earlier positions, which moves must
-// not bring back. fromView infers the forbidden moves from their absence in the list of legal moves; they
-// stay forbidden later in the game.
+// fromView returns a position that agrees with what one seat knows; see rules.Variant.FromView. Moves must not
+// bring back an earlier position, but a seat is not told the earlier positions. fromView infers the forbidden
+// moves from their absence in the list of legal moves; they stay forbidden later in the game.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, lastPly: r.lastPly(), ply: uint16(o.Ply), irreversiblePly: uint16(o.Ply)}
 	reader := o.Reader(name, 2)
@@ -22,8 +22,8 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads the colors of the squares and the pieces from a view. It stores an error in v if they are
-// impossible.
+// readBoard reads the colors of the squares and the pieces from v, what a seat may know. It stores an error in v
+// if they are impossible.
 func (s *State) readBoard(v *rules.ViewReader) {
 	g := s.geometry()
 	squares := int(s.rules.Size) * int(s.rules.Size)
@@ -58,8 +58,8 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn reads from a view which seats still have their extra move, and derives which seat is to move. It
-// stores an error in v if that does not fit the number of moves made.
+// readTurn reads from v, what a seat may know, which seats still have their extra move, and derives which seat is
+// to move. It stores an error in v if that contradicts the number of moves made.
 func (s *State) readTurn(v *rules.ViewReader) {
 	s.extra = uint8(v.Word("extra", extras[:]...))
 	s.bonus = v.Word("bonus", "no", "yes") == 1

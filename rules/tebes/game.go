@@ -1,9 +1,9 @@
-// Package tebes is Tebes, a race and a battle on a full board of 6x6 or 4x4 squares, for two seats. The
-// section "Tebes" of SPEC.md has its rules.
+// Package tebes implements the rules of Tebes, a race and a battle on a full board of 6x6 or 4x4 squares, for two
+// seats. The section "Tebes" of SPEC.md has its rules.
 //
-// On one of 184 random boards of 4x4, and one of 3,356 of 6x6, white has no first move, and black wins
-// before the game begins. On these boards the squares of white's front row are all white and those of the
-// row behind all black, so that no piece of the two rows can capture.
+// On one of 184 random boards of 4x4, and one of 3,356 of 6x6, white has no first move, and black wins before the
+// game begins. On these boards the squares of white's front row are all white and those of the row behind all
+// black, so that no piece of the two rows can capture.
 package tebes
 
 import (
@@ -19,7 +19,7 @@ const (
 	defaultLimit = 400
 )
 
-// Game is the rules.Game of Tebes.
+// Game describes Tebes: its name, options, rules and display.
 var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,

@@ -23,7 +23,7 @@ func (s *State) BlackSquares() Board { return s.black }
 // Goal returns the two corners that the seat must occupy, both at the same time, to win.
 func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
 
-// Flip returns the squares of b on a board that is turned upside down.
+// Flip returns the set b on a board that is turned upside down.
 func (s *State) Flip(b Board) Board { return b.flip() >> (8 * (8 - s.rules.Size)) }
 
 // CaptureCount returns the number of captures that the seat could make if it were to move now.

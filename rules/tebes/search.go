@@ -49,7 +49,7 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// Playout makes random legal moves to the end of the game. All legal moves are equally likely.
+// Playout makes random legal moves to the end of the game. In each position all legal moves are equally likely.
 func (s *State) Playout(r *rules.Rand) {
 	if s.turn == rules.Over {
 		return
@@ -75,8 +75,8 @@ func (s *State) Playout(r *rules.Rand) {
 	*r = rand
 }
 
-// pick returns the legal move with index n, which must be less than the number of legal moves. from has the
-// legal moves, t has their numbers by square, and rows is sums(t.counts()).
+// pick returns the legal move with index n, which must be less than the number of legal moves. from has the legal
+// moves, t their number for each square; rows must be sums(t.counts()).
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

@@ -46,15 +46,16 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening turns the position after the opening o into the first one of the game, with ply 0 and no past.
+// startAfterOpening turns first, the position after the random moves o, into the first position of the game, with
+// ply 0 and no past.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.irreversiblePly, s.past = 0, 0, [maxPast]step{}
 	s.lastPly, s.opening = s.rules.lastPly(), o
 }
 
-// setUp sets s to the position before any opening moves. It draws the colors of the squares from src if the
-// rules say so.
+// setUp sets s to the start position, before any random first moves. If the rules r say so, it draws the colors
+// of the squares from src.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	g := &geometries[r.Size&7]
 	*s = State{pieces: g.start, black: g.chequer, rules: r, lastPly: r.lastPly(), extra: 1<<white | 1<<black}
@@ -79,10 +80,8 @@ func (s *State) setUp(r Rules, src *rules.Stream) {
 
 func (s *State) geometry() *geometry { return &geometries[s.rules.Size&7] }
 
-// Turn implements rules.State.
 func (s *State) Turn() int { return int(s.turn) }
 
-// Ply implements rules.State.
 func (s *State) Ply() int { return int(s.ply) }
 
 // sources stores the legal moves of the side to move in the argument from.
@@ -98,10 +97,11 @@ func (s *State) sources(from *sources) {
 	}
 }
 
-// forbid removes those legal moves in from that would bring back an earlier position. It goes back through the
-// moves since the last irreversible one, in which the sides have alternated, and maintains the squares of each
-// side that differ from now. A move brings an earlier position back if it was then the opponent's turn, the
-// opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where the move ends.
+// forbid removes from the legal moves in from those that would bring back an earlier position. It goes back
+// through the moves since the last irreversible one, in which the sides have alternated, and maintains the
+// squares of each side that differ from now. A move brings an earlier position back if it was then the opponent's
+// turn, the opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where the
+// move ends.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
 	for back := uint16(1); back <= min(s.ply-s.irreversiblePly, maxPast); back++ {
@@ -121,8 +121,8 @@ func (s *State) forbid(from *sources) {
 	}
 }
 
-// remove removes the sideways move of side from the square in from to the square in to. Both are sets of
-// one square on a board that is not flipped. Moves that are not sideways are ignored.
+// remove removes a sideways move of side from s, the move from the square in from to the square in to. Both are
+// sets of one square on a board that is not flipped. It ignores a move that is not sideways.
 func (s *sources) remove(side int, from, to Board) {
 	if side == white {
 		from, to = from.flip(), to.flip()
@@ -139,7 +139,6 @@ func (s *sources) remove(side int, from, to Board) {
 	}
 }
 
-// Legal implements rules.State.
 func (s *State) Legal(dst []rules.Move) []rules.Move {
 	if s.turn == rules.Over {
 		return dst
@@ -173,7 +172,6 @@ func (s *State) cells(m rules.Move) (move step, ok bool) {
 	return step{g.cell[from], g.cell[to]}, true
 }
 
-// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	if s.turn == rules.Over {
 		return phrase.Errorf("tebes: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
@@ -193,7 +191,7 @@ func (s *State) Check(m rules.Move) error {
 	return phrase.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), s.illegalReason(move))
 }
 
-// Apply implements rules.State.
+// Apply implements rules.State: it makes a legal move.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	move, ok := s.cells(m)
 	if !ok || s.turn == rules.Over {
@@ -239,8 +237,8 @@ func (s *State) move(m step) (captured bool) {
 	return captured
 }
 
-// finish ends the game if the side to move has lost because it has no moves (moves is false), or if the limit
-// is reached.
+// finish ends the game if the side to move has no moves (moves is false), which loses, or if the limit is
+// reached.
 func (s *State) finish(moves bool) {
 	if !moves {
 		s.endGame(1 - s.turn)
@@ -268,7 +266,6 @@ func (s *State) Points() []float64 {
 	return []float64{0, 1}
 }
 
-// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c

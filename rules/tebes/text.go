@@ -9,11 +9,11 @@ import (
 
 const letters = "wb" // of seats 0 and 1
 
-// extras has the text for each set of seats that still have their extra move; bit 0 stands for white, bit 1
-// for black.
+// extras has a text for each set of seats whose extra move is still to come; bit 0 of the index stands for white,
+// bit 1 for black.
 var extras = [4]string{"-", "w", "b", "bw"}
 
-// View implements rules.State. Both seats see the whole board.
+// View implements rules.State: it writes what a seat may know, the whole board.
 func (s *State) View(dst []byte, seat int) []byte {
 	g := s.geometry()
 	squares := int(s.rules.Size) * int(s.rules.Size)
@@ -104,7 +104,6 @@ func number(text string) (n int, rest string, ok bool) {
 	return n, text, ok
 }
 
-// MoveText implements rules.State.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte { return moveText(dst, m) }
 
 func moveText(dst []byte, m rules.Move) []byte {
@@ -113,7 +112,7 @@ func moveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(dst, uint64(m%maxSquares), 10)
 }
 
-// LogStart implements rules.State. It logs the opening; the view shows the board.
+// LogStart implements rules.State. It logs the random first moves.
 func (s *State) LogStart(log *rules.Log) {
 	if s.rules.Opening == 0 {
 		return

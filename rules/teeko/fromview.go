@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// fromView implements rules.Variant.FromView. Nothing is hidden in Teeko.
+// fromView returns the position that a seat sees; see rules.Variant.FromView. Nothing is hidden in Teeko.
 func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) {
 	s := &State{rules: r, lastPly: r.lastPly(), winner: noOne, ply: uint16(o.Ply)}
 	reader := o.Reader(name, 2)
@@ -14,8 +14,8 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads the pieces from a view and derives the rest of the state. It stores an error in v if the
-// board is impossible.
+// readBoard reads the pieces from v, what a seat may know, and derives the rest of the state. It stores an error
+// in v if the board is impossible.
 func (s *State) readBoard(v *rules.ViewReader) {
 	board := v.Value("board")
 	if len(board) != squares {
@@ -41,8 +41,8 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn derives from the number of moves and pieces whether the game began with an opening, and who is
-// to move. It returns the number of pieces that must be on the board.
+// readTurn derives from the number of moves and pieces whether the game began with random moves, and which seat
+// is to move. It returns due, the number of pieces that must be on the board.
 func (s *State) readTurn(v *rules.ViewReader) (due int) {
 	on := count(s.board[black] | s.board[white])
 	for _, plies := range [...]int{int(s.rules.Opening), 0} { // 0 if no good opening was found

@@ -1,4 +1,5 @@
-// Package teeko is Teeko on a board of 5x5 squares, for two seats. The section "Teeko" of SPEC.md has its rules.
+// Package teeko implements the rules of Teeko on a board of 5x5 squares, for two seats. The section "Teeko" of
+// SPEC.md has its rules.
 package teeko
 
 import (
@@ -14,7 +15,7 @@ const (
 	defaultLimit = 200
 )
 
-// Game is the rules.Game of Teeko.
+// Game describes Teeko: its name, options, rules and display.
 var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,

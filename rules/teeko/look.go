@@ -27,8 +27,8 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// MoveSquares returns the squares from which and to which a move goes. If the move places a new piece, both
-// are its square.
+// MoveSquares returns the squares where a move starts and ends. If the move places a new piece, both are the
+// square of that piece.
 func MoveSquares(m rules.Move) (from, to int) {
 	if m < moveBase {
 		return int(m), int(m)

@@ -122,14 +122,15 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening turns the position after the opening o into the first one of the game, with ply 0.
+// startAfterOpening turns first, the position after the random moves o, into the first position of the game, with
+// ply 0.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.lastPly, s.opening = 0, s.rules.lastPly(), o
 }
 
-// setUp sets s to the position before any opening moves. It draws the squares of the pieces from src if the
-// rules say so.
+// setUp sets s to the start position, before any random first moves. If the rules r say so, it draws the squares
+// of the pieces from src.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	*s = State{rules: r, lastPly: r.lastPly(), winner: noOne}
 	if r.Drop {
@@ -155,7 +156,6 @@ func boardOf(list []uint8) (b Board) {
 	return b
 }
 
-// Turn implements rules.State.
 func (s *State) Turn() int { return int(s.turn) }
 
 // Ply implements rules.State. It counts placements and moves.
@@ -188,12 +188,11 @@ func first(b Board) int { return bits.TrailingZeros32(uint32(b)) }
 
 func move(from, to int) rules.Move { return rules.Move(moveBase + from*squares + to) }
 
-// split returns the squares of a move that does not place a piece.
+// split returns the squares where a move starts and ends. The move must not place a new piece.
 func split(m rules.Move) (from, to int) {
 	return int(m-moveBase) / squares, int(m-moveBase) % squares
 }
 
-// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	text := func() []byte { return s.MoveText(nil, m) } // made only for errors
 	if s.turn < 0 {
@@ -233,7 +232,7 @@ func (s *State) example() []byte {
 	return s.MoveText(nil, slices.Min(s.Legal(nil)))
 }
 
-// Apply implements rules.State.
+// Apply implements rules.State: it makes a legal move.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	if log != nil {
 		s.logPlay(log, int(s.turn), m)
@@ -264,7 +263,6 @@ func (s *State) change(flip Board) {
 
 func count(b Board) int { return bits.OnesCount32(uint32(b)) }
 
-// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c

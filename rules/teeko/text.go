@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// LogStart implements rules.State. It logs the opening; the view shows the board.
+// LogStart implements rules.State. It logs the random first moves.
 func (s *State) LogStart(log *rules.Log) {
 	if s.rules.Opening == 0 {
 		return
@@ -64,7 +64,6 @@ func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	return append(dst, '?')
 }
 
-// ParseMove implements rules.State.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	from, to, moved := strings.Cut(text, "-")
 	a, ok := square(from)

@@ -9,10 +9,10 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal implements rules.Redealer. It deals the cards that a seat does not see at random to the other hands
-// and the stock. Cards that all seats know stay where they are. A seat that is choosing which pair of 12 and
-// 11 to declare keeps these pairs. No hand gets cards that its seat would have had to declare in this trick,
-// or to play since the last draw. A game that is over does not change.
+// Redeal implements rules.Redealer. It deals the cards that a seat does not see at random to the other hands and
+// the stock (the cards still to be drawn). Cards that all seats know stay where they are. A seat that is choosing
+// which pair of 12 and 11 to declare keeps these pairs. No hand gets cards that its seat would have had to
+// declare in this trick, or to play since the last draw. If the game is over, nothing changes.
 func (s *State) Redeal(seat int, r *rules.Rand) {
 	if s.Mover < 0 {
 		return
@@ -27,9 +27,9 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	s.KnownCards = known
 }
 
-// redeal deals the cards that a seat does not see at random, and reports whether it found an allowed deal. If
-// choice is not 0, the seat to move must choose which suit to declare, from exactly the suits in choice, one
-// bit each.
+// redeal deals the cards that a seat does not see at random, and reports whether it found a possible deal. choice
+// has one bit for each suit. If it is not 0, the seat to move must choose which of exactly these suits to
+// declare.
 func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
 	possible := func() bool { return s.possible() && (choice == 0 || s.SongChoice == choice) }
 	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
@@ -95,8 +95,8 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 // draws returns the number of cards that each seat draws in a game.
 func (s *State) draws() int { return (int(s.DrawEnd) - handCards*int(s.Players)) / int(s.Players) }
 
-// eachLack calls tell for each set of cards of which a seat had none when it played: otherwise the rules would have
-// forced it to play one of them. n is the index, among all cards of the game, of the card that the seat played.
+// eachLack calls tell for each play by which a seat showed that it had no card of a set, because by the rules it
+// would have had to play one of them. n is the number of cards played in the game before.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	n := 0
 	for p := range s.Plays {
@@ -121,9 +121,9 @@ type Lack struct {
 	MaxUnknown int
 }
 
-// Lacks appends to dst what the cards played show about the hands of all seats except observer. After a seat
-// lacked some cards, it may have drawn them; MaxUnknown allows for that. Redeal itself respects only what was
-// shown since the last draw.
+// Lacks appends to dst what the cards played show about the hands of all seats except observer. A seat may have
+// drawn cards that it lacked before; MaxUnknown allows for that. Redeal itself respects only what was shown since
+// the last draw.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	players, tricks := int(s.Players), int(s.PlayedCount-s.TrickSize)/int(s.Players)
 	drawn := min(tricks, s.draws())
@@ -156,7 +156,7 @@ func (s *State) playedBy(seat, n int) (cards baraja.Set) {
 // exchanges is the maximum number of cards that a seat can get by exchanging cards for the trump card.
 const exchanges = 2
 
-// fromView implements rules.Variant.FromView.
+// fromView returns a random position that agrees with what one seat knows; see rules.Variant.FromView.
 func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, error) {
 	s := &State{rules: r}
 	reader := o.Reader(name, int(r.Players))
@@ -176,8 +176,8 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readSongs reads from a view which declarations (songs) of a 12 and 11 were made in this trick, and which were
-// scored. It stores errors in v.
+// readSongs reads from v, what a seat may know, which declarations of a 12 and 11 were made in this trick, and
+// which were scored. It stores errors in v.
 func (s *State) readSongs(v *rules.ViewReader) {
 	list := v.Value("declared")
 	for seat := range int(s.Players) {
@@ -201,8 +201,8 @@ func (s *State) readSongs(v *rules.ViewReader) {
 	}
 }
 
-// readPoints reads the points of the seats from a view. It stores an error in v unless they can be the sum of
-// the tricks and the scored pairs of 12 and 11.
+// readPoints reads the points of the seats from v, what a seat may know. It stores an error in v unless they can
+// be the sum of the tricks and the scored pairs of 12 and 11.
 func (s *State) readPoints(v *rules.ViewReader) {
 	var points [baraja.TableSeats]int
 	v.Ints("points", points[:s.Players], 0, 2*baraja.AllPoints, 0)

@@ -1,8 +1,8 @@
-// Package tute is Tute, a trick game for 2 to 4 seats with 40 cards of the Spanish pack. The section "Tute"
-// of SPEC.md has its rules, and those that it shares with Brisca.
+// Package tute implements the rules of Tute, a trick game for 2 to 4 seats with 40 cards of the Spanish pack. The
+// section "Tute" of SPEC.md has its rules, and those that it shares with Brisca.
 //
-// A seat with the 12 and the 11 of a suit at the start of a trick declares ("sings") that suit. If the seat
-// wins the trick, this declaration, the song, scores bonus points.
+// A seat with the 12 and the 11 of a suit at the start of a trick declares ("sings") that suit. If the seat wins
+// the trick, this declaration, the song, scores bonus points.
 package tute
 
 import (
@@ -17,7 +17,7 @@ const (
 	handCards = 8 // dealt to each seat
 )
 
-// Game is the rules.Game of Tute.
+// Game describes Tute: its name, options, rules and display.
 var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,

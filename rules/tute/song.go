@@ -12,7 +12,7 @@ const (
 	trumpPoints = 40 // for the 12 and 11 of trumps
 )
 
-// pairs returns the suits, one bit each, whose 12 and 11 are both in hand and have not been scored.
+// pairs returns the suits, one bit each, whose 12 and 11 are both in hand and have not been scored yet.
 func (s *State) pairs(hand baraja.Set) (suits uint8) {
 	for p := baraja.Pairs(hand, s.SungSuits) & baraja.Twelves; p != 0; p &= p - 1 {
 		suits |= 1 << p.First().Suit()
@@ -34,9 +34,9 @@ func (s *State) SongPoints(suit baraja.Suit) int16 {
 	return songPoints
 }
 
-// declareAll makes the seats declare a suit whose 12 and 11 they hold at the start of a trick, in order from
-// the leader. It continues with the first seat that was not asked yet, and stops if a seat must choose between
-// suits. Otherwise the leader is to move. log may be nil.
+// declareAll makes the seats declare a suit whose 12 and 11 they hold at the start of a trick, in order from the
+// leader. It begins with the first seat that was not asked yet, and stops if a seat must choose between suits.
+// When all were asked, the leader is to move. log may be nil.
 func (s *State) declareAll(log *rules.Log) {
 	for ; s.askedCount < s.Players; s.askedCount++ {
 		s.Mover = int8((s.Leader + s.askedCount) % s.Players)
@@ -56,7 +56,7 @@ func (s *State) declareAll(log *rules.Log) {
 	s.Mover = int8(s.Leader)
 }
 
-// chooseSong makes the declaration (song) that the seat to move has chosen: the 12 and 11 of suit.
+// chooseSong declares the 12 and 11 of suit for the seat to move, which had to choose between suits.
 func (s *State) chooseSong(suit baraja.Suit, log *rules.Log) {
 	s.announce(suit, log)
 	s.SongChoice = 0
@@ -71,7 +71,7 @@ func (s *State) announce(suit baraja.Suit, log *rules.Log) {
 	s.logSong(int(s.Mover), log)
 }
 
-// logSong logs the declaration (song) that a seat has made in this trick, if any. log may be nil.
+// logSong logs which 12 and 11 a seat has declared in this trick, if any. log may be nil.
 func (s *State) logSong(seat int, log *rules.Log) {
 	suit, ok := s.DeclaredBy(seat)
 	if log == nil || !ok {
@@ -86,8 +86,8 @@ func (s *State) DeclaredBy(seat int) (suit baraja.Suit, ok bool) {
 	return baraja.Suit(s.DeclaredSuits[seat] - 1), s.DeclaredSuits[seat] != 0
 }
 
-// scoreSong gives the winner of the trick just collected the points for its declaration (song), if it has made
-// one and still holds the 12 and 11. No seat can score that suit again. log may be nil.
+// scoreSong gives the winner of the trick just collected the points for the 12 and 11 that it declared, if it
+// still holds them. No seat can score that suit again. log may be nil.
 func (s *State) scoreSong(log *rules.Log) {
 	suit, ok := s.DeclaredBy(int(s.Winner))
 	if !ok || Pair(suit)&^s.Hands[s.Winner] != 0 {

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// SingMove plus a suit is the move that chooses the pair of that suit to declare. Lower numbers are
-	// moves as in Brisca.
+	// SingMove plus a suit is the move by which a seat that holds several pairs of 12 and 11 declares the pair of
+	// that suit. Lower numbers are moves as in Brisca.
 	SingMove = baraja.SwapMove + baraja.Cards
 	suits    = 4
 )
@@ -20,16 +20,17 @@ type State struct {
 	// DeclaredSuits has, by seat, 1 plus the suit whose 12 and 11 the seat has declared in this trick; 0
 	// means none.
 	DeclaredSuits [baraja.TableSeats]uint8
-	// SungSuits has the suits whose declared 12 and 11 were scored, one bit each.
+	// SungSuits has the suits, one bit each, whose 12 and 11 were declared and scored.
 	SungSuits uint8
-	// SongChoice has the suits, one bit each, of which the seat to move must choose one, to declare its 12 and
+	// SongChoice has the suits, one bit each, of which the seat to move must choose one and declare its 12 and
 	// 11. It is 0 if that seat is to play a card.
 	SongChoice uint8
 	askedCount uint8 // number of seats, from the leader, that have declared a suit or have none to declare
 	rules      Rules
 }
 
-// Deal sets the state to the first position. The rules must be those of a Variant.
+// Deal sets the state to the first position, with cards drawn from src. r must be a combination of options that
+// Variant accepts.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
@@ -75,7 +76,6 @@ func (s *State) duties(led, best baraja.Card) baraja.Duties {
 	return baraja.Duties{First: follow & winning, Second: follow, Third: winning}
 }
 
-// Points implements rules.State.
 func (s *State) Points() []float64 { return s.FloatPoints() }
 
 // Legal implements rules.State. The cards come first, then the exchanges of the trump card. If the seat must
@@ -101,7 +101,6 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 	return dst
 }
 
-// Check implements rules.State.
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
@@ -146,7 +145,7 @@ func (s *State) advice() []byte {
 	return dst
 }
 
-// Apply implements rules.State.
+// Apply implements rules.State: it makes a legal move.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	switch {
@@ -166,9 +165,9 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick ends a complete trick. It gives the winner the points of the trick and of a pair that the winner
-// has declared. The game ends if the option hunt3 says so. Otherwise the seats draw and the next trick begins.
-// log may be nil.
+// finishTrick ends a complete trick. The winner gets its points, and those for a 12 and 11 that it declared. The
+// game ends if the option hunt3 is set and the trick captures the 3 of trumps with the 1. Otherwise the seats
+// draw and the next trick begins. log may be nil.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -183,8 +182,8 @@ func (s *State) finishTrick(log *rules.Log) {
 	}
 }
 
-// beginTrick ends the game if a hand wins at once. Otherwise it makes the seats declare their pairs. log may
-// be nil.
+// beginTrick ends the game if a hand wins at once. Otherwise it makes the seats declare their pairs of 12 and 11.
+// log may be nil.
 func (s *State) beginTrick(log *rules.Log) {
 	if !s.winAtOnce(log) {
 		s.declareAll(log)
@@ -201,7 +200,6 @@ func (s *State) winAtOnce(log *rules.Log) bool {
 	return won != 0
 }
 
-// Clone implements rules.State.
 func (s *State) Clone() rules.State {
 	c := *s
 	return &c

@@ -9,7 +9,7 @@ import (
 )
 
 // LogStart implements rules.State. It logs the deal and the trump card, then a win by the dealt cards alone, or
-// the declarations (songs) of 12 and 11 that the seats make.
+// the 12s and 11s that the seats declare.
 func (s *State) LogStart(log *rules.Log) {
 	s.LogDeal(log)
 	if s.Mover < 0 {
@@ -20,7 +20,7 @@ func (s *State) LogStart(log *rules.Log) {
 	}
 }
 
-// View implements rules.State.
+// View implements rules.State: it writes what a seat may know.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = s.Table.View(dst, seat)
 	dst = append(dst, " declared="...)
@@ -59,7 +59,6 @@ func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	return baraja.MoveText(dst, m)
 }
 
-// ParseMove implements rules.State.
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	word, ok := strings.CutPrefix(text, "sing:")
 	if !ok {

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is a system call that a sandbox must refuse, with the results that are expected.
+// call is a system call that a sandbox must refuse, with its expected results.
 type call struct {
 	name   string
 	number uintptr
@@ -240,7 +240,7 @@ func (c *call) make() syscall.Errno {
 	return syscall.Errno(status.ExitStatus())
 }
 
-// words returns the arguments in the form that the kernel expects.
+// words returns the arguments as machine words, as the kernel expects them.
 func (c *call) words() (words [6]uintptr) {
 	for i, arg := range c.args {
 		switch v := arg.(type) {
@@ -257,8 +257,8 @@ func (c *call) words() (words [6]uintptr) {
 	return words
 }
 
-// freeFault judges got, the result of a call without a sandbox. root says whether the calling process was root. If
-// the result is unexpected, fault describes it. If the call cannot succeed on this machine, idle gives the reason.
+// freeFault judges got, the result of a call made without a sandbox; root says whether the caller was root. fault
+// describes an unexpected result. idle gives the reason if the call cannot succeed on this machine at all.
 // Otherwise both are "".
 func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	switch {
@@ -279,8 +279,8 @@ func (c *call) isUnsupported(got syscall.Errno) bool {
 	return slices.Contains(lacks, got) && !slices.Contains(c.freeErrors, got)
 }
 
-// sandboxFault returns what is wrong with got, the result of a call in a sandbox, or "" if nothing is. free is
-// the result of the same call without a sandbox.
+// sandboxFault describes what is wrong with got, the result of a call in a sandbox, or returns "" if nothing is.
+// free is the result of the same call without a sandbox.
 func (c *call) sandboxFault(got, free syscall.Errno) string {
 	if slices.Contains(c.want, got) || c.isUnsupported(free) && got == free {
 		return ""
@@ -288,7 +288,6 @@ func (c *call) sandboxFault(got, free syscall.Errno) string {
 	return fmt.Sprintf("it gave %s, want %v", describe(got), c.want)
 }
 
-// describe returns a result as text.
 func describe(got syscall.Errno) string {
 	switch {
 	case got == 0:
@@ -299,7 +298,6 @@ func describe(got syscall.Errno) string {
 	return got.Error()
 }
 
-// String returns the texts of results.
 func (r results) String() string {
 	texts := make([]string, len(r))
 	for i, got := range r {

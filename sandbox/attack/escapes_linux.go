@@ -35,7 +35,7 @@ var escapes = []attack{
 	{name: "kill-opponent", help: "a bot may signal the other one of its match", prepareOther: func(*target) error { return nil }, run: killOpponent},
 }
 
-// rootOnly returns a function for attack.obstacle. The function returns why unless the user is root.
+// rootOnly returns a function for attack.obstacle, which returns the text why unless the user is root.
 func rootOnly(why string) func() string {
 	return func() string {
 		if os.Getuid() != 0 {

@@ -23,7 +23,7 @@ const (
 	exitBlocked = 10
 )
 
-// bound is how long any process of an attack may live.
+// bound is the maximum lifetime of any process of an attack.
 const bound = 10 * time.Minute
 
 // Limits of the sandbox in which the attacks run. The attacks try to exceed them.
@@ -49,7 +49,7 @@ type attack struct {
 	obstacle func() string
 }
 
-// criterion says by what the tests recognize that an attack has succeeded.
+// criterion is the sign by which the tests recognize that an attack has succeeded.
 type criterion uint8
 
 const (
@@ -132,7 +132,7 @@ func fail(format string, a ...any) {
 	os.Exit(exitUsage)
 }
 
-// errNothing is the error of an attack that has achieved nothing although no call failed.
+// errNothing is the error of an attack in which no call failed but nothing was gained.
 var errNothing = errors.New("nothing there")
 
 // launch makes an attack, prints THROUGH or BLOCKED with the result, and exits with status 10 if it was blocked. If

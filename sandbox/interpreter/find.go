@@ -44,8 +44,8 @@ type program struct {
 }
 
 // add adds to p the program that the command word starts. If the program is a script, it also adds the programs
-// that the #! line names, recursively. A relative path in word starts from dir, the bot's directory. depth is the
-// depth of the recursion; if it would reach MaxDepth, add returns an error.
+// that its #! line names, recursively. dir is the bot's directory, where relative paths start. If depth, the
+// depth of the recursion, reaches MaxDepth, add returns an error.
 func (p *program) add(word, dir string, depth int) error {
 	path, err := locate(word, dir)
 	if err != nil {
@@ -257,8 +257,8 @@ func sameFile(a, b string) bool {
 // if a program needs them.
 var programDirs = []string{"/opt", "/nix/store", "/gnu/store", "/snap", "/home/linuxbrew/.linuxbrew"}
 
-// IsKnownPath reports whether an absolute path is in a directory for programs: one of the system's, one such as
-// /opt, or an installation that is in PATH.
+// IsKnownPath reports whether an absolute path is in a directory meant for programs: one of the system's, /opt or
+// a similar one, or an installation that is in PATH.
 func IsKnownPath(path string) bool {
 	if path != filepath.Clean(path) {
 		return false // where "dir/.." leads depends on links
@@ -281,8 +281,8 @@ func IsKnownPath(path string) bool {
 	})
 }
 
-// IsSystemPath reports whether an absolute path is below /opt or one of the system's directories of programs.
-// PATH does not matter. Bots of strangers on a server may use only these programs.
+// IsSystemPath reports whether an absolute path is below /opt or one of the system's directories of programs,
+// whatever PATH is. On a server, bots of strangers may use only these programs.
 func IsSystemPath(path string) bool {
 	return path == filepath.Clean(path) && slices.ContainsFunc(append([]string{"/opt"}, plan.ProgramDirs...), func(dir string) bool {
 		return strings.HasPrefix(path, dir+"/")

@@ -27,7 +27,7 @@ const (
 	maxLine  = 256 // bytes of a script's first line, limit of the kernel
 )
 
-// Bounds says to which paths the files of a bot may lead, by symbolic links and by #! lines.
+// Bounds restricts the paths to which the files of a bot may lead, by symbolic links and by #! lines.
 type Bounds struct {
 	// Dir is the absolute path of the bot's directory. Files outside it do not belong to the bot and may lead
 	// anywhere. If Dir is "", no file belongs to the bot.
@@ -36,7 +36,8 @@ type Bounds struct {
 	IsKnown func(path string) bool
 }
 
-// PathError is the error for a file of a bot that leads to a path that Bounds does not allow.
+// PathError is the error for a file of a bot that leads, by a symbolic link or a #! line, to a path that Bounds
+// does not allow.
 type PathError struct {
 	From string // the file, relative to the bot's directory, or "the command"
 	Text string // what is wrong with it, and what to do instead
@@ -155,7 +156,6 @@ func FirstLine(path string) []string {
 	return programWords(words)
 }
 
-// IsScript reports whether a file begins with "#!".
 func IsScript(path string) bool {
 	head, err := readHead(path)
 	return err == nil && strings.HasPrefix(head, "#!")
@@ -196,7 +196,7 @@ func splitOption(word string) string {
 	return strings.TrimPrefix(word, "-S")
 }
 
-// programWords returns the words of a script's #! line that name programs: the interpreter and, if that is env,
+// programWords returns those words of a script's #! line that name programs: the interpreter and, if that is env,
 // the program that env starts.
 func programWords(words []string) []string {
 	if len(words) == 0 {
@@ -269,7 +269,7 @@ func (b Bounds) absolute(word string) string {
 	return filepath.Join(b.Dir, word)
 }
 
-// owns reports whether a path is in the bot's directory, as it is written or after resolving links in Dir.
+// owns reports whether a path is in the bot's directory, either as written or with the links in Dir resolved.
 func (b Bounds) owns(path string) bool {
 	if b.Dir == "" {
 		return false
@@ -292,8 +292,8 @@ func (b Bounds) allows(path string) bool {
 	return b.owns(clean) || path == clean && b.IsKnown(path)
 }
 
-// checkLead returns a *PathError if a file of the bot, from, leads to a path, to, that b does not allow. If from is
-// not a file of the bot, it returns nil.
+// checkLead returns a *PathError if the bot's file from leads to the path to, and b does not allow that. If from
+// is not a file of the bot, it returns nil.
 func (b Bounds) checkLead(from, to string) error {
 	if !b.owns(filepath.Clean(from)) || b.allows(to) {
 		return nil

@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Naive is the table of a game of Brisca or Tute: hands, stock, trick and points. Cards are texts such as "12c".
+// Naive is the table of a game of Brisca or Tute: the hands, the stock (the cards still to be drawn), the trick
+// and the points. Cards are texts such as "12c".
 type Naive struct {
 	Option       map[string]string // the values of the game's options
 	Seats        int               // number of seats
@@ -71,7 +72,6 @@ func NewNaive(option map[string]string, pack []string, perSeat int) *Naive {
 	return g
 }
 
-// Notify sends an event to one seat.
 func (g *Naive) Notify(seat int, event string) {
 	g.unread[seat] = append(g.unread[seat], event)
 	if words := strings.Fields(event); seat == 0 && words[0] == "instant" {
@@ -81,7 +81,6 @@ func (g *Naive) Notify(seat int, event string) {
 	}
 }
 
-// NotifyAll sends an event to all seats.
 func (g *Naive) NotifyAll(format string, args ...any) {
 	for seat := range g.Seats {
 		g.Notify(seat, fmt.Sprintf(format, args...))
@@ -126,7 +125,8 @@ func RemoveCard(cards []string, card string) []string {
 	return slices.DeleteFunc(slices.Clone(cards), func(c string) bool { return c == card })
 }
 
-// Swaps returns the text of the legal exchange of a card of hand for the trump card, or nothing if there is none.
+// Swaps returns the text of the move that exchanges a card of hand for the trump card, or nothing if no such move
+// is legal.
 func (g *Naive) Swaps(hand []string) []string {
 	if g.Option["exchange"] == "no" || !g.TrumpOnTable {
 		return nil
@@ -144,7 +144,7 @@ func (g *Naive) Swaps(hand []string) []string {
 	return nil
 }
 
-// Swap gives a card for the trump card.
+// Swap exchanges a card of the seat to move for the trump card.
 func (g *Naive) Swap(card string) {
 	seat := g.Turn()
 	g.Hands[seat] = append(RemoveCard(g.Hands[seat], card), g.Trump)
@@ -177,8 +177,9 @@ func (g *Naive) Winner() int {
 	panic("nobody wins")
 }
 
-// FinishTrick gives the trick to its winner. It calls song with the winner's seat, so that song can score a
-// declared pair. Then all seats draw, unless the game has ended. It reports whether the game continues.
+// FinishTrick gives the trick to its winner. It calls song with the winner's seat, so that song can score the 12
+// and 11 that the winner may have declared in Tute. Then all seats draw, unless the game has ended. It reports
+// whether the game continues.
 func (g *Naive) FinishTrick(song func(winner int)) bool {
 	last := !slices.ContainsFunc(g.Hands, func(hand []string) bool { return len(hand) > 0 })
 	points := 0
@@ -231,7 +232,8 @@ func (g *Naive) draw(seat int) {
 }
 
 // CheckInstantWins ends the game if any seat holds a hand that wins at once: 1, 3 and 12 of trumps if the option
-// blackhand is set, and four 12s or four 11s if tute is set. It sends the events in order from the leader.
+// blackhand is set, and four 12s or four 11s if tute is set. It sends the events of these wins, beginning with
+// the seat that leads the trick.
 func (g *Naive) CheckInstantWins(tute bool) {
 	var winners []int
 	for i := range g.Seats {
@@ -280,7 +282,7 @@ func List(words []string) string {
 	return strings.Join(words, ",")
 }
 
-// View returns the view of a seat.
+// View returns what a seat may know of the game, in the form of a view line of the protocol.
 func (g *Naive) View(seat int) string {
 	var points, known []string
 	for other := range g.Seats {
@@ -292,8 +294,8 @@ func (g *Naive) View(seat int) string {
 		strings.Join(points, ","), List(g.PlayedCards), List(g.Leaders), strings.Join(known, "/"))
 }
 
-// Pick returns one of the legal moves. In mode 0 it is random. So that rare events happen more often, mode
-// 1 avoids the high trumps, and mode 2 leads the 3 of trumps and captures it with the 1.
+// Pick returns one of the legal moves. In mode 0 it is random. Modes 1 and 2 make rare events more frequent: mode
+// 1 avoids playing the high trumps, and mode 2 leads the 3 of trumps or captures it with the 1.
 func (g *Naive) Pick(legal []string, mode int, r *rules.Rand) string {
 	one, three, king := "1"+Suit(g.Trump), "3"+Suit(g.Trump), "12"+Suit(g.Trump)
 	move := legal[r.Below(len(legal))]

@@ -21,8 +21,8 @@ type copier struct {
 // maxDepth is the largest depth of nested directories that are copied out of a sandbox.
 const maxDepth = 64
 
-// copyBelow copies the contents of a directory of the source. below is the path of the directory relative to the
-// source: "" or a path that ends with a slash. depth is the number of its parent directories in the source.
+// copyBelow copies one directory of the source with everything in it. below is the directory's path relative to
+// the source: "" or a path that ends with a slash. depth is the number of its parent directories in the source.
 func (c *copier) copyBelow(below string, depth int) error {
 	if c.fromSandbox && depth > maxDepth {
 		return errors.New("directories are nested more than " + strconv.Itoa(maxDepth) + " deep")
@@ -138,9 +138,9 @@ func copyTree(from, to string, uid int) (c *copier, err error) {
 	return c, c.copyBelow("", 0)
 }
 
-// returnBuild copies the result of a build, which worked on a copy of its directory, back to the original
-// directory. Files that the build has deleted are deleted there, too; files that were never copied stay. All
-// processes of the sandbox must have ended.
+// returnBuild copies the result of a build, which worked on a copy of a directory, back to that directory. Files
+// that the build deleted are deleted there, too; files that were never copied stay. All processes of the sandbox
+// must have ended.
 func (c *Config) returnBuild() error {
 	original, built := c.buildCopy.source, c.buildCopy.target
 	for _, path := range slices.Backward(c.buildCopy.paths) { // contents before their directory

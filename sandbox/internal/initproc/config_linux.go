@@ -44,16 +44,17 @@ type Config struct {
 	// EnterCount, LeaveTexts and CanThaw describe the descriptors that init inherits after its fixed ones, in this
 	// order. EnterCount is the number of cgroup files by which the thread that starts the program enters cgroups.
 	EnterCount int
-	LeaveTexts []string // texts that init writes to one file each when the program has started
+	LeaveTexts []string // texts that init (the sandbox's first process) writes to one file each when the program has started
 	CanThaw    bool     // there is a file to which init writes "THAWED" to resume a frozen program
 
 	buildCopy *copier // the copier of a build's directory; nil if this is no build
 }
 
-// Thread is a placeholder in Config.Filter. Init replaces it by the ID of its thread that starts the program.
+// Thread is a placeholder in Config.Filter. The sandbox's init process replaces it by the ID of the thread that
+// starts the program.
 const Thread = 0xfffffffd
 
-// End says how the program in a sandbox ended.
+// End is the way in which the program in a sandbox ended.
 type End uint8
 
 const (
@@ -75,8 +76,8 @@ type Report struct {
 	Text  string
 }
 
-// LeftGroup is the byte that init sends when it has left the cgroup in which the program can be frozen. It comes
-// before the Report.
+// LeftGroup is the byte that the init process sends when it has left the cgroup in which the program can be
+// frozen. It sends the byte before the Report.
 const LeftGroup = '\n'
 
 // Encode returns the configuration in the form that read decodes.
@@ -162,7 +163,7 @@ type coder struct {
 
 var errCode = errors.New("a malformed message")
 
-// bytes encodes memory, or decodes into it. The memory must not contain pointers.
+// bytes encodes memory, or decodes into it. It must not be used for memory that contains pointers.
 func (k *coder) bytes(memory []byte) {
 	switch {
 	case !k.isReading:
@@ -199,7 +200,7 @@ func values[T any](k *coder, all *[]T) {
 	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(*all))), len(*all)*int(unsafe.Sizeof(*new(T)))))
 }
 
-// list encodes or decodes a slice. one encodes or decodes one element.
+// list encodes or decodes a slice. one is called for each element, to encode or decode it.
 func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 	length(k, all)
 	for i := range *all {
@@ -239,7 +240,6 @@ func wrap(text string, err error) error {
 	return &wrapError{text, err}
 }
 
-// dirOf returns the parent directory of a clean absolute path.
 func dirOf(path string) string {
 	for i := len(path) - 1; i > 0; i-- {
 		if path[i] == '/' {

@@ -38,7 +38,7 @@ func init() {
 	}
 }
 
-// reaper is the state of the init process.
+// reaper is the state of the sandbox's init process.
 type reaper struct {
 	config   Config
 	lifeline *os.File // stored here because the descriptor of a garbage-collected file is closed
