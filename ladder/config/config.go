@@ -54,9 +54,6 @@ type Config struct {
 	// MemoryUnset means that the file does not set limits.memory. A server may then lower Limits.Memory until the
 	// bots of a match on any ladder fit into the server's memory.
 	MemoryUnset bool `toml:"-"`
-	// GuestsUnset means that the file does not set play.guests. A server then sets Play.Guests to true if the site
-	// can be reached only from the server's own machine.
-	GuestsUnset bool `toml:"-"`
 }
 
 // Certificate says how a server obtains the certificate for its domain by the ACME protocol.
@@ -114,7 +111,6 @@ func Parse(name string, data []byte) (*Config, error) {
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: unknown key %q", name, unknown[0]).Try("try %s", strings.Join(siblings(unknown[0]), ", "))
 	}
-	f.GuestsUnset = !meta.IsDefined("play", "guests")
 	if err := f.resolve(); err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
 	}

@@ -102,7 +102,7 @@ bots = 2
 house = ["@random", "@greedy:noise=00"]
 `))
 	kit.Must(t, err)
-	if !c.HasOpenRegistration() || c.Workers != 3 || c.Pause != 5*time.Second || c.Sandbox != sandbox.LevelFull || c.Limits.Upload != 1<<20 || c.Limits.Bots != 5 {
+	if !c.HasOpenRegistration() || c.Workers != 3 || c.Pause != 5*time.Second || c.Sandbox != sandbox.LevelFull || c.Limits.Upload != 1<<20 || c.Limits.Bots != 5 || !c.Play.Guests {
 		t.Errorf("got %+v", c)
 	}
 	if len(c.Ladders) != 1 {

@@ -38,7 +38,6 @@ func Config() *config.Config {
 		l.Clock.Move, l.Clock.Margin, l.Deals = move, margin, min(l.Deals, deals)
 	}
 	c.Pause = 0
-	c.Play.Guests, c.GuestsUnset = true, false
 	c.Limits.Bots, c.Limits.Versions, c.Limits.Requests = 1000, 1000, 100_000
 	return c
 }

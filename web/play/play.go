@@ -353,9 +353,14 @@ func (x *Table) isOpened() bool {
 }
 
 // checkLimits returns an error if a further seat for actor at table would exceed a limit of games: that of
-// the person, of the network address or of the server. The caller holds t.mu.
+// the person, of the network address or of the server. A guest opens no table when three quarters of the
+// server's games are in progress. The caller holds t.mu.
 func (t *Tables) checkLimits(actor service.Actor, table *Table) error {
 	own, near, all := 0, 0, 0
+	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, Subject: phrase.New("games"), Hint: phrase.New("end one, or try again later")}
+	if _, exists := t.tables[table.ID]; actor.Person.ID == 0 && !exists {
+		l.Total -= l.Total / 4 // what is left is for people with an account
+	}
 	for _, x := range t.tables {
 		if x == table {
 			continue
@@ -368,7 +373,6 @@ func (t *Tables) checkLimits(actor service.Actor, table *Table) error {
 			near++
 		}
 	}
-	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, Subject: phrase.New("games"), Hint: phrase.New("end one, or try again later")}
 	return l.Check(own, near, all)
 }
 

@@ -357,6 +357,25 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+// Guests leave the last quarter of the games to people with an account, but sit down at tables of people.
+func TestGuestsLeaveGames(t *testing.T) {
+	l := limits
+	l.Games, l.Memory = 4, 0
+	inWorld(t, l, func(t *testing.T, w *world) {
+		for n := range int64(3) {
+			_, err := w.Open(t.Context(), guest(n+1, fmt.Sprintf("10.0.0.%d", n+1)), two)
+			w.must(err)
+		}
+		_, err := w.Open(t.Context(), guest(4, "10.0.0.4"), two)
+		wantError(t, err, ladder.TooMany, "the limit is 3 games at the same time")
+		p := kit.Get[ladder.Person](t)(w.Store.People.Add(t.Context(), "anna", false))
+		x, err := w.Open(t.Context(), service.Actor{Person: p, Address: netip.MustParseAddr("10.0.0.4")}, two)
+		w.must(err)
+		_, err = w.ClaimSeat(t.Context(), x, guest(4, "10.0.0.4"))
+		w.must(err)
+	})
+}
+
 // Thirty people behind one address play at the same time, each as many games as a single person may. A guest
 // at that address has the limit of the address.
 func TestClassBehindOneAddress(t *testing.T) {

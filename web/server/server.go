@@ -131,7 +131,8 @@ func (s *Server) LocalURL() string {
 
 // IsUnencrypted reports whether other machines reach the server by plain HTTP.
 func (s *Server) IsUnencrypted() bool {
-	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !s.onLoopback()
+	address, ok := s.listener.Addr().(*net.TCPAddr)
+	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !(ok && address.IP.IsLoopback())
 }
 
 // reachableIP returns the IP address at which other machines reach a server that listens on ip. If ip stands
@@ -176,17 +177,7 @@ func (s *Server) open() error {
 			return err
 		}
 	}
-	if s.Config.GuestsUnset {
-		s.Config.Play.Guests = s.onLoopback()
-	}
 	return nil
-}
-
-// onLoopback reports whether only this machine can reach the server, that is, it listens on a loopback
-// address and has no proxy.
-func (s *Server) onLoopback() bool {
-	address, ok := s.listener.Addr().(*net.TCPAddr)
-	return ok && address.IP.IsLoopback() && len(s.HTTP.Proxies) == 0 && s.HTTP.Domain == ""
 }
 
 // writeNew creates a file that only its owner can read. The file is written as a whole or not at all. If the

@@ -153,7 +153,6 @@ type playPage struct {
 	Levels    []playBot // house bots, the weakest first
 	House     []playBot // the house bots that are not levels
 	Bots      []playBot
-	Refusal   string        // why the visitor cannot play; see Site.playRefusal
 	Banks     []string      // the choices for playForm.Bank
 	OwnTables []*play.Table // the visitor's games in progress
 	MoveTime  int           // the seconds for a move in a game without a clock
@@ -232,7 +231,7 @@ func (s *Site) showPlayForm(v *visit, form playForm, refused error) error {
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{HasTexts: v.hasTexts(g.Name), Refusal: s.playRefusal(v), OwnTables: s.Play.TablesOf(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{HasTexts: v.hasTexts(g.Name), OwnTables: s.Play.TablesOf(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	for _, bank := range play.Banks {
 		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}
@@ -253,10 +252,13 @@ func (s *Site) showPlayForm(v *visit, form playForm, refused error) error {
 	return v.showForm(http.StatusOK, "play", page, refused)
 }
 
-// playRefusal returns why the visitor cannot play at all: "guests" if guests may not, "none" if nobody may,
+// PlayRefusal returns why the visitor cannot play at all: "guests" if guests may not, "none" if nobody may,
 // or "" if the visitor can play.
-func (s *Site) playRefusal(v *visit) string {
-	switch ladder.CodeOf(s.Play.CheckPlayer(v.Actor)) {
+func (f frame) PlayRefusal() string {
+	if f.site.Play == nil {
+		return "none"
+	}
+	switch ladder.CodeOf(f.site.Play.CheckPlayer(f.Actor)) {
 	case ladder.Forbidden:
 		return "none"
 	case ladder.Unauthorized:

@@ -474,7 +474,8 @@ func TestPlayLevels(t *testing.T) {
 	b.RequireQuiet()
 }
 
-// A visitor who may not play sees why, and what to do.
+// Where only people with an account play, the buttons that lead to a game say so and lead to the form that signs in,
+// and from there to the game.
 func TestPlayRefused(t *testing.T) {
 	t.Parallel()
 	w, b := webtest.Browse(t, strings.Replace(playRules, "guests = true", "guests = false", 1), "/play?lang=en")
@@ -485,6 +486,20 @@ func TestPlayRefused(t *testing.T) {
 	if n := b.Count(`main a[href^="/sign-in"], main a[href="/join?next=/play"], main a[href="/live"]`); n != 3 {
 		t.Errorf("the page has %d of three links", n)
 	}
+	for path, next := range map[string]string{"/rules/teeko": "/play?game=teeko", "/bots/@random": "/play?bot=%40random", "/": "/play"} {
+		b.Go(w.URL + path)
+		if got := webtest.Eval[[]string](b, `[...document.querySelectorAll('main a[href^="/sign-in?next="]')].map((e) => e.textContent + ' ' + new URL(e.href).searchParams.get('next'))`); len(got) != 1 || got[0] != "Sign in to play "+next {
+			t.Errorf("%s has the links %q, want one to %s", path, got, next)
+		}
+		if n := b.Count(`main a[href^="/play"]:not(.crumbs a)`); n != 0 {
+			t.Errorf("%s has %d links to a refusal", path, n)
+		}
+	}
+	b.Go(w.URL)
+	b.Click(`.hero a[href^="/sign-in"]`)
+	fill(b, "#token", w.Token)
+	b.Click(`form.stack button`)
+	b.Wait(`form.choose`)
 	b.RequireQuiet()
 	w = webtest.New(t, strings.Replace(playRules, "games = 10", "games = 0", 1), 0)
 	if a := w.Get(w.Client(), "/play"); !strings.Contains(a.Body, `href="/live" class`) && !strings.Contains(a.Body, `<a class="button quiet" href="/live">`) || strings.Contains(a.Body, "<form class=\"choose\"") {

@@ -19,15 +19,12 @@ type waitingPage struct {
 	OfferedTo string // the names of the people for whom a rematch reserves seats
 	Rules     template.HTML
 	Options   []string // descriptions of the options
-	Refusal   string   // why the visitor cannot play; see Site.playRefusal
 }
 
 // showWaitingTable serves the page of a table that waits for people. refused, if not nil, is why the visitor
 // did not get a seat.
 func (s *Site) showWaitingTable(v *visit, t *play.Table, refused error) error {
-	page := waitingPage{
-		Table: t, Link: v.origin() + "/play/" + t.ID, OwnSeat: t.Seat(v.Actor), Refusal: s.playRefusal(v),
-	}
+	page := waitingPage{Table: t, Link: v.origin() + "/play/" + t.ID, OwnSeat: t.Seat(v.Actor)}
 	page.IsOpener = page.OwnSeat == t.Choice.Seat
 	page.Host = t.SeatViews()[t.Choice.Seat].Name
 	var others []string

@@ -21,8 +21,6 @@ registration = "open"
 [limits]
 requests = 1000000
 time = "168h"
-[play]
-guests = true
 [[ladder]]
 name = "teeko"
 game = "teeko"
