@@ -41,8 +41,8 @@ func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 
 func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladder.Ladder) error {
 	options, clock, house := jsonText(c.Options), jsonText(c.Clock), jsonList(c.House)
-	l, err := tx.LadderByName(ctx, c.Name)
-	if err = ifNoRows(err, nil); err != nil {
+	l, err := findUnchanged(ctx, tx, c)
+	if err != nil {
 		return err
 	}
 	if l.ID == 0 {
@@ -51,21 +51,40 @@ func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladde
 		})
 		return err
 	}
-	n, err := tx.CountMatches(ctx, nullID(l.ID))
-	if err != nil {
-		return err
-	}
-	same, err := sameGame(l, c)
-	if err != nil {
-		return err
-	}
-	if n > 0 && !same {
-		return conflict("give the new one another name", "ladder %q has matches of %s %s with %d bots, and cannot become %s %s with %d",
-			c.Name, l.Game, l.Options, l.Slots, c.Game, options, c.Bots)
-	}
 	return tx.UpdateLadder(ctx, queries.UpdateLadderParams{
 		Title: c.Title, Game: c.Game, Options: options, Clock: clock, Deals: int64(c.Deals), Slots: int64(c.Bots), House: house, Position: position, ID: l.ID,
 	})
+}
+
+// CheckSync returns the error that Sync would return for the configured ladders. It changes nothing, so the store
+// may be open for reading only.
+func (s Ladders) CheckSync(ctx context.Context, ladders []ladder.Ladder) error {
+	for _, c := range ladders {
+		if _, err := findUnchanged(ctx, s.read, c); err != nil {
+			return machineError(err)
+		}
+	}
+	return nil
+}
+
+// findUnchanged returns the stored ladder with the name of the configured ladder c, or a ladder with the ID 0 if
+// there is none. If the stored ladder has matches, findUnchanged returns an error unless it has the game, the options
+// and the number of bots of c.
+func findUnchanged(ctx context.Context, tx *Tx, c ladder.Ladder) (l queries.Ladder, err error) {
+	l, err = tx.LadderByName(ctx, c.Name)
+	if err != nil {
+		return l, ifNoRows(err, nil)
+	}
+	n, err := tx.CountMatches(ctx, nullID(l.ID))
+	if err != nil {
+		return l, err
+	}
+	same, err := sameGame(l, c)
+	if err != nil || n == 0 || same {
+		return l, err
+	}
+	return l, conflict("give the new one another name", "ladder %q has matches of %s %s with %d bots, and cannot become %s %s with %d",
+		c.Name, l.Game, l.Options, l.Slots, c.Game, jsonText(c.Options), c.Bots)
 }
 
 // sameGame reports whether the stored ladder l and the configured ladder c have the same game, options and

@@ -96,12 +96,16 @@ func TestSyncLadders(t *testing.T) {
 	kit.Must(t, c.Ladders.Sync(bg, ladders))
 	c.playRatedMatch("tebes-4", ids...)
 	ladders[0].Options = map[string]string{"size": "6"}
+	if err, checked := c.Ladders.Sync(bg, ladders), c.Ladders.CheckSync(bg, ladders); checked == nil || checked.Error() != err.Error() {
+		t.Errorf("Sync says %v, and CheckSync %v", err, checked)
+	}
 	err = c.Ladders.Sync(bg, ladders)
 	if ladder.CodeOf(err) != ladder.Conflict || !strings.HasPrefix(err.Error(), `ladder "tebes-4" has matches of tebes {"board":"standard"`) {
 		t.Errorf("a changed game says %v", err)
 	}
 	ladders[0] = testLadders(t)[0]
 	ladders[0].House = []string{"@random", "@greedy"}
+	kit.Must(t, c.Ladders.CheckSync(bg, ladders))
 	kit.Must(t, c.Ladders.Sync(bg, ladders))
 	list, err := c.Ladders.Standings(bg, "tebes-4")
 	kit.Must(t, err)

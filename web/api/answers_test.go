@@ -178,11 +178,18 @@ func TestJoining(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
 	made := get[wire.MadeInvite](w, call{method: "POST", path: "/api/v1/admin/invites", who: "root all", body: `{"name":"eve"}`})
+	if made.Site != "" {
+		t.Errorf("without site.url, an invite is for the site %q", made.Site)
+	}
+	w.Config.Site.URL = "https://bots.example.org"
+	if again := get[wire.MadeInvite](w, call{method: "POST", path: "/api/v1/admin/invites", who: "root all", body: `{}`}); again.Link(again.Site) != "https://bots.example.org/join#"+again.Code {
+		t.Errorf("%+v", again)
+	}
 	if made.CreatedBy != "root" || made.Name != "eve" || !strings.HasPrefix(made.Code, "invite_") {
 		t.Errorf("%+v", made)
 	}
 	list := get[wire.Page[wire.Invite]](w, at("/admin/invites").by("root all"))
-	if len(list.Items) != 1 || list.Items[0].ID != made.ID {
+	if len(list.Items) != 2 || list.Items[0].ID != made.ID {
 		t.Errorf("%+v", list)
 	}
 	join := func(body string, status int, text string) []byte {

@@ -92,7 +92,7 @@ func InviteDoc(i ladder.Invite) wire.Invite {
 
 func (a *API) postInvite(_ http.ResponseWriter, r *http.Request, asked wire.NewInvite) (wire.MadeInvite, error) {
 	code, invite, err := a.Service.AddInvite(r.Context(), middleware.RequestOf(r).Actor, asked.Name, asked.ExpiresAt)
-	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code}, err
+	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code, Site: a.Service.Config.Site.URL}, err
 }
 
 // setBlocked returns the endpoint that blocks the person in the path, or unblocks them if blocked is false.

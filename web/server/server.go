@@ -107,6 +107,33 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
+// Check returns the error for which a server with the options o would not start, as far as this can be known while
+// another server uses the data directory and the addresses. It changes nothing. Notice is as in Server.
+func Check(ctx context.Context, o Options) (notice string, err error) {
+	if _, notice, err = memoryOf(o.Config, o.Level); err != nil {
+		return "", err
+	}
+	if o.HTTP.Domain != "" {
+		if _, err := certificateManager(o.Config.Certificate, o.HTTP.Domain, o.Dir.Certificates()); err != nil {
+			return "", err
+		}
+	}
+	if _, _, err := net.SplitHostPort(o.HTTP.Listen); err != nil {
+		return "", listenError(o.HTTP.Listen, "--listen", err)
+	}
+	if _, err := houseBots(ctx, o.Config); err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(o.Dir.Database()); errors.Is(err, fs.ErrNotExist) { // the first start makes it
+		return notice, nil
+	}
+	stored, err := store.Open(string(o.Dir), store.Options{ReadOnly: true})
+	if err != nil {
+		return "", err
+	}
+	return notice, errors.Join(stored.Ladders.CheckSync(ctx, o.Config.Ladders), stored.Close())
+}
+
 // URL returns the address at which other machines reach the server, without a slash at the end.
 func (s *Server) URL() string {
 	address := s.listener.Addr().(*net.TCPAddr)

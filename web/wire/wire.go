@@ -373,7 +373,11 @@ type NewInvite struct {
 type MadeInvite struct {
 	Invite
 	Code string `json:"code"`
+	Site string `json:"site,omitempty" format:"uri" doc:"The public address of the site, where the invite is used; absent if the server's configuration has no site.url."`
 }
+
+// Link returns the address at which a person uses the invite, on the site with the address site.
+func (i MadeInvite) Link(site string) string { return site + "/join#" + i.Code }
 
 // Problem is the document of an error (RFC 9457). Type names the kind of error and does not change between
 // versions of timba. Hint says what the client can try.

@@ -1,6 +1,7 @@
 package commands
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/cluster"
+	"github.com/timba-arena/timba/ladder/config"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/rules/text"
@@ -59,7 +61,7 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 			return get(cmd.Context(), remoteAdmin{c}, args)
 		}
 		err = f.withStore(store.Options{}, func(s *store.Store) error {
-			answer, err = get(cmd.Context(), localAdmin{s.People}, args)
+			answer, err = get(cmd.Context(), localAdmin{s.People, datadir.Dir(f.data)}, args)
 			return err
 		})
 		return answer, err
@@ -105,10 +107,14 @@ func newInvite(f *adminFlags) *cobra.Command {
 		}
 		made, err := o.AddInvite(ctx, wire.NewInvite{Name: name, ExpiresAt: until})
 		if err == nil { // on stderr, as a script reads the code from stdout
-			site, page := "URL", "the page /join of the site"
+			site, page := made.Site, "the page /join of the site"
 			if server, ok := o.(remoteAdmin); ok {
-				site, page = server.URL, server.URL+"/join#"+made.Code
+				site = cmp.Or(site, server.URL)
 			}
+			if site != "" {
+				page = made.Link(site)
+			}
+			site = cmp.Or(site, "URL")
 			fmt.Fprintf(cmd.ErrOrStderr(), "to join: %s, or timba login %s --invite CODE --name NAME\n", page, site)
 		}
 		return made, err
@@ -181,11 +187,18 @@ func (o remoteAdmin) AllPeople(ctx context.Context) ([]wire.Person, error) {
 }
 
 // localAdmin implements adminService by the database in the data directory.
-type localAdmin struct{ store.People }
+type localAdmin struct {
+	store.People
+	dir datadir.Dir
+}
 
 func (o localAdmin) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
 	code, i, err := o.People.AddInvite(ctx, 0, n.Name, n.ExpiresAt)
-	return wire.MadeInvite{Invite: api.InviteDoc(i), Code: code}, err
+	made := wire.MadeInvite{Invite: api.InviteDoc(i), Code: code}
+	if c, err := config.Read(o.dir.Config()); err == nil { // with an invalid configuration, the address is not known
+		made.Site = c.Site.URL
+	}
+	return made, err
 }
 
 func (o localAdmin) Invites(ctx context.Context) ([]wire.Invite, error) {

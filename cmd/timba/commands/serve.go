@@ -28,6 +28,7 @@ import (
 type serveFlags struct {
 	data, listen, domain string
 	config               string
+	check                bool
 	workers              int
 	memory               size.Bytes
 	sandbox              string
@@ -47,11 +48,14 @@ func newServe() *cobra.Command {
 			"comments, and prints an admin token, once. See docs/operating.md.\n\n" +
 			"On Ctrl-C or SIGTERM the server waits for running matches, at most for --grace; a second\n" +
 			"signal ends it at once. Finished matches are never lost, even after kill -9.\n\n" +
-			"Exit status: 0 stopped, 2 wrong usage, or it cannot serve.",
+			"With --check it only reads the configuration, compares it with the database, and says whether a\n" +
+			"server would start with it. It changes nothing, and works while a server runs.\n\n" +
+			"Exit status: 0 stopped, or the configuration is valid; 2 wrong usage, or it cannot serve.",
 		Example: "  timba serve --data /var/lib/timba\n" +
 			"  timba serve --data /var/lib/timba --domain arena.example.org\n" +
 			"  timba serve --data ./arena --listen 127.0.0.1:8080 --workers 1\n" +
-			"  timba serve --data /var/lib/timba --cluster 0.0.0.0:4222",
+			"  timba serve --data /var/lib/timba --cluster 0.0.0.0:4222\n" +
+			"  timba serve --data /var/lib/timba --check",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd) },
 	}
@@ -60,6 +64,7 @@ func newServe() *cobra.Command {
 	flags.StringVar(&f.listen, "listen", "127.0.0.1:8080", "`address` of the HTTP server; port 0 for a free one")
 	flags.StringVar(&f.domain, "domain", "", "serve https under this `NAME`, on the ports 443 and 80, with a certificate of Let's Encrypt, whose terms you thereby accept")
 	flags.StringVar(&f.config, "config", "", "configuration `file` (default: timba.toml in the directory)")
+	flags.BoolVar(&f.check, "check", false, "check the configuration, and end without serving")
 	cli.CountFlag(cmd, &f.workers, "workers", 0, "matches at the same time (default: from the configuration, else one for each core)")
 	cli.SizeFlag(cmd, &f.memory, "memory", 0, "memory that all bots have together, as `SIZE`: 800m, 6g (default: as configured, what the machine has)")
 	flags.StringVar(&f.sandbox, "sandbox", "", "the required sandbox `level`: reduced|full (default: from the configuration)")
@@ -77,11 +82,21 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	w := cmd.OutOrStdout()
+	if f.check {
+		notice, err := server.Check(cmd.Context(), o)
+		if err != nil {
+			return err
+		}
+		printNotice(w, notice)
+		fmt.Fprintf(w, "%s is valid: %s, %s, a sandbox of level %s\n", cmp.Or(f.config, o.Dir.Config()),
+			text.Count(len(o.Config.Ladders), "ladder"), text.Count(len(o.Cores), "worker"), o.Level)
+		return nil
+	}
 	s, err := server.Open(cmd.Context(), o)
 	if err != nil {
 		return err
 	}
-	w := cmd.OutOrStdout()
 	fmt.Fprintf(w, "serving %s on %s\nsite: %s/\n", s.Dir, s.URL(), s.URL())
 	printNotices(w, s)
 	if s.Token != "" { // on the first start only
@@ -96,12 +111,17 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 // printNotices prints what the server has changed in its configuration to fit this machine, and a warning if
 // connections are not encrypted.
 func printNotices(w io.Writer, s *server.Server) {
-	if s.Notice != "" {
-		fmt.Fprintln(w, "notice: "+s.Notice)
-	}
+	printNotice(w, s.Notice)
 	if s.IsUnencrypted() {
 		fmt.Fprintln(w, "warning: there is no TLS: whoever is on the way can read tokens and change pages. Start it with\n"+
 			"  --domain NAME, which obtains a certificate, or behind a proxy with TLS, on 127.0.0.1 with --trust-proxy.")
+	}
+}
+
+// printNotice prints notice, what a server changes in its configuration to fit this machine, unless it is empty.
+func printNotice(w io.Writer, notice string) {
+	if notice != "" {
+		fmt.Fprintln(w, "notice: "+notice)
 	}
 }
 
