@@ -153,13 +153,10 @@ func knockoutTables(n, k int) int {
 	return tables
 }
 
-// swiss returns the tables of the next round of a Swiss tournament. A table is a group of k bots that play a match.
-// Bots with similar match points meet, and repeated meetings are avoided. If bots are left over, those with the
-// fewest byes so far get a bye; among these, the last in the standings.
+// swiss returns the tables of the next round of a Swiss tournament.
 func (s *State) swiss(k int) [][]int {
 	n := len(s.Bots)
-	standing := upTo(n)
-	points, byes, met := s.matchPoints(), make([]int, n), make([][]int, n)
+	byes, met := make([]int, n), make([][]int, n)
 	for b := range met {
 		met[b] = make([]int, n)
 	}
@@ -173,6 +170,14 @@ func (s *State) swiss(k int) [][]int {
 			}
 		}
 	}
+	return swissTables(s.matchPoints(), byes, met, k)
+}
+
+// swissTables returns the tables of a round of a Swiss tournament. A table is a group of k bots that play a match.
+// Bots with similar match points meet, and repeated meetings are avoided; met[a][b] is how often the bots a and b have
+// met. If bots are left over, those with the fewest byes so far get a bye; among these, the last in the standings.
+func swissTables(points []float64, byes []int, met [][]int, k int) [][]int {
+	standing := upTo(len(points))
 	slices.SortStableFunc(standing, func(a, b int) int { return cmp.Compare(points[b], points[a]) })
 	var alone [][]int
 	for len(standing)%k != 0 {

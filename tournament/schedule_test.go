@@ -224,6 +224,7 @@ func addResult(tour *State, round int, table []int, points []float64) {
 	}
 	m.results = append(m.results, resultOf(table, points))
 	m.fingerprints = [][]stats.Fingerprint{make([]stats.Fingerprint, len(table))}
+	m.wholeDeals = 1
 }
 
 // The tables go by the standings: the winners of the first round meet.

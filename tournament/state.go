@@ -217,11 +217,11 @@ func (m *Match) isTestOver() bool {
 
 // IsFinished reports whether a match needs no more games.
 func (s *State) IsFinished(m *Match) bool {
-	if len(m.Bots) == 1 && len(s.Bots) > 1 { // a bye
-		return true
-	}
-	return m.Tally.Games == s.Deals*m.rotations || m.isTestOver()
+	return s.isBye(m) || m.Tally.Games == s.Deals*m.rotations || m.isTestOver()
 }
+
+// isBye reports whether m stands for a round in which its bot does not play.
+func (s *State) isBye(m *Match) bool { return len(m.Bots) == 1 && len(s.Bots) > 1 }
 
 func (s *State) allFinished(matches []*Match) bool {
 	return !slices.ContainsFunc(matches, func(m *Match) bool { return !s.IsFinished(m) })
@@ -320,12 +320,9 @@ func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.Ga
 }
 
 // Points returns the match points of each bot, from 0 to 1. They are the average score of the bot's duels over all
-// finished deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A bye is one
-// point.
+// finished deals. A duel compares two bots in one deal; its score is 1 for a win and 0 for a loss. A bye has no
+// duels, so that its points are 0 here; State.ByePoints has what it is worth.
 func (m *Match) Points() []float64 {
-	if len(m.Bots) == 1 {
-		return []float64{1}
-	}
 	points, duels := make([]float64, len(m.Bots)), make([]float64, len(m.Bots))
 	for deal := range m.finishedDeals() {
 		for _, d := range deal {
@@ -347,12 +344,52 @@ func (m *Match) Points() []float64 {
 // roundPoints rounds a sum of points to nine decimals, so that sums of the same values in different order are equal.
 func roundPoints(points float64) float64 { return math.Round(points*1e9) / 1e9 }
 
-func (s *State) matchPoints() []float64 {
-	points := make([]float64, len(s.Bots))
+// ByePoints returns, by bot, the match points of a bye: the mean of the bot's matches so far.
+func (s *State) ByePoints() []float64 {
+	points, matches := s.playedPoints()
+	for b := range points {
+		points[b] = byePoints(points[b], matches[b])
+	}
+	return points
+}
+
+// byePoints returns the match points of a bye of a bot that has the given points from its matches. Before its first
+// match a bye is worth half a point, so that its opponents in the next round are bots in the middle.
+func byePoints(points float64, matches int) float64 {
+	if matches == 0 {
+		return 0.5
+	}
+	return points / float64(matches)
+}
+
+// playedPoints returns, by bot, the sum of its match points without byes, and the number of matches that they are
+// from. It leaves out matches without a finished deal.
+func (s *State) playedPoints() (points []float64, matches []int) {
+	points, matches = make([]float64, len(s.Bots)), make([]int, len(s.Bots))
 	for _, m := range s.matches {
-		for i, p := range m.Points() {
-			points[m.Bots[i]] = roundPoints(points[m.Bots[i]] + p)
+		if m.wholeDeals == 0 {
+			continue
 		}
+		for i, p := range m.Points() {
+			b := m.Bots[i]
+			points[b] = roundPoints(points[b] + p)
+			matches[b]++
+		}
+	}
+	return points, matches
+}
+
+// matchPoints returns, by bot, the sum of its match points and of its byes.
+func (s *State) matchPoints() []float64 {
+	points, matches := s.playedPoints()
+	byes := make([]float64, len(points))
+	for _, m := range s.matches {
+		if s.isBye(m) {
+			byes[m.Bots[0]]++
+		}
+	}
+	for b := range points {
+		points[b] = roundPoints(points[b] + byes[b]*byePoints(points[b], matches[b]))
 	}
 	return points
 }
@@ -433,7 +470,7 @@ func (s *State) Results() Results {
 				deals = append(deals, deal)
 			}
 		}
-		if len(m.Bots) == 1 && len(s.Bots) > 1 {
+		if s.isBye(m) {
 			r.Standings[m.Bots[0]].Byes++
 		}
 		for i, bot := range m.Bots {

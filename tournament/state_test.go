@@ -35,13 +35,13 @@ func TestStandings(t *testing.T) {
 		}},
 		{"Swiss by match points", Swiss, 2, 3, []string{
 			"bot0 games=8 8-0-0 points=0 match=3 byes=1",
-			"bot1 games=8 4-0-4 points=-8 match=2 byes=1",
-			"bot2 games=8 0-0-8 points=-16 match=1 byes=1",
+			"bot1 games=8 4-0-4 points=-8 match=1.5 byes=1",
+			"bot2 games=8 0-0-8 points=-16 match=0 byes=1",
 		}},
 		{"knockout by the last round", Knockout, 2, 5, []string{
 			"bot0 games=8 8-0-0 points=0 match=3 byes=1",
-			"bot1 games=8 4-0-4 points=-8 match=2 byes=1",
-			"bot2 games=4 0-0-4 points=-8 match=1 byes=1",
+			"bot1 games=8 4-0-4 points=-8 match=1.5 byes=1",
+			"bot2 games=4 0-0-4 points=-8 match=0 byes=1",
 			"bot3 games=8 4-0-4 points=-24 match=1 byes=0",
 			"bot4 games=4 0-0-4 points=-16 match=0 byes=0",
 		}},

@@ -178,7 +178,7 @@ func (r *Run) Document() Document {
 
 func (d *Document) addRounds(r *Run, results tournament.Results) {
 	for _, m := range r.Matches() {
-		round := documentRound{Round: m.Round + 1, Match: m.Number, Bots: r.names(m.Bots), Points: m.Points()}
+		round := documentRound{Round: m.Round + 1, Match: m.Number, Bots: r.names(m.Bots), Points: r.pointsOf(m)}
 		if r.Format == tournament.Knockout && r.IsFinished(m) {
 			round.Winner, round.TieBreak = r.Bots[m.Winner()].Name, m.TieBreak()
 		}

@@ -365,14 +365,27 @@ func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 
 // matchPoints returns the bots of a match with their match points so far, as text.
 func (r *Run) matchPoints(m *tournament.Match) string {
+	points := r.pointsOf(m)
 	if len(m.Bots) == 1 {
-		return r.Bots[m.Bots[0]].Name + " has a bye"
+		bye := r.Bots[m.Bots[0]].Name + " has a bye"
+		if r.Format == tournament.Swiss {
+			bye += fmt.Sprintf(", %.2f", points[0])
+		}
+		return bye
 	}
 	var bots []string
-	for i, p := range m.Points() {
+	for i, p := range points {
 		bots = append(bots, fmt.Sprintf("%s %.2f", r.Bots[m.Bots[i]].Name, p))
 	}
 	return strings.Join(bots, " - ")
+}
+
+// pointsOf returns, by bot, the match points of m, which may be a bye.
+func (r *Run) pointsOf(m *tournament.Match) []float64 {
+	if len(m.Bots) == 1 {
+		return []float64{r.ByePoints()[m.Bots[0]]}
+	}
+	return m.Points()
 }
 
 // writeDuel writes the statistics of a tournament of two bots; docs/ratings.md explains the terms.
