@@ -21,8 +21,8 @@ import (
 )
 
 // Match is a series of deals between the same bots. Each deal is played once in every rotation, which assigns
-// bots to seats, so that no bot gains by lucky cards. Bots have separate processes in each rotation, so that no
-// process plays a deal twice.
+// bots to seats, so that no bot gains by lucky cards. Bots have separate processes in each rotation, and new ones for a
+// deal whose opening has hidden cards that they have seen, so that no process plays a deal twice.
 type Match struct {
 	Variant   *rules.Variant
 	Bots      []Contestant // in the order of the seats in rotation 0
@@ -214,6 +214,10 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 			return err
 		}
 		r := playing[g.rotation]
+		if r != nil && r.knowsCards(g.deal) {
+			stopAll(byeGrace, r.seats)
+			r = nil
+		}
 		if r == nil {
 			r = newRotation(ctx, m, g.rotation, monitor, busy)
 			playing[g.rotation] = r

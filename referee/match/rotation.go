@@ -21,6 +21,8 @@ type rotation struct {
 	number int
 	table  *table
 	seats  []*seat
+	// openingSeeds has the seeds of the openings whose cards the processes have played with.
+	openingSeeds map[referee.Hex]bool
 }
 
 // newRotation returns the rotation with the given number. w measures the time of its bots. The rotation calls
@@ -32,7 +34,7 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 		start = startBot
 	}
 	t.start = func(b Contestant) (BotConn, error) { return start(ctx, b, w) }
-	r := &rotation{match: m, ctx: ctx, number: number, table: t}
+	r := &rotation{match: m, ctx: ctx, number: number, table: t, openingSeeds: map[referee.Hex]bool{}}
 	for place := range m.Variant.Players {
 		bot := rules.BotAt(place, number, len(m.Bots))
 		r.seats = append(r.seats, &seat{Contestant: m.Bots[bot], table: t, number: bot, place: place, clock: m.botClock(bot)})
@@ -49,6 +51,9 @@ func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, e
 		}
 	}()
 	began := time.Now()
+	if own := r.match.opening(deal).Seed; own != nil {
+		r.openingSeeds[*own] = true
+	}
 	g := referee.NewGame(r.match.Variant, r.head(deal), rules.AllSeats)
 	for _, s := range r.seats {
 		s.log = cutlog.Buffer{Limit: MaxLog}
@@ -72,6 +77,18 @@ func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, e
 	}
 	result.Took = time.Since(began)
 	return result, nil
+}
+
+// knowsCards reports whether the processes have already played with the hidden cards of a deal, because several deals
+// have an opening with the same seed. Other processes must then play the deal.
+func (r *rotation) knowsCards(deal int) bool {
+	own := r.match.opening(deal).Seed
+	if own == nil || !r.openingSeeds[*own] {
+		return false
+	}
+	stream := rules.NewStream(rules.Seed(*own))
+	_, hidden := r.match.Variant.Deal(&stream).(rules.Redealer)
+	return hidden
 }
 
 // opening returns the opening of a deal. It is empty if the match has no openings.

@@ -16,6 +16,7 @@ import (
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
+	"github.com/timba-arena/timba/referee/fairclock"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -330,6 +331,28 @@ func TestDuplicateDeals(t *testing.T) {
 }
 
 // An error of done ends the match.
+// New processes play a deal whose opening has hidden cards that the processes know; a board hides nothing.
+func TestRepeatedOpenings(t *testing.T) {
+	first, second := referee.Hex{1}, referee.Hex{2}
+	for _, c := range []struct {
+		game, options string
+		starts        int // of each bot in each rotation, for the seeds 1 2, 1 2, 1 2, 1
+	}{{"brisca", "", 4}, {"teeko", "", 1}} {
+		v := variant(t, c.game, c.options)
+		starts := 0
+		m := &Match{Variant: v, Bots: named(2), Deals: 7, Seed: rules.Seed{9}, Clock: patient,
+			Openings: []referee.DealOpening{{Seed: &first}, {Seed: &second}},
+			start: func(ctx context.Context, b Contestant, w *fairclock.Monitor) (BotConn, error) {
+				starts++
+				return starter{}.start(ctx, b, w)
+			}}
+		playAll(t, m)
+		if want := 2 * m.Rotations() * c.starts; starts != want {
+			t.Errorf("%s: %d starts, want %d", c.game, starts, want)
+		}
+	}
+}
+
 func TestMatchDoneFails(t *testing.T) {
 	full := errors.New("no space left on device")
 	n := 0
