@@ -12,7 +12,6 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/cores"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 )
 
@@ -254,7 +253,7 @@ func programFiles(bots []match.Contestant) (files [][]string) {
 // tournament then ends, because the bot is not to blame and would lose all further games.
 func (r *run) checkProgramFiles(m *Match, g *referee.GameResult) error {
 	for _, f := range g.Faults {
-		if f.IsDisqualified() || f.Reason.Kind != fault.NotStarted && !f.Reason.BeforeReady {
+		if f.IsDisqualified() || !f.Reason.Kind.IsUnstarted() && !f.Reason.BeforeReady {
 			continue
 		}
 		bot := m.Bots[g.Bots[f.Seat]]

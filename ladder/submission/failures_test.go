@@ -70,6 +70,10 @@ func TestFailures(t *testing.T) {
 		{name: "others' files by a Python of its own", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"echo home = " + string(w.Dir) + " > pyvenv.cfg\"]\nrun = [\"./bin/run\"]", "bin/run+x": "#!/bin/sh\n"}, stage: Build,
 			words: []string{"neither in the bot's directory"}},
 
+		{name: "built for Windows", files: map[string]string{"timba.toml": `run = ["./bot.exe"]`, "bot.exe+x": "MZ" + strings.Repeat("\x00", 100)}, stage: Check,
+			words: []string{`could not be started: "./bot.exe" is a program for windows, and this machine is linux/`, "to change: build it for linux/"}},
+		{name: "build script with CR LF", files: map[string]string{"timba.toml": "build = [\"./build\"]\n" + tebesOnly, "build+x": "#!/bin/sh\r\ntrue\r\n", "bot.sh": ""}, stage: Build,
+			words: []string{`"./build" has the first line "#!/bin/sh\r"`, "with LF alone as the end of a line"}},
 		{name: "crash at once", files: map[string]string{"bot.py": "import nothing_of_that_name\n"}, stage: Check,
 			words: []string{"start"}, log: []string{"ModuleNotFoundError", "FAIL"}},
 		{name: "escapes", files: map[string]string{"timba.toml": tebesOnly, "bot.sh": "echo x > " + outside + "; printf '\\033[31mred\\r\\377' >&2; exit 1"}, stage: Check, words: []string{"start"}, log: []string{"red"}},

@@ -143,7 +143,7 @@ func TestNotStarted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bot")
 	kit.Must(t, os.WriteFile(path, []byte("#!/nonexistent/interpreter\n"), 0o755))
 	r := checked(t, []checkup{{"bot", path, nil, nil}})["bot"]
-	verdict{Start, Failed, []string{"could not be started"}, "check the path"}.compare(t, r)
+	verdict{Start, Failed, []string{"could not be started", "there is no /nonexistent/interpreter"}, "install /nonexistent/interpreter"}.compare(t, r)
 }
 
 // A manifest that names an unknown game causes a warning.

@@ -97,7 +97,7 @@ func (r Reason) Advice(c Circumstances) []phrase.Text {
 		return r.leftOverAdvice(c)
 	}
 	advice := r.kindAdvice(c)
-	if !r.BeforeReady {
+	if !r.BeforeReady || r.Kind.IsUnstarted() {
 		return advice
 	}
 	if r.Line != "" || r.Kind == NoSuchLine {
@@ -125,6 +125,23 @@ func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 			`check the path and that the file is executable; a script needs its interpreter before it, as in "python3 bot.py", or a first line such as #!/usr/bin/env python3`,
 			`try the command by hand in the bot's directory; in timba.toml, run is a list of words: ["python3", "bot.py"]`,
 		)
+	case OtherSystem:
+		return []phrase.Text{phrase.New(buildHere, r.Detail), phrase.New("or give its source with a build command in timba.toml, which builds it where it plays")}
+	case NoInterpreter:
+		return []phrase.Text{r.noInterpreterAdvice()}
+	case NoLoader:
+		if strings.Contains(r.Detail, "musl") {
+			return texts("link it statically, or build it on a system with glibc: it is built for musl, the C library of Alpine Linux")
+		}
+		return texts("link it statically, or build it on a system like this one: that loader belongs to another C library or processor")
+	case NoFirstLine:
+		return texts(`begin the file with a line such as #!/usr/bin/env python3, or write its interpreter before it, as in "python3 bot.py"`)
+	case ByteOrderMark:
+		return texts("save the file as UTF-8 without a byte order mark (BOM)")
+	case EmptyFile:
+		return texts("write the bot into the file; if a build makes it, look at what the build prints")
+	case NotExecutable:
+		return texts(`make it executable with chmod +x, or write its interpreter before it, as in "python3 bot.py"`)
 	case NoReady:
 		return r.noReadyAdvice(c)
 	case Disqualified:
@@ -158,6 +175,19 @@ func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 			"a bot needs its own files, TMPDIR, stdin and stdout, nothing else")
 	}
 	return r.exitAdvice(c)
+}
+
+// buildHere is the advice for a program of another system; %s is the system and processor of this machine.
+const buildHere = "build it for %s: on such a machine, or with the target of the compiler, such as GOOS and GOARCH in Go and --target in Rust"
+
+func (r Reason) noInterpreterAdvice() phrase.Text {
+	switch {
+	case strings.HasSuffix(string(r.Line), "\r"):
+		return phrase.New(endLinesByLF)
+	case !strings.Contains(r.Detail, "/") && !strings.Contains(string(r.Line), "env "):
+		return phrase.New("write the path of the program, or /usr/bin/env before its name, as in #!/usr/bin/env python3")
+	}
+	return phrase.New("install %s, or name a program that is there, as in #!/usr/bin/env python3", r.Detail)
 }
 
 // lessMemory returns the advice for a bot that exceeded a memory limit. limit is in MiB; 0 means unknown. Unless
@@ -287,7 +317,7 @@ func (r Reason) exitAdvice(c Circumstances) []phrase.Text {
 
 func (r Reason) crashAdvice(c Circumstances) (advice []phrase.Text) {
 	if r.Name == "SIGILL" {
-		advice = texts("build it for every processor of its kind, without -march=native or the like: this one lacks an instruction of the program")
+		advice = texts(forEveryProcessor)
 	}
 	if _, sure := Cause(c.Log.Lines); sure {
 		advice = append(advice, r.errorExitAdvice(c)...)

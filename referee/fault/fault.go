@@ -39,7 +39,7 @@ func (f *Fault) IsDisqualified() bool { return f.Reason.Kind == Disqualified }
 // HadNoProcess reports whether the game was played without starting the bot, because it could not be started or
 // was disqualified.
 func (f *Fault) HadNoProcess() bool {
-	return f.Reason.Kind == NotStarted && !f.Reason.BeforeReady || f.IsDisqualified()
+	return f.Reason.Kind.IsUnstarted() && !f.Reason.BeforeReady || f.IsDisqualified()
 }
 
 // HouseFailed reports whether the fault of a house bot, a bot that comes with timba, is a failure of timba. That

@@ -16,6 +16,13 @@ type Kind string
 // The kinds of faults.
 const (
 	NotStarted       Kind = "not-started"
+	OtherSystem      Kind = "other-system"
+	NoInterpreter    Kind = "no-interpreter"
+	NoLoader         Kind = "no-loader"
+	NoFirstLine      Kind = "no-first-line"
+	ByteOrderMark    Kind = "byte-order-mark"
+	EmptyFile        Kind = "empty-file"
+	NotExecutable    Kind = "not-executable"
 	NoReady          Kind = "no-ready"
 	Disqualified     Kind = "disqualified"
 	Late             Kind = "late"
@@ -59,12 +66,20 @@ const (
 	answer     = "answer within the milliseconds that the turn line gives"
 	inTime     = " and the margin of {margin} ms{unfinished}: " + answer
 	theProcess = "the process "
+	notStarted = "could not be started: "
 	exitedWith = "exited with status {status}"
 	killedBy   = "was killed by signal {signal} ({name})"
 )
 
 var kinds = []kind{
-	{NotStarted, protocol.Startup, "could not be started: {detail}: try {command} by hand"},
+	{NotStarted, protocol.Startup, notStarted + "{detail}: try {command} by hand"},
+	unstartedKind(OtherSystem, "is a program for {name}, and this machine is {detail}"),
+	unstartedKind(NoInterpreter, "has the first line {line}, and there is no {detail}"),
+	unstartedKind(NoLoader, "needs the loader {detail}, which is not there"),
+	unstartedKind(NoFirstLine, "is a text, and its first line does not say which program runs it"),
+	unstartedKind(ByteOrderMark, "has a byte order mark before its first line"),
+	unstartedKind(EmptyFile, "is empty"),
+	unstartedKind(NotExecutable, "is not executable"),
 	{NoReady, protocol.Startup, `no "ready" within {limit} ms{unfinished}: answer the line "timba 1" with "ready" and flush the output`},
 	{Disqualified, protocol.Startup, "forfeits the rest of the match after {limit} faults"},
 	{Late, protocol.Timeout, "no move within {limit} ms" + inTime},
@@ -103,6 +118,16 @@ const WhereDebugBelongs = "debug output belongs on stderr or in a line that begi
 // flawKind returns the row of the table kinds for lines with the flaw f. more is added to the description of the flaw.
 func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
+}
+
+// unstartedKind returns the row of the table kinds for bots that could not be started because of their file.
+func unstartedKind(k Kind, why string) kind {
+	return kind{k, protocol.Startup, notStarted + "{command} " + why}
+}
+
+// IsUnstarted reports whether a bot with a fault of this kind has never run, because its program could not be started.
+func (k Kind) IsUnstarted() bool {
+	return strings.HasPrefix(k.Form(), notStarted)
 }
 
 // Kinds returns all kinds of faults.

@@ -19,6 +19,9 @@ type restriction struct {
 }
 
 const (
+	endLinesByLF      = "write the files of the bot with LF alone as the end of a line, as dos2unix does"
+	forEveryProcessor = "build it for every processor of its kind, without -march=native or the like: this one lacks an instruction of the program"
+
 	putFiles = "put the files that the bot reads beside it, in a directory of its own"
 	hides    = ": a match hides your home, /var, /opt and /srv, except for the program that runs the bot"
 )
@@ -37,11 +40,19 @@ var restrictions = []restriction{
 	{words: []string{"Permission denied", "permission denied", "EACCES"},
 		did: "it was denied access to %s", names: quotedPath, change: "write only to $TMPDIR, and read only files in the bot's directory"},
 	// Libraries, files and modules that a bot did not find.
-	{words: []string{"\\r': No such file", "\\r’: No such file", "\r: No such file", "\r': No such file", "\r’: No such file", "\r: not found"},
-		anywhere: true, did: "the lines of a script end with CR LF, as on Windows", change: "write the files of the bot with LF alone as the end of a line, as dos2unix does"},
+	{words: []string{"\\r': No such file", "\\r’: No such file", "\r: No such file", "\r': No such file", "\r’: No such file", "\r: not found", "^M: bad interpreter", "ption -\r", "ption: -\r"},
+		anywhere: true, did: "the lines of a script end with CR LF, as on Windows", change: endLinesByLF},
+	{words: []string{": bad interpreter: ", "env: ‘", "env: '", "env: can't execute '"},
+		anywhere: true, did: "the first line of a script names the program %s, which is not there", names: quotedInterpreter, change: "install it, or name a program that is there, as in #!/usr/bin/env python3"},
+	{words: []string{": cannot execute: required file not found"},
+		anywhere: true, did: "it starts %s, and the program that runs that file is not there", names: quotedProgram, change: "look at the first line of the file: it names a program that is not there, or ends with CR LF, as on Windows"},
+	{words: []string{"xec format error", "cannot execute binary file"},
+		anywhere: true, did: "it starts %s, which is not a program for this machine", names: quotedProgram, change: "build that program on a machine like this one, or for it; begin a script with a line such as #!/usr/bin/env python3"},
+	{words: []string{"CPU does not support", "can only be run on AMD64 processors with", "llegal instruction"},
+		anywhere: true, did: "this processor lacks an instruction of the program", change: forEveryProcessor},
 	{words: []string{"' not found (required by "},
 		anywhere: true, did: "it needs %s, which the C library of this machine does not have", names: quotedVersion, change: "build the bot on a system as old as this one, or link it statically"},
-	{words: []string{"cannot open shared object file"},
+	{words: []string{"cannot open shared object file", "Error loading shared library", "Library not loaded: "},
 		anywhere: true, did: "it needs the library %s, which is not there", names: quotedLibrary, change: "link the library statically, or put it into the bot's directory and set the bot's rpath to $ORIGIN"},
 	{words: []string{"Cannot find module '/", "Cannot find module '.", "can't open file '", "Can't open perl script", "Could not open input file"},
 		anywhere: true, did: "it looked for %s, which is not there", names: quotedFile, change: "compare the name with that of the file, in capital letters, too: what a bot starts or imports is in its own directory"},
@@ -64,7 +75,22 @@ var quotedPath = []*regexp.Regexp{
 var quotedVersion = []*regexp.Regexp{regexp.MustCompile("version `([^']+)' not found")}
 
 // quotedLibrary matches the name of a shared library in an error message of the loader.
-var quotedLibrary = []*regexp.Regexp{regexp.MustCompile(`([^ :]+): cannot open shared object file`)}
+var quotedLibrary = []*regexp.Regexp{
+	regexp.MustCompile(`([^ :]+): cannot open shared object file`),
+	regexp.MustCompile(`(?:Error loading shared library|Library not loaded:) ([^ :]+)`),
+}
+
+// quotedInterpreter matches the program that the first line of a script names, in an error message of env or a shell.
+var quotedInterpreter = []*regexp.Regexp{
+	regexp.MustCompile(`env: (?:can't execute )?['‘]([^'’]+)['’]`),
+	regexp.MustCompile(`([^ :]+): bad interpreter`),
+}
+
+// quotedProgram matches the program in an error message that it cannot be executed.
+var quotedProgram = []*regexp.Regexp{
+	regexp.MustCompile(`xec format error: ['"]([^'"]+)['"]`),
+	regexp.MustCompile(`([^ :]+): (?:cannot execute|[Ee]xec format error)`),
+}
 
 // quotedModule matches the name of a module in an error message.
 var quotedModule = []*regexp.Regexp{

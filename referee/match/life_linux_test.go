@@ -157,7 +157,7 @@ func TestMatchCalledOffWithProcesses(t *testing.T) {
 func TestLimitsAndFaultsNotStarted(t *testing.T) {
 	left := nothingLeft(t)
 	notes := t.TempDir() + "/notes.txt"
-	if err := os.WriteFile(notes, []byte("hello"), 0o755); err != nil {
+	if err := os.WriteFile(notes, []byte("\x00\x01"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {

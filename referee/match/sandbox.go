@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
@@ -101,8 +104,34 @@ func startError(b Contestant, err error) error {
 			return fmt.Errorf("match: starting %s: %w", b.Name, err)
 		}
 	}
+	if refused := new(interpreter.PathError); !errors.As(err, &refused) {
+		if r, ok := ObstacleReason(b.Command[0], b.Dir); ok {
+			return r
+		}
+	}
 	return fault.Reason{
 		Kind: fault.NotStarted, Detail: strings.TrimPrefix(err.Error(), "fork/exec "),
 		Command: fault.Raw(strings.Join(b.Command, " ")),
 	}
+}
+
+// ObstacleReason returns the fault of a bot whose file cannot be executed. word is the first word of the bot's command,
+// and dir the bot's directory. ok is false if the file does not exist or does not show why it cannot be executed.
+func ObstacleReason(word, dir string) (r fault.Reason, ok bool) {
+	o, ok := interpreter.FindObstacle(word, dir)
+	if !ok {
+		return r, false
+	}
+	file := o.File
+	if inside, err := filepath.Rel(dir, o.File); err == nil && filepath.IsLocal(inside) {
+		file = "." + string(filepath.Separator) + inside
+	}
+	r = fault.Reason{Kind: fault.Kind(o.Kind), Command: fault.Raw(file), Line: fault.Raw(protocol.Clip([]byte(o.Line)))}
+	switch o.Kind {
+	case interpreter.OtherSystem:
+		r.Name, r.Detail = o.System, runtime.GOOS+"/"+runtime.GOARCH
+	case interpreter.NoInterpreter, interpreter.NoLoader:
+		r.Detail = strings.Trim(strconv.QuoteToASCII(o.Missing), `"`)
+	}
+	return r, true
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/sandbox"
 	"github.com/timba-arena/timba/sandbox/interpreter"
 )
@@ -49,7 +50,7 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	default:
 		found, err := interpreter.Find(build[0], dir)
 		if err != nil {
-			return nil, &BuildError{err}
+			return nil, buildStartError(build[0], dir, err)
 		}
 		spec.Path, spec.VisiblePaths, spec.Env = found.Path, found.VisiblePaths, found.Env
 	}
@@ -66,7 +67,7 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	if err != nil {
 		var s *sandbox.StepError
 		if errors.As(err, &s) && s.Step == "program" {
-			return nil, cmp.Or(ctx.Err(), error(&BuildError{s.Err}))
+			return nil, cmp.Or(ctx.Err(), error(buildStartError(build[0], dir, s.Err)))
 		}
 		return nil, err
 	}
@@ -88,7 +89,7 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	case s.Reason == sandbox.Exited && s.Code == 0:
 		return out.Take(), nil
 	case s.Reason == sandbox.NotStarted && s.Step == "exec":
-		return out.Take(), &BuildError{s.Err}
+		return out.Take(), buildStartError(build[0], dir, s.Err)
 	case s.Reason == sandbox.NotStarted && s.Step == "keep the build" && !machineFailed(s.Err):
 		return out.Take(), &BuildError{phrase.Errorf("its output cannot be kept: %w", s.Err)}
 	case s.Reason == sandbox.Exited:
@@ -98,6 +99,16 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	default:
 		return out.Take(), &BuildError{phrase.Errorf("the build %s", s)}
 	}
+}
+
+// buildStartError returns the error of a build command that could not be started. word is its first word, and err the
+// error of the system.
+func buildStartError(word, dir string, err error) *BuildError {
+	r, ok := match.ObstacleReason(word, dir)
+	if refused := new(interpreter.PathError); !ok || errors.As(err, &refused) {
+		return &BuildError{err}
+	}
+	return &BuildError{phrase.Errorf("%s: %s", r.Phrase(), r.Advice(fault.Circumstances{})[0])}
 }
 
 func machineFailed(err error) bool {

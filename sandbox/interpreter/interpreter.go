@@ -9,7 +9,6 @@ package interpreter
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -157,14 +156,14 @@ func FirstLine(path string) []string {
 }
 
 func IsScript(path string) bool {
-	head, err := readHead(path)
+	head, err := readStart(path, maxLine)
 	return err == nil && strings.HasPrefix(head, "#!")
 }
 
 // readFirstLine returns the words after #! in the first line of a script. It returns nil for a file that is not a
 // script or may not be read.
 func readFirstLine(path string) ([]string, error) {
-	head, err := readHead(path)
+	head, err := readStart(path, maxLine)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, nil // it may be executable nevertheless
 	}
@@ -174,20 +173,6 @@ func readFirstLine(path string) ([]string, error) {
 	}
 	line, _, _ = strings.Cut(line, "\n")
 	return strings.Fields(line), nil
-}
-
-// readHead returns the first maxLine bytes of a regular file. It returns "" for anything else.
-func readHead(path string) (string, error) {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return "", err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, maxLine))
-	return string(head), err
 }
 
 // splitOption removes -S or --split-string= from the beginning of a word. What follows this option of env is a command.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/web/socket"
 )
 
@@ -37,7 +38,11 @@ func (p *program) run(command []string, stderr io.Writer) {
 		err = cmd.Start()
 	}
 	if err != nil {
-		err = fmt.Errorf("could not be started: %s", strings.TrimPrefix(err.Error(), "fork/exec "))
+		if r, ok := match.ObstacleReason(command[0], "."); ok {
+			err = r
+		} else {
+			err = fmt.Errorf("could not be started: %s", strings.TrimPrefix(err.Error(), "fork/exec "))
+		}
 		fmt.Fprintf(stderr, "%s %v\n", command[0], err)
 		p.seat.Close(err)
 		p.seat.Serve(strings.NewReader(""), io.Discard)

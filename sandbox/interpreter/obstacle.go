@@ -1,0 +1,259 @@
+package interpreter
+
+import (
+	"encoding/binary"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Obstacle describes why the system cannot execute a file that exists.
+type Obstacle struct {
+	Kind    ObstacleKind
+	File    string // path of the file
+	System  string // if Kind is OtherSystem: the system and the processor of the program, such as windows/amd64; "" if unknown
+	Line    string // if Kind is NoInterpreter: the first line of the script, without its LF
+	Missing string // if Kind is NoInterpreter or NoLoader: the program that does not exist
+}
+
+// ObstacleKind distinguishes the reasons in an Obstacle. Its values are also kinds of faults.
+type ObstacleKind string
+
+const (
+	OtherSystem   ObstacleKind = "other-system"    // a program for another operating system or processor
+	NoInterpreter ObstacleKind = "no-interpreter"  // a script whose first line names a program that does not exist
+	NoLoader      ObstacleKind = "no-loader"       // a program whose dynamic loader does not exist
+	NoFirstLine   ObstacleKind = "no-first-line"   // a text without #!
+	ByteOrderMark ObstacleKind = "byte-order-mark" // a script with a byte order mark before #!
+	EmptyFile     ObstacleKind = "empty-file"      // a file without content
+	NotExecutable ObstacleKind = "not-executable"  // a file without an execute bit
+)
+
+const (
+	maxHead       = 4096 // bytes at the beginning of a file that are examined
+	maxHeaders    = 16   // program headers of an ELF file that are examined
+	byteOrderMark = "\xef\xbb\xbf"
+	machine386    = 3 // number of a processor in an ELF file
+	machineARM    = 40
+)
+
+// FindObstacle returns why the system cannot execute word, the first word of a command. A relative path starts from
+// dir. ok is false if word leads to no file, or if the file shows no reason. FindObstacle does not try to execute
+// anything: call it only after the file could not be started.
+func FindObstacle(word, dir string) (o Obstacle, ok bool) {
+	for range MaxDepth {
+		path, err := findFile(word, dir)
+		if err != nil {
+			return o, false
+		}
+		head, err := readStart(path, maxHead)
+		if err != nil {
+			return o, false
+		}
+		o = Obstacle{File: path}
+		next, found := o.examine(head, dir)
+		if found || next == "" {
+			return o, found
+		}
+		word = next
+	}
+	return o, false
+}
+
+// findFile returns the path of the file that word, the first word of a command, names: in dir if word has a slash,
+// otherwise in PATH.
+func findFile(word, dir string) (string, error) {
+	if !strings.Contains(word, "/") && !filepath.IsAbs(word) {
+		return exec.LookPath(word)
+	}
+	return Bounds{Dir: dir}.absolute(word), nil
+}
+
+// examine sets the reason why the file o.File, which begins with head, cannot be executed, and returns true. If the
+// file is a script whose interpreter exists, it returns the interpreter instead.
+func (o *Obstacle) examine(head, dir string) (next string, found bool) {
+	switch {
+	case head == "":
+		info, err := os.Stat(o.File)
+		o.Kind = EmptyFile
+		return "", err == nil && info.Mode().IsRegular() && info.Size() == 0
+	case runtime.GOOS != "windows" && o.lacksRight():
+		o.Kind = NotExecutable
+		return "", true
+	case strings.HasPrefix(head, "\x7fELF"):
+		return "", o.examineELF(head)
+	case strings.HasPrefix(head, "MZ"):
+		o.Kind, o.System = OtherSystem, windowsProgram(head)
+		return "", runtime.GOOS != "windows"
+	case isMachO(head):
+		o.Kind, o.System = OtherSystem, macProgram(head)
+		return "", runtime.GOOS != "darwin" && runtime.GOOS != "ios"
+	case runtime.GOOS == "windows":
+		return "", false // it executes no scripts
+	case strings.HasPrefix(head, byteOrderMark+"#!"):
+		o.Kind = ByteOrderMark
+		return "", true
+	case strings.HasPrefix(head, "#!"):
+		return o.examineScript(head, dir)
+	}
+	o.Kind = NoFirstLine
+	return "", isText(head)
+}
+
+// lacksRight reports whether the file o.File has no execute bit.
+func (o *Obstacle) lacksRight() bool {
+	info, err := os.Stat(o.File)
+	return err == nil && info.Mode()&0o111 == 0
+}
+
+// examineScript examines the first line of a script, like examine.
+func (o *Obstacle) examineScript(head, dir string) (next string, found bool) {
+	line, _, _ := strings.Cut(head, "\n")
+	o.Kind, o.Line = NoInterpreter, line
+	// Unlike readFirstLine, the kernel leaves a CR at the end of the line, as a part of the last word.
+	words := strings.FieldsFunc(line[len("#!"):], func(r rune) bool { return r == ' ' || r == '\t' })
+	if len(words) == 0 || words[0] == "\r" {
+		o.Kind = NoFirstLine
+		return "", true
+	}
+	exists := func(word string) bool {
+		path, err := findFile(word, dir)
+		if err == nil {
+			_, err = os.Stat(path)
+		}
+		return err == nil
+	}
+	for _, program := range programWords(words) {
+		if !exists(program) {
+			o.Missing = strings.TrimPrefix(program, "./")
+			return "", true
+		}
+		next = program
+	}
+	return next, false
+}
+
+// examineELF examines a program of Linux or a similar system, like examine.
+func (o *Obstacle) examineELF(head string) bool {
+	data := []byte(head)
+	if len(data) < 64 {
+		return false
+	}
+	var order binary.ByteOrder = binary.LittleEndian
+	if data[5] == 2 {
+		order = binary.BigEndian
+	}
+	machine := order.Uint16(data[18:])
+	o.Kind, o.System = OtherSystem, "linux"
+	if name := elfMachines[machine]; name != "" {
+		o.System += "/" + name
+	}
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	native := elfMachines[machine] == runtime.GOARCH
+	older := runtime.GOARCH == "amd64" && machine == machine386 || runtime.GOARCH == "arm64" && machine == machineARM
+	if !native && !older { // a processor may run the programs of its predecessor
+		return true
+	}
+	if loader := loaderOf(data, order); loader != "" {
+		if _, err := os.Stat(loader); err != nil {
+			o.Kind, o.Missing = NoLoader, loader
+			return true
+		}
+	}
+	return older
+}
+
+// elfMachines maps the numbers of processors in ELF files to their names in Go.
+var elfMachines = map[uint16]string{machine386: "386", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390x", machineARM: "arm", 62: "amd64", 183: "arm64", 243: "riscv64", 258: "loong64"}
+
+// loaderOf returns the path of the dynamic loader that an ELF file names, or "". data is the beginning of the file.
+func loaderOf(data []byte, order binary.ByteOrder) string {
+	is64 := data[4] == 2
+	// Positions of the table of program headers, of the size of an entry and of the number of entries.
+	table, size, count := uint64(order.Uint32(data[28:])), uint64(order.Uint16(data[42:])), order.Uint16(data[44:])
+	if is64 {
+		table, size, count = order.Uint64(data[32:]), uint64(order.Uint16(data[54:])), order.Uint16(data[56:])
+	}
+	for i := range uint64(min(count, maxHeaders)) {
+		at := table + i*size
+		if at > uint64(len(data)) || uint64(len(data))-at < 56 {
+			return ""
+		}
+		entry := data[at:]
+		if order.Uint32(entry) != 3 { // PT_INTERP
+			continue
+		}
+		from, length := uint64(order.Uint32(entry[4:])), uint64(order.Uint32(entry[16:]))
+		if is64 {
+			from, length = order.Uint64(entry[8:]), order.Uint64(entry[32:])
+		}
+		if from > uint64(len(data)) || length > uint64(len(data))-from {
+			return ""
+		}
+		path, _, _ := strings.Cut(string(data[from:from+length]), "\x00")
+		return path
+	}
+	return ""
+}
+
+// windowsProgram returns the system and the processor of a program of Windows that begins with head.
+func windowsProgram(head string) string {
+	if len(head) < 0x40 {
+		return "windows"
+	}
+	at := uint64(binary.LittleEndian.Uint32([]byte(head[0x3c:])))
+	if at+6 > uint64(len(head)) || head[at:at+4] != "PE\x00\x00" {
+		return "windows"
+	}
+	name := map[uint16]string{0x14c: "386", 0x1c4: "arm", 0x8664: "amd64", 0xaa64: "arm64"}[binary.LittleEndian.Uint16([]byte(head[at+4:]))]
+	return strings.TrimSuffix("windows/"+name, "/")
+}
+
+// isMachO reports whether head begins a program of macOS: for one processor, or for several.
+func isMachO(head string) bool {
+	if len(head) < 8 {
+		return false
+	}
+	if head[:4] == "\xca\xfe\xba\xbe" { // a class of Java begins with the same bytes; the next are its version
+		return binary.BigEndian.Uint32([]byte(head[4:])) < 40
+	}
+	return slices.Contains([]string{"\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe"}, head[:4])
+}
+
+// macProgram returns the system and, if it is one, the processor of a program of macOS that begins with head.
+func macProgram(head string) string {
+	name := map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}[binary.LittleEndian.Uint32([]byte(head[4:]))]
+	return strings.TrimSuffix("darwin/"+name, "/")
+}
+
+// isText reports whether head, the beginning of a file, has neither control characters except for spaces and ends of
+// lines, nor invalid UTF-8 but in a character that the end of head has cut.
+func isText(head string) bool {
+	for i, r := range head {
+		if r == utf8.RuneError && len(head)-i >= utf8.UTFMax || r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) {
+			return false
+		}
+	}
+	return true
+}
+
+// readStart returns the first bytes of a regular file, at most the given number. It returns "" for anything else.
+func readStart(path string, most int64) (string, error) {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return "", err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, most))
+	return string(head), err
+}
