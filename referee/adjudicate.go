@@ -182,8 +182,8 @@ func (a *adjudicator) recordMove(m *ReplayMove, f *forfeits, s rules.State) *Adj
 	return nil
 }
 
-// recordScore records what the score of a move rules out: a draw, or the resignation of some sides. A move without a
-// score rules out both.
+// recordScore records which early ends the score of a move rules out: a draw, or the resignation of some sides. A
+// move without a score rules out both.
 func (a *adjudicator) recordScore(m *ReplayMove) {
 	a.moves++
 	a.lastMoves[m.Seat] = a.moves
@@ -203,9 +203,9 @@ func (a *adjudicator) recordScore(m *ReplayMove) {
 	}
 }
 
-// allAgree reports whether the rule r ends the game. For this, at least r.Plies moves must follow the move with number
-// behind, the last one whose score does not meet the rule. At least one of them must be by each seat that has not
-// forfeited, at least two sides must not have forfeited, and ply must be at least r.From. If r is nil, it returns
+// allAgree reports whether the rule r ends the game. behind is the number of the last move whose score does not
+// meet the rule. At least r.Plies moves must follow it, at least one of them by each seat that has not forfeited;
+// at least two sides must not have forfeited; and ply must be at least r.From. If r is nil, allAgree returns
 // false.
 func (a *adjudicator) allAgree(r *ScoreRule, behind int, f *forfeits, ply int) bool {
 	if r == nil || a.moves-behind < r.Plies || ply < r.From || len(f.order) >= len(a.lastAgainstLoss)-1 {
@@ -247,9 +247,10 @@ func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 }
 
 // points returns the final points by seat. made has the points by seat at the end of play, and points may change
-// it. If the bots' scores ended the game as a draw, the seats without a forfeit share the prize (see rules.Variant)
-// equally or, in a game without a prize, the sum of their points. If a side resigned in a game with a prize, the
-// seats that neither forfeited nor resigned share the prize equally. Otherwise, points returns made unchanged.
+// it. prize is what the winner gets in a game in which only winning counts. If the bots' scores ended the game as
+// a draw, the seats without a forfeit share the prize equally or, in a game without a prize, the sum of their
+// points. If a side resigned in a game with a prize, the seats that neither forfeited nor resigned share the
+// prize. Otherwise the result is made unchanged.
 func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {

@@ -48,7 +48,7 @@ func (c Clock) Check() error {
 }
 
 // Longest returns an upper bound for the time of all moves in a game with the given numbers of plies and seats.
-// It includes neither margins nor credit, the time that other programs took from the bots.
+// It ignores margins, and time that other programs took from the bots.
 func (c Clock) Longest(plies, seats int) time.Duration {
 	if c.Bank == 0 {
 		return time.Duration(plies) * c.Move
@@ -150,7 +150,7 @@ func (m ClockMS) checkReplay() error {
 	return c.Check()
 }
 
-// timer is the clock of one seat in one game.
+// timer is the clock of one seat during one game.
 type timer struct {
 	clock Clock
 	bank  time.Duration

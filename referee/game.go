@@ -54,8 +54,9 @@ const (
 	usualLines = 1 << 10
 )
 
-// NewGame returns a game of v that has not begun. head contains the part of the replay that is known before the
-// game: seeds, seats and clocks. The game produces protocol lines only for the seats in listening.
+// NewGame returns a game of v that has not begun. head contains the part of the replay (the record of the game)
+// that is known before the game: seeds, seats and clocks. The game writes protocol lines only for the seats in
+// listening.
 func NewGame(v *rules.Variant, head Replay, listening rules.Seats) *Game {
 	stream := rules.NewStream(rules.Seed(head.Seed))
 	g := &Game{Variant: v, Record: head, State: v.Deal(&stream), forfeits: forfeits{variant: v}, listening: listening}
@@ -110,7 +111,7 @@ func (g *Game) HasBegun() bool { return g.begun }
 // HasEnded reports whether End was called.
 func (g *Game) HasEnded() bool { return g.Record.Ranks != nil }
 
-// Turn returns the seat that is to move, or rules.Over if the game is over by the rules.
+// Turn returns the seat that is to move, or rules.Over if the rules have ended the game.
 func (g *Game) Turn() int { return g.State.Turn() }
 
 // HasForfeited reports whether the seat or its partner has forfeited the game.
@@ -180,7 +181,7 @@ func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 	return nil
 }
 
-// errUnlisted is the error for a legal move that is not spelled exactly as in the list of legal moves of the turn line.
+// errUnlisted is the error for a move that is legal but not spelled exactly as in the list that the bot was sent.
 var errUnlisted = phrase.Errorf("is not in the list of the turn")
 
 // parse returns the legal move with this text, or an error that says why there is none.
@@ -198,16 +199,17 @@ func (g *Game) parse(text string) (rules.Move, error) {
 	return m, nil
 }
 
-// PlayStandIn makes a random legal move for the seat that is to move, which has forfeited. The move follows from
-// the seed of the deal.
+// PlayStandIn makes a random legal move for the seat that is to move, which has forfeited. The seed of the deal
+// determines the move.
 func (g *Game) PlayStandIn() {
 	m := g.standInMove()
 	g.Record.Moves = append(g.Record.Moves, ReplayMove{Seat: g.State.Turn(), Move: string(g.State.MoveText(nil, m)), StandIn: true})
 	g.make(m)
 }
 
-// PlayOpeningMove makes an opening move for the seat that is to move. All moves of the opening must be made before the
-// first move of a bot. If the move is not legal, PlayOpeningMove returns an error and changes nothing.
+// PlayOpeningMove makes a move of the opening, the given moves with which a game begins, for the seat that is to
+// move. All these moves must be made before the first move of a bot. If the move is not legal, PlayOpeningMove
+// returns an error and changes nothing.
 func (g *Game) PlayOpeningMove(text string) error {
 	rec := ReplayMove{Seat: g.State.Turn(), Move: text, Given: true}
 	m, err := g.parse(text)
@@ -263,8 +265,8 @@ func (g *Game) appendEvents() {
 	}
 }
 
-// Forfeit records that the seat forfeits the game by the fault why, and adds a line about it for all seats.
-// credit is how much of the turn's time was subtracted because other programs used it; 0 unless the bot was late.
+// Forfeit records that the seat forfeits the game because of why, and adds a line about it for all seats. If the
+// bot was late, credit is the time of the turn that did not count because other programs used it; otherwise 0.
 // Before Begin any seat can forfeit, later only the seat that is to move. On an error the game is unchanged.
 func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	if seat < 0 || seat >= g.Variant.Players {

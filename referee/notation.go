@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// DealOpening is the beginning of a deal: moves that are made before the bots play. If Seed is not nil, it
+// DealOpening is a given beginning of a deal: moves that are made before the bots play. If Seed is not nil, it
 // replaces the seed of the deal, which decides chance such as the order of the cards.
 type DealOpening struct {
 	Seed  *Hex     `json:"seed,omitempty"`

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// forfeits lists the sides that have forfeited a game, in the order of their faults.
+// forfeits lists the sides (seats or teams) that have forfeited a game, in the order of their faults.
 type forfeits struct {
 	variant *rules.Variant
 	order   []int

@@ -53,7 +53,7 @@ func (m ReplayMatch) Compare(o ReplayMatch) int {
 	return cmp.Or(m.Deal-o.Deal, m.Rotation-o.Rotation)
 }
 
-// ReplaySeat describes the bot in a seat.
+// ReplaySeat describes the bot that played in a seat.
 type ReplaySeat struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -204,8 +204,8 @@ func DecodeReplay(data []byte) (*Replay, error) {
 	return r, nil
 }
 
-// Commitment returns the SHA-256 of the seed of a match. Publishing it before the match proves later that the
-// seed was not changed.
+// Commitment returns the SHA-256 of the seed of a match. If it is published before the match, it proves later
+// that the seed was not changed.
 func Commitment(match rules.Seed) Hex { return sha256.Sum256(match[:]) }
 
 // Reveal stores the seed of the match in the replay. It is called when the match is over; until then the seed is

@@ -23,8 +23,9 @@ type Step struct {
 	Move   rules.Move  // the move of Next
 }
 
-// Walk plays a replay again by the rules of v, which Resolve returned. It yields every position in order, from
-// the first to the one after the last move. If a move is not legal, it yields an error and ends.
+// Walk plays a replay (the record of a game) again by the rules of v, which Resolve returned. It yields every
+// position in order, from the first to the one after the last move. If a move is not legal, it yields an error
+// and ends.
 //
 // If log is not nil, Walk fills it at each step with the events that led to the position: those of the previous
 // move, or at the first position those of the start.
@@ -36,10 +37,10 @@ func (r *Replay) Walk(v *rules.Variant, log *rules.Log) iter.Seq2[Step, error] {
 	}
 }
 
-// Verify plays a replay again by the rules of g and returns an error for each difference. If there is none, the
-// replay is correct. It finds options or seats that the game does not have, malformed clocks, hashes and texts,
-// seeds that do not match their commitment, illegal moves, forfeits and stand-in moves in the wrong place, an
-// adjudication that does not follow from the scores, and a wrong result. It stops at the first illegal move.
+// Verify plays a replay (the record of a game) again by the rules of g and returns an error for each difference.
+// If there is none, the replay is correct. Verify checks options, seats, clocks, hashes, texts and seeds, that
+// each move is legal and made by the bot or the referee where it should be, an early end by the bots' scores, and
+// the result. It stops at the first illegal move.
 func (r *Replay) Verify(g *rules.Game) []error {
 	v, err := r.Resolve(g)
 	if err != nil {
@@ -109,7 +110,7 @@ func (r *Replay) Traffic(g *rules.Game, seat int) ([]Traffic, error) {
 	return traffic, nil
 }
 
-// rerun is the state of playing a replay again, with the differences from the rules that were found.
+// rerun is the state of playing a replay again, and the differences from the rules found so far.
 type rerun struct {
 	*Replay
 	game *Game
@@ -158,8 +159,8 @@ func (r *rerun) steps(yield func(Step, error) bool) {
 	yield(Step{Game: r.game, Faults: r.Faults[told:]}, nil)
 }
 
-// move returns the move with index i. It returns an error if the game is over, another seat is to move, or the
-// move is illegal.
+// move returns the move with index i in the replay. It returns an error if the game is over, another seat is to
+// move, or the move is illegal.
 func (r *rerun) move(i int) (rules.Move, error) {
 	rec := &r.Moves[i]
 	if turn := r.game.Turn(); turn == rules.Over {
@@ -174,8 +175,8 @@ func (r *rerun) move(i int) (rules.Move, error) {
 	return m, nil
 }
 
-// playMove makes the move m with index i. It records a difference if the replay names the wrong author of the move: the
-// bot, the opening, or the stand-in that plays for a seat that has forfeited.
+// playMove makes the move m with index i. It records a difference if the replay says wrongly who made the move:
+// the bot, the opening, or the referee for a seat that has forfeited.
 func (r *rerun) playMove(i int, m rules.Move) {
 	rec, g := &r.Moves[i], r.game
 	switch forfeited := g.HasForfeited(rec.Seat); {
@@ -199,7 +200,8 @@ func (r *rerun) playMove(i int, m rules.Move) {
 	g.make(m)
 }
 
-// checkGivenMove records a difference if the move with index i, which is marked as part of the opening, cannot be that.
+// checkGivenMove records a difference unless the move with index i, which is marked as part of the opening, can
+// be part of it.
 func (r *rerun) checkGivenMove(i int) {
 	switch rec := &r.Moves[i]; {
 	case r.Match.Opening == 0:

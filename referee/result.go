@@ -16,7 +16,8 @@ type GameResult struct {
 	Took time.Duration // duration of the game
 }
 
-// PlayedGame identifies a game that was played before a match was resumed, and the bots that had faults in it.
+// PlayedGame identifies a game that was played before its match was interrupted, and the bots that had faults in
+// it.
 type PlayedGame struct {
 	Deal, Rotation int
 	FaultyBots     []int // indices of the bots with faults, one entry for each fault
@@ -58,7 +59,7 @@ func (f GameFault) Phrase() phrase.Text {
 	return phrase.New("%s (seat %d, deal %d, rotation %d, ply %d): %s: %s", f.Name, f.Seat, f.Deal, f.Rotation, f.Ply, f.Code, f.TextIn(fault.Circumstances{}))
 }
 
-// MatchTally sums up the games of a match.
+// MatchTally sums up the results of the games of a match.
 type MatchTally struct {
 	variant *rules.Variant
 	Scores  []Score // by bot

@@ -46,7 +46,6 @@ type Waits struct {
 	Grace    time.Duration // for the end of the process after "bye"
 }
 
-// startFunc starts a bot. It has the parameters and results of match.Start.
 type startFunc func(context.Context, match.Contestant, referee.Clock, func(match.BotConn) match.BotConn) (*match.BotProcess, error)
 
 // Defaults returns options with the usual clock and times, and without Games, Seed and callbacks.
@@ -78,7 +77,7 @@ const (
 	Output    = "output"
 )
 
-// run is the state of the check of one bot.
+// run is the state of Run: everything that is known so far about one bot.
 type run struct {
 	Options
 	ctx         context.Context
@@ -94,7 +93,7 @@ type run struct {
 	gameResults map[string]*gameResult // by the name of the game
 }
 
-// timer measures the time of a check.
+// timer measures how long the checks of a bot have taken.
 type timer struct {
 	startedAt time.Time
 	credit    time.Duration // time that other programs took from the bot, in all its turns
@@ -103,11 +102,11 @@ type timer struct {
 // ownTime returns how long the check has taken so far, without the time that other programs took from the bot.
 func (t timer) ownTime() time.Duration { return time.Since(t.startedAt) - t.credit }
 
-// marathon is the state of the check ManyGames, in which a process of the bot plays many games one after the other.
+// marathon is the state of the check ManyGames, in which one process of the bot plays many games in a row.
 type marathon struct {
 	plan      []*game
 	mostGames int      // the largest number of games in one process
-	leftOver  *Failure // the first failure that does not happen in a new process
+	leftOver  *Failure // the first failure that does not happen again in a new process
 }
 
 // gameResult sums up the games of one kind, such as Brisca, that the bot has played.
@@ -198,8 +197,8 @@ func (k *run) run() error {
 	return nil
 }
 
-// step is a check with its name. run makes the check and returns a note on what it observed, and warnings. Its
-// error is a *Failure if the bot fails.
+// step is one check of a bot with its name. run makes the check and returns a note on what it observed, and
+// warnings. Its error is a *Failure if the bot fails.
 type step struct {
 	name string
 	run  func() (note string, warnings []string, err error)
@@ -220,8 +219,8 @@ func (k *run) runCheck(name string, run func() (string, []string, error)) error 
 	return k.addCheck(Check{Name: name, Status: OK, Note: note, Warnings: warnings}, err)
 }
 
-// addCheck adds c to the report. If err is a *Failure, the check has failed. If err is any other error, addCheck adds
-// nothing and returns err.
+// addCheck adds c to the report, as failed if err is a *Failure. If err is any other error, addCheck adds nothing
+// and returns err.
 func (k *run) addCheck(c Check, err error) error {
 	f, failed := errors.AsType[*Failure](err)
 	if err != nil && !failed {
@@ -283,7 +282,8 @@ func (k *run) endSession() {
 	}
 }
 
-// recordTimes adds the times of the bot's moves in g, a game whose lines were sent as in a match.
+// recordTimes adds the times of the bot's moves in g to the report. The lines of g must have been sent as in a
+// match.
 func (k *run) recordTimes(g *game, p botAnswers) {
 	t := k.gameResults[g.variant.Game.Name]
 	t.timedGames, t.moveTimes = t.timedGames+1, append(t.moveTimes, p.times...)

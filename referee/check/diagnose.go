@@ -48,15 +48,15 @@ func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer)
 	return f
 }
 
-// markLeftOver adds to the text of a failure that the bot plays the same game without a fault in a new process, and
-// changes the advice: the cause is a state that earlier games left in the old process.
+// markLeftOver changes the text and the advice of a failure that does not happen when a new process of the bot
+// plays the same game: the cause is a state that earlier games left in the old process.
 func (f *Failure) markLeftOver() {
 	f.Text = phrase.New("%s; a fresh process plays the same game without a fault", f.Text)
 	f.circumstances.LeftOver = true
 	f.Change = f.Reason.Advice(f.circumstances)[0]
 }
 
-// text describes the fault r, and the answer that the bot had to give instead.
+// text describes the fault r, and the answer that the bot should have given instead.
 func (s *session) text(r fault.Reason) phrase.Text {
 	r.BeforeReady = false // the text says which answer was awaited
 	line := protocol.Quote([]byte(r.Line))

@@ -41,7 +41,7 @@ func (s *extras) addLine(msg protocol.BotLine, line []byte) {
 	}
 }
 
-// infoTrouble returns what is wrong with the keys and values of an info line, or "" if nothing is.
+// infoTrouble returns what is wrong with the keys and values of an info line, or "" if nothing is wrong.
 func infoTrouble(pairs protocol.Pairs) string {
 	if len(pairs) == 0 {
 		return "it is empty: add key=value pairs"

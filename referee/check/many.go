@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// fewGames and someGames are the smallest numbers of games that planMany plans, with and without Options.Quick.
+// planMany plans at least someGames games, or fewGames if Options.Quick is set.
 const (
 	fewGames  = 12
 	someGames = 36

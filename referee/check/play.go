@@ -24,8 +24,8 @@ type game struct {
 	until   time.Duration // value of timer.ownTime at which to stop the game early; 0 means never
 }
 
-// style says how the lines to the bot differ from those that the referee sends in a match. The protocol allows all
-// these differences. The zero value means that the lines do not differ.
+// style describes in which way the lines to the bot differ from those that the referee sends in a match. The
+// protocol allows all these differences. The zero value means that they do not differ.
 type style struct {
 	rewriteLine func(line string) string // returns the lines to send instead of a line, without the last LF; may be nil
 	step        bool                     // send one line at a time; after a line that needs no answer the bot must stay silent

@@ -60,7 +60,7 @@ func (f *Failure) MarshalJSON() ([]byte, error) {
 // Phrase returns the text of what happened in a form that can be translated.
 func (f *Failure) Phrase() phrase.Text { return f.Text }
 
-// Line is a protocol line between the check and the bot, in one of the two directions.
+// Line is a protocol line between the referee and the bot that is checked.
 type Line struct {
 	FromBot bool   `json:"from_bot"`
 	Text    string `json:"text"` // printable ASCII; other bytes are escaped as in a Go string

@@ -8,7 +8,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// checkSandbox returns a note on the sandbox of the bot, and a warning if rated matches use a better one. err is nil.
+// checkSandbox returns a note on the sandbox of the bot, and a warning if rated matches use a stricter one. err
+// is always nil.
 func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	h := k.program.Sandbox
 	switch {
@@ -27,9 +28,9 @@ func (k *run) checkSandbox() (note string, warnings []string, err error) {
 	return note, warnings, nil
 }
 
-// compareUnsandboxed plays the first game again without the sandbox, and adds to a *Failure whether the bot fails
-// there too. It then returns that failure. If Options.RetryUnsandboxed is not set, if the bot has no sandbox, or if
-// the argument is another error, it does nothing and returns its argument.
+// compareUnsandboxed plays the first game again without the sandbox, if failure is a *Failure, the bot has a
+// sandbox and Options.RetryUnsandboxed is set. It adds to the failure whether the bot also fails there. It always
+// returns failure.
 func (k *run) compareUnsandboxed(failure error) error {
 	var f, other *Failure
 	if !k.RetryUnsandboxed || k.program.Sandbox == nil || !errors.As(failure, &f) {

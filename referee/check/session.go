@@ -18,8 +18,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// session is one process of the bot. It wraps the match.BotConn of the process to send lines in the style of the
-// current game, to measure the bot's time, and to store the last lines in both directions.
+// session is one running process of the bot. It wraps the connection to the bot, to change the lines in the style
+// of the current game, to measure the bot's time, and to store the last lines in both directions.
 type session struct {
 	match.BotConn
 	run            *run
@@ -50,7 +50,7 @@ type outbox struct {
 	kind   string // verb of the last line that was sent; "" if the bot may answer it
 }
 
-// event is the last thing that the bot was sent or did, as a failure describes it.
+// event is the last thing that the bot was sent or did. Failures mention it.
 type event struct {
 	text phrase.Text
 	act  fault.Act // the event as package fault knows it, for advice
@@ -101,14 +101,15 @@ func (k *run) launch() (*session, error) {
 	return s, nil
 }
 
-// BeginTurn implements match.BotConn. It also starts the stopwatch.
+// BeginTurn starts a turn, and the measurement of its time. It implements match.BotConn.
 func (s *session) BeginTurn(now time.Time, left time.Duration) error {
 	err := s.BotConn.BeginTurn(now, left)
 	s.watch.startedAt, s.watch.pauses = time.Now(), 0
 	return err
 }
 
-// Line implements match.BotConn. It also adds the line to the transcript and counts comments and info lines.
+// Line reads the next line of the bot. It also adds the line to the transcript and counts comments and info
+// lines. It implements match.BotConn.
 func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err error) {
 	if s.endError != nil {
 		return nil, now, s.endError
@@ -127,14 +128,15 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 	return line, s.watch.readAt, nil
 }
 
-// Loss implements match.BotConn. It also counts the pauses that the check itself made in this turn as lost to the
-// bot. The pauses come first in a turn, so only the time after them is passed to the Loss method of the wrapped
-// connection.
+// Loss returns how much time the bot lost to other programs in this turn, and in pauses that the check made. The
+// pauses come first, so only the time after them is passed to the wrapped connection. Loss implements
+// match.BotConn.
 func (s *session) Loss(since, now time.Time, answered bool) fairclock.Loss {
 	return s.BotConn.Loss(since.Add(s.watch.pauses), now, answered).Plus(s.watch.pauses)
 }
 
-// EndTurn implements match.BotConn. It also computes the time that the bot took, without that of other programs.
+// EndTurn ends a turn and computes the time that the bot took, without the time of other programs. It implements
+// match.BotConn.
 func (s *session) EndTurn() {
 	w := &s.watch
 	began := w.startedAt.Add(w.pauses)
@@ -147,7 +149,7 @@ func (s *session) EndTurn() {
 	s.BotConn.EndTurn()
 }
 
-// Stderr implements match.BotConn. It also adds the new output to the counts and the transcript.
+// Stderr returns new output on stderr, and adds it to the counts and the transcript. It implements match.BotConn.
 func (s *session) Stderr() []byte {
 	data := s.BotConn.Stderr()
 	s.run.extras.addStderr(data)
@@ -155,8 +157,8 @@ func (s *session) Stderr() []byte {
 	return data
 }
 
-// Send implements match.BotConn. It sends the lines in the style of the game. Lines that the bot does not read by the
-// deadline are sent at the start of the next call. n is always the length of lines.
+// Send sends lines to the bot in the style of the game. Lines that the bot does not read by the deadline are sent
+// at the start of the next call. n is always the length of lines. Send implements match.BotConn.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
 		return 0, err // the referee tests it only while it waits, and it never waits for a bot that has always answered

@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// variation is a check with lines that the protocol allows although the referee does not send them today.
+// variation is a check that sends the bot lines which the protocol allows, but which the referee does not send
+// today.
 type variation struct {
 	name   string
 	style  style
@@ -110,9 +111,9 @@ func (k *run) timeIsUp() bool { return k.timer.ownTime() > k.Time }
 // up, but not before the bot has had time for five moves.
 func (k *run) gameTimeLimit() time.Duration { return max(k.Time, k.timer.ownTime()+5*k.Clock.Move) }
 
-// playVariation plays the games of the check d: one game of every kind in which the bot has not failed, or only the
-// first game if d does not rewrite lines. When the time of the check is used up, it plays only a few moves of the
-// first of these games, and no other.
+// playVariation plays the games of the check d: one game of every kind in which the bot has not failed or, if d
+// does not rewrite lines, only the first game. When the time of the check is used up, it plays only a few moves
+// of the first of these games.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	list := k.playableGames()
 	if d.style.rewriteLine == nil || len(list) == 0 {
@@ -131,7 +132,7 @@ func (k *run) playVariation(d variation) (note string, warnings []string, err er
 	return d.note, nil, nil
 }
 
-// playableGames returns one planned game of each kind in which the bot has not failed.
+// playableGames returns one of the planned games of each kind in which the bot has not failed.
 func (k *run) playableGames() (list []*game) {
 	for _, g := range k.Games {
 		i := slices.IndexFunc(k.marathon.plan, func(p *game) bool { return p.variant.Game == g })

@@ -8,7 +8,8 @@ import (
 )
 
 // CommandArgs returns the arguments of timba for checking a bot under the conditions of a match: "check", the
-// bot, and flags. An empty game means all games. A value in c or l that is zero or the default gets no flag.
+// bot, and flags. If game is "", the bot is checked in all games. A value in c or l that is zero or the default
+// gets no flag.
 func CommandArgs(bot, game string, c referee.Clock, l sandbox.Limit) []string {
 	words := []string{"check", bot}
 	if game != "" {

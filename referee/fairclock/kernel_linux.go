@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// kernel implements counters by reading files in /proc. It is used on Linux.
+// kernel implements counters on Linux by reading files in /proc.
 type kernel struct {
 	cores  []int
 	stat   *os.File // /proc/stat
@@ -36,9 +36,10 @@ func Check() error {
 	return nil
 }
 
-// Open returns the Monitor of a worker. The calling goroutine must be locked to its thread, and the thread bound
-// to core or, with cores.Any, to none. players has the bots of the match; a worker that is bound to a core uses
-// only players.Low, and a list of its own. Open returns nil if the kernel does not count what is needed.
+// Open returns the Monitor of a worker, a thread that plays games. The calling goroutine must be locked to its
+// thread, and the thread bound to core or, with cores.Any, to none. players has the bots of the match; if the
+// worker is bound to a core, only players.Low is used. Open returns nil if the kernel does not provide the
+// counters.
 func Open(core int, players *Players) *Monitor {
 	k := &kernel{cores: cores.All()}
 	if core != cores.Any {

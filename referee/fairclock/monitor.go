@@ -92,7 +92,7 @@ func (w *Monitor) remove(b Counters) {
 	}
 }
 
-// reading contains the values of all counters at one time.
+// reading contains the values of all CPU time counters at one moment.
 type reading struct {
 	takenAt time.Time
 	counts
@@ -192,8 +192,8 @@ type openWaits struct {
 	threads map[string]openWait
 }
 
-// openWait describes a thread that has been ready, which means that it runs or waits for a core, at each call of
-// longest since a time, and that has not run in between.
+// openWait describes a thread that runs or waits for a core. At each call of longest since some time it was in
+// that state, and it has not run in between.
 type openWait struct {
 	since time.Time
 	had   time.Duration // its value in Threads at that time

@@ -28,7 +28,7 @@ type TurnMeter struct {
 	inputFilled bool          // the bot did not read its input, so that the referee waited because of the bot
 }
 
-// absence is the time of a turn in which the referee could not have noticed an answer.
+// absence is the part of a turn in which the referee could not have noticed an answer.
 type absence struct {
 	sleepStart time.Time     // start of the referee's last sleep
 	overslept  time.Duration // sum of how much longer than asked its sleeps were, since the first reading
@@ -84,7 +84,7 @@ func (t *TurnMeter) End() { t.start, t.inputFilled = time.Time{}, false }
 // RecordFullInput records that the bot leaves its input unread, so that the referee waits because of the bot.
 func (t *TurnMeter) RecordFullInput() { t.inputFilled = true }
 
-// Sample reads the kernel's counters if a reading is due. It returns the time until the next reading.
+// Sample reads the kernel's counters if it is time for that. It returns the time until the next reading.
 func (t *TurnMeter) Sample(now time.Time) time.Duration {
 	if t.monitor == nil || t.start.IsZero() {
 		return readingInterval
@@ -185,13 +185,13 @@ func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	return loss
 }
 
-// lostBeforeReading returns how much time the bot lost before the first reading, for which no counters exist. If that
-// reading was in time, it is at most measured, the loss after the reading. If the reading was late, it is all the time
-// before the reading. If the reading was not made, it is the time since the reading was due or, if that is at most
-// firstReading, the time by which the referee overslept.
+// lostBeforeReading returns how much time the bot lost before the first reading of the kernel's counters. If that
+// reading was in time, the result is at most measured, the loss after the reading. If the reading was late, it is
+// all the time before the reading. If the reading was not made, it is the time since the reading was due or, if
+// that is at most firstReading, the time by which the referee overslept.
 //
-// The CPU time that the bot used is subtracted if it is known; see Monitor.delayed. If the reading was made and the bot
-// did not read its input, the bot itself delayed the reading, and the result is 0.
+// The CPU time that the bot used is subtracted if it is known; see Monitor.delayed. If the reading was made and
+// the bot did not read its input, the bot itself delayed the reading, and the result is 0.
 func (t *TurnMeter) lostBeforeReading(since, now time.Time, measured time.Duration) time.Duration {
 	if t.first == nil {
 		t.monitor.delayed = true
@@ -223,8 +223,8 @@ func (t *TurnMeter) measuredLoss(r *reading, ready Threads, answered bool) Loss 
 	return t.settledLoss.followedBy(t.monitor.loss(t.last, r, unread, open))
 }
 
-// lostInAbsence returns for how long the referee could not have noticed an answer. It leaves out the referee's
-// waits for a core and the time stolen by other virtual machines, which count elsewhere.
+// lostInAbsence returns for how long the referee could not have noticed an answer. It leaves out two times that
+// count elsewhere: the referee's waits for a core, and what other virtual machines took.
 func (t *TurnMeter) lostInAbsence(r *reading, stolen time.Duration, answered bool) time.Duration {
 	return max(0, t.Absence(answered)-(r.WorkerWait-t.first.WorkerWait)-stolen)
 }

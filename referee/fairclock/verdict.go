@@ -15,8 +15,8 @@ package fairclock
 
 import "time"
 
-// turnCredits and leastCredit limit the credit of a turn, the time that other programs took and that does not
-// count. See MaxCredit.
+// turnCredits and leastCredit limit the credit of a turn, the time that other programs took from the bot and that
+// does not count. See MaxCredit.
 const (
 	turnCredits = 10
 	leastCredit = 2 * time.Second
@@ -53,7 +53,7 @@ func (l Loss) atMost(d time.Duration) Loss {
 	return l
 }
 
-// Allowance is the time limit for one answer of a bot.
+// Allowance is the time limit for one answer of a bot, with the most by which it can be extended.
 type Allowance struct {
 	Start     time.Time
 	Due       time.Time     // when the time of the turn and the margin are over
@@ -81,7 +81,7 @@ const (
 	CreditUsed  VerdictReason = "void: the bot needs more credit than a turn can have"
 )
 
-// Verdict is the decision about a turn in which no answer came by Allowance.Due.
+// Verdict is the decision about a turn in which the bot did not answer in time.
 type Verdict struct {
 	Reason   VerdictReason
 	Credit   time.Duration // the certain loss, at most Allowance.MaxCredit

@@ -38,8 +38,8 @@ type History struct {
 	Act     Act      // the last thing that it did or was sent before the fault
 }
 
-// Act is the last thing that a bot did or was sent before its fault. The zero value means any act that does not
-// change the advice.
+// Act is the last thing that a bot did or was sent before its fault. The zero value stands for anything that does
+// not change the advice.
 type Act uint8
 
 // The values of Act.
@@ -71,7 +71,7 @@ type BotLog struct {
 	Private bool     // only the bot's author can see the lines, and the advice is for somebody else
 }
 
-// Confinement describes the sandbox in which a bot ran.
+// Confinement describes the sandbox in which a bot ran, to explain its fault.
 type Confinement struct {
 	Absent    bool                   // the bot ran without a sandbox
 	Memory    int64                  // memory limit in MiB; 0 if unknown
@@ -286,7 +286,8 @@ func (r Reason) slowMoveText(c Circumstances) phrase.Text {
 	return phrase.New("it needs about %d ms for this move, and has %d", roundMilliseconds(c.Answer.Took), r.Limit)
 }
 
-// exitAdvice returns the advice for a process that has ended or closed a pipe, and for unknown kinds.
+// exitAdvice returns the advice for a bot whose process has ended or closed a pipe, and for unknown kinds of
+// faults.
 func (r Reason) exitAdvice(c Circumstances) []phrase.Text {
 	if did, change := r.restrictionHit(c); !did.IsZero() {
 		return append([]phrase.Text{change}, r.errorExitAdvice(c)...)

@@ -45,8 +45,8 @@ var compilerPatterns = expressions(
 	`: undefined reference to |^\S*ld: `,      // linkers
 )
 
-// expressions returns a function that returns the compiled regular expressions. They are compiled at its first
-// call, because most programs never need them.
+// expressions returns a function that returns the compiled regular expressions. The function compiles them at its
+// first call, because most programs never need them.
 func expressions(texts ...string) func() []*regexp.Regexp {
 	return sync.OnceValue(func() (list []*regexp.Regexp) {
 		for _, e := range texts {
@@ -113,8 +113,8 @@ var tracePatterns = expressions(
 	`^(During handling of the above exception|The above exception was the direct cause)`, // Python
 )
 
-// lastWords returns the lines of a log that belong to the end of the program: all lines from the stack trace of the
-// last error on or, if there is no error, the last three lines. Earlier lines do not explain why the program ended.
+// lastWords returns the lines of a log that belong to the end of the program: everything from the last stack
+// trace or, if there is none, the last three lines. Earlier lines do not explain why the program ended.
 func lastWords(log []string) []string {
 	i := causeIndex(log)
 	if i < 0 {
@@ -139,7 +139,7 @@ func causeText(lines []string, i int) string {
 // placePatterns match the line in which Python or Node says where a syntax error is, above the error message.
 var placePatterns = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
 
-// mistakePlace returns the place of a syntax error, whose message is line i, such as " (bot.py, line 3)". It
+// mistakePlace returns the place of a syntax error, such as " (bot.py, line 3)". The error message is line i. It
 // returns "" for other errors.
 func mistakePlace(lines []string, i int) string {
 	if !syntaxErrorPattern.MatchString(lines[i]) {

@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Kind says in which way a bot failed. It decides the code and the text of a Reason, and which of its fields are set.
+// Kind says in which way a bot failed. It determines the code and the text of a Reason, and which of its fields
+// are set.
 type Kind string
 
 // The kinds of faults.
@@ -55,7 +56,8 @@ const (
 	ForbiddenCall    Kind = "forbidden-call"
 )
 
-// kind is a row of the table kinds. Its text contains names of fields of Reason in braces, such as {limit}.
+// kind is a row of the table kinds: one way in which a bot can fail. Its text contains names of fields of Reason
+// in braces, such as {limit}.
 type kind struct {
 	Kind
 	code protocol.Code
@@ -115,7 +117,8 @@ var kinds = []kind{
 // WhereDebugBelongs is the advice that ends the text of every fault for a line that breaks the protocol.
 const WhereDebugBelongs = "debug output belongs on stderr or in a line that begins with '#'"
 
-// flawKind returns the row of the table kinds for lines with the flaw f. more is added to the description of the flaw.
+// flawKind returns a row of the table kinds, for lines that break the protocol in the way f. more is added to the
+// description.
 func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
@@ -202,7 +205,7 @@ func (r Reason) phraseOf(text string, detail phrase.Text) phrase.Text {
 	return said
 }
 
-// End describes how the process ended, to follow a subject: "exited with status 1".
+// End describes how the process ended, as the end of a sentence: "exited with status 1".
 func (r Reason) End() phrase.Text {
 	return r.fill(strings.TrimPrefix(r.Kind.row().text, theProcess), phrase.Plain(r.Detail))
 }

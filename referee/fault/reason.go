@@ -12,9 +12,9 @@ import (
 	"github.com/timba-arena/timba/protocol/words"
 )
 
-// Reason says why a bot failed. It is also the error that the referee gets for the failure. Kind decides which other
-// fields are set; SPEC.md, "Limits and faults", lists them. The remaining fields are zero. The JSON names of the
-// fields are called parameters.
+// Reason says why a bot failed. It is also the error by which a failure of a bot is returned. Kind decides which
+// other fields are set; SPEC.md, "Limits and faults", lists them. The remaining fields are zero. The JSON names
+// of the fields are called parameters.
 type Reason struct {
 	Kind           Kind   `json:"kind"`
 	BeforeReady    bool   `json:"before_ready"` // the bot failed before it wrote "ready"
@@ -51,8 +51,8 @@ func (r *Raw) UnmarshalText(text []byte) error {
 	return err
 }
 
-// WithUnfinishedAnswer returns the reason of a late bot, with UnfinishedLine set if rest, the bot's unfinished
-// line, is a whole answer or a prompt. An answer is "ready", or a move that is in listed and is no prefix of
+// WithUnfinishedAnswer returns the reason of a late bot. It sets UnfinishedLine to rest, the bot's unfinished
+// line, if that is a whole answer or a prompt. An answer is "ready", or a move in listed that is no prefix of
 // another one there. Other unfinished lines are left out: their length depends on timing, and the reasons of a
 // repeated match must be equal.
 func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason {
@@ -81,7 +81,6 @@ func (r Reason) WithUnfinishedLine(rest []byte) Reason {
 	return r
 }
 
-// parameters are all fields of Reason except Kind.
 var parameters = func() []reflect.StructField { return reflect.VisibleFields(reflect.TypeFor[Reason]())[1:] }()
 
 func nameOf(f reflect.StructField) string { return f.Tag.Get("json") }

@@ -26,7 +26,8 @@ const (
 	hides    = ": a match hides your home, /var, /opt and /srv, except for the program that runs the bot"
 )
 
-// restrictions are tried in this order: several may match the same message, and the more specific come first.
+// restrictions lists the known restrictions. They are tried in this order: several may match the same message,
+// and the more specific come first.
 var restrictions = []restriction{
 	{words: []string{"Read-only file system", "read-only file system", "EROFS"},
 		did: "it tried to write %s", names: quotedPath, change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},

@@ -50,9 +50,9 @@ type Contestant struct {
 	Follows bool
 }
 
-// makeScratch makes a directory for the bot's temporary files and returns its path. It returns "" if the bot
-// needs none, because it has no process or a sandbox. The directory is first registered with sandbox.RemoveAtEnd,
-// so that it is removed even if this program is killed.
+// makeScratch makes a directory for the bot's temporary files and returns its path, or "" if the bot has no
+// process or a sandbox. It first registers the directory with sandbox.RemoveAtEnd, so that it is removed even if
+// this program is killed.
 func (b Contestant) makeScratch() (string, error) {
 	if b.Serve != nil || b.Sandbox != nil {
 		return "", nil
@@ -90,8 +90,8 @@ func (b Contestant) Describe(c fault.Circumstances, files bool) fault.Circumstan
 }
 
 // InCompetition returns the circumstances of the bot's fault f in the ladder game r, for fault.Reason.Advice. log
-// is what the bot wrote to its log in that game. The advice then mentions neither flags for limits, which authors
-// cannot change in a ladder, nor files of this machine.
+// is what the bot wrote to its log in that game. The advice will mention neither flags for limits, which authors
+// cannot change on a ladder, nor files of this machine.
 func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte) fault.Circumstances {
 	var c fault.Circumstances
 	if g, err := games.Find(r.Game); err == nil {
@@ -102,8 +102,8 @@ func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte
 	return c
 }
 
-// hidden reports whether the absolute path exists on this machine while the sandbox hides it from the bot. A path
-// below /tmp or /scratch is also tried below the user's home directory.
+// hidden reports whether the sandbox hides an existing absolute path from the bot. A path below /tmp or /scratch
+// is also looked for below the user's home directory.
 func (b Contestant) hidden(path string) bool {
 	if !filepath.IsAbs(path) {
 		return false

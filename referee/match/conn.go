@@ -47,7 +47,7 @@ var ErrLate = errors.New("no line in time")
 const maxSleep = 100 * time.Millisecond
 
 // MaxLog is the largest number of bytes of a bot's stderr and comments that are stored for one game. If a bot
-// writes more, the beginning and the end are stored.
+// writes more, the middle is left out.
 const MaxLog = 256 << 10
 
 // lineBuffer splits the output of a bot into lines, and enforces the limits of the protocol.
@@ -59,7 +59,7 @@ type lineBuffer struct {
 }
 
 // room returns the free part of the buffer, into which the caller reads output of the bot. The caller must then
-// call advance with the number of bytes read. The free part is never empty after next has returned false.
+// call advance with the number of bytes read. If next has returned false, the free part is not empty.
 func (b *lineBuffer) room() []byte {
 	if b.r > 0 {
 		copy(b.buf[:], b.buf[b.r:b.w])
@@ -76,7 +76,8 @@ func (b *lineBuffer) advance(n int) { b.w += n }
 func (b *lineBuffer) endTurn() { b.count = 0 }
 
 // next returns the next line of the buffer, without its LF. ok is false if the buffer has no complete line. The
-// error is the fault of output that exceeds a limit. It does not depend on how the output was split into reads.
+// error is a fault of the bot: its output exceeds a limit. It does not depend on how the output was split into
+// reads.
 func (b *lineBuffer) next() (line []byte, ok bool, err error) {
 	if i := bytes.IndexByte(b.buf[b.scanEnd:b.w], '\n'); i >= 0 {
 		end := b.scanEnd + i

@@ -13,8 +13,8 @@ import (
 )
 
 // BotProcess drives one bot outside of a match, for instance to check it, by the rules of a match. An error of
-// its methods is a fault.Reason or a LateError if the bot is to blame; otherwise it is a *StarvedError if the
-// machine was too busy, the error of the context, or a failure of the referee.
+// its methods is a fault.Reason or a LateError if the bot is to blame. It is a *StarvedError if other programs
+// kept the machine too busy. Other errors are that of the context, or a failure of the referee.
 //
 // Only one goroutine may use a BotProcess. From Start to Close it must stay on one thread (runtime.LockOSThread),
 // because on Linux the bot ends with the thread that started it.
@@ -116,7 +116,7 @@ func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 	}
 }
 
-// End says how the process of a bot ended.
+// End is the way in which the process of a bot ended.
 type End struct {
 	Reason    fault.Reason // why it ended, in the form of a fault of a bot whose process ends during a game
 	Leftovers int          // number of processes that it left running; only known on Linux

@@ -31,11 +31,11 @@ type LateError struct {
 	ArrivedAt time.Time     // when the answer came; zero if it has not come
 }
 
-// Unwrap returns the fault.Reason.
 func (o LateError) Unwrap() error { return o.Reason }
 
 // allowance returns the time limit of a turn that began at start. left is the time on the bot's clock. If a
-// person or a remote bot plays in the match, the credit for time that other programs take is not limited.
+// person or a remote bot plays in the match, the limit can be extended without end for time that other programs
+// take.
 func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.Allowance {
 	a := fairclock.NewAllowance(start, left, margin)
 	if s.anyRemote {
@@ -44,15 +44,17 @@ func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.
 	return a
 }
 
-// anyRemote reports whether a person or a remote bot plays in the match. Such a game must never be void, because the
-// person or the author of the bot has seen the deal and cannot play it again.
+// anyRemote reports whether a person, or a bot on another machine that connects over the network, plays in the
+// match. Such a game must always count, because the person or the author of the bot has seen the deal and cannot
+// play it again.
 func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Contestant) bool { return b.Serve != nil })
 }
 
-// judge decides about a turn whose time is over. answered says whether the answer has come. If the bot is at
-// fault, the error is a LateError with the reason why. If the game is void, it is a *StarvedError. Otherwise the
-// verdict says that the answer is in time after subtracting credit, or how much longer to wait for it.
+// judge decides about a turn whose time is over. answered says whether the answer has come. The error is a
+// LateError with the reason why if the bot is at fault, and a *StarvedError if other programs kept the machine
+// too busy to tell; the game is then played again. Otherwise the verdict says that the answer is in time, because
+// other programs took some of the time, or how much longer to wait for it.
 func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fault.Reason) (fairclock.Verdict, error) {
 	loss := s.conn.Loss(a.Start, now, answered)
 	v := a.Judge(now, loss, answered)
@@ -93,8 +95,8 @@ func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	return fault.ArrivalNote(true, own) + "\n", nil
 }
 
-// memoryStep decides whether awaitLate waits longer: if the bot's memory has grown by at least 1/memoryStep of its
-// limit, the wait starts again.
+// memoryStep decides whether awaitLate waits longer: if the bot's memory has grown by at least 1/memoryStep of
+// its limit, the wait starts again.
 const memoryStep = 16
 
 // awaitLate waits for a late answer. It returns the time at which the answer came, or the zero time if none came. The

@@ -12,7 +12,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// local is the BotConn of a bot that is part of this program: it runs Contestant.Serve in a goroutine.
+// local is the connection to a bot that is part of this program: it runs Contestant.Serve in a goroutine. It
+// implements BotConn.
 type local struct {
 	ctx        context.Context
 	inbox      *inbox
@@ -106,7 +107,7 @@ func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	return loss
 }
 
-// holdStep is the interval at which the referee checks whether a stopped clock of a bot has been restarted.
+// holdStep is the interval at which the referee checks whether the clock of a bot, once stopped, runs again.
 const holdStep = 50 * time.Millisecond
 
 // Memory returns 0, since the bot has no process of its own.
@@ -204,7 +205,6 @@ func (l *local) Close(grace time.Duration) {
 	close(l.quit)
 }
 
-// outbox is the writer to which Serve writes the bot's answers.
 type outbox struct{ *local }
 
 func (o outbox) Write(p []byte) (int, error) {
@@ -216,7 +216,6 @@ func (o outbox) Write(p []byte) (int, error) {
 	}
 }
 
-// Hold implements Holder.
 func (o outbox) Hold(on bool) { o.holds.hold(on) }
 
 // inbox is an unbounded pipe from which Serve reads the lines of the referee.

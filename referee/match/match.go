@@ -20,9 +20,10 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Match is a series of deals between the same bots. Each deal is played once in every rotation, which assigns
-// bots to seats, so that no bot gains by lucky cards. Bots have separate processes in each rotation, and new ones for a
-// deal whose opening has hidden cards that they have seen, so that no process plays a deal twice.
+// Match is a series of deals between the same bots. A deal is what one seed determines, such as the order of the
+// cards. Each deal is played once in every rotation, an assignment of the bots to the seats, so that no bot gains
+// by lucky cards. Bots have separate processes in each rotation, and new ones for a deal whose opening has hidden
+// cards that they have seen, so that no process plays a deal twice.
 type Match struct {
 	Variant   *rules.Variant
 	Bots      []Contestant // in the order of the seats in rotation 0
@@ -55,15 +56,15 @@ type Resources struct {
 	// Workers has an element for each worker, a thread that plays games: the number of the core to which the
 	// thread and its bots are bound, or cores.Any. There are never more workers than rotations.
 	Workers []int
-	// ParallelRotations is the number of rotations that are played, and have processes, at the same time; 0 means
-	// all. The next rotations start when these have played all deals. For disqualification, all faults in earlier
-	// rotations count in later ones.
+	// ParallelRotations is the number of rotations (assignments of the bots to the seats) that are played, and
+	// have processes, at the same time; 0 means all. The next rotations start when these have played all deals. A
+	// bot is disqualified for its faults in all rotations so far.
 	ParallelRotations int
 	// Low gives the workers and the bots the lowest priority, so that they do not slow down other matches.
 	Low bool
 }
 
-// Rotations returns how often each deal is played: once in each assignment of bots to seats.
+// Rotations returns how often each deal is played: once for each rotation of the bots through the seats.
 func (m *Match) Rotations() int { return len(m.Bots) }
 
 // endDeal returns the number of the last deal plus one.
@@ -157,7 +158,7 @@ func (m *Match) Play(ctx context.Context, done func(*referee.GameResult) error) 
 	return nil
 }
 
-// playRotations plays all games of the current rotations of s in the threads of the match's workers.
+// playRotations plays all games that the schedule currently allows, in the threads of the match's workers.
 func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 	group, ctx := errgroup.WithContext(ctx)
 	workers := m.Resources.Workers
@@ -181,8 +182,8 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 // lowestPriority is the nice value with the lowest priority.
 const lowestPriority = 19
 
-// worker plays the games of some rotations on one thread and the given core until none is left. players has the
-// processes of all bots of the match. The bots end with the thread.
+// worker plays games on one thread and the given core: those of some rotations (assignments of bots to seats),
+// until none is left. players has the processes of all bots of the match. The bots end with the thread.
 func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *fairclock.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := cores.Bind(core); err != nil {

@@ -20,8 +20,8 @@ type Observer struct {
 	Trouble func(error)
 }
 
-// VoidError reports a game that does not count and will be played again, because the referee failed in it or, if
-// Err is a *StarvedError, because the machine was too busy.
+// VoidError reports a game that does not count and will be played again. The cause is a failure of the referee
+// or, if Err is a *StarvedError, that other programs kept the machine too busy.
 type VoidError struct {
 	Deal, Rotation int
 	Err            error
@@ -31,10 +31,10 @@ func (v *VoidError) Error() string {
 	return fmt.Sprintf("deal %d, rotation %d is void and will be played again: %v", v.Deal, v.Rotation, v.Err)
 }
 
-// Unwrap returns why the game is void.
 func (v *VoidError) Unwrap() error { return v.Err }
 
-// BusyError reports that other programs use the cores of the bots. A match reports it at most once a minute.
+// BusyError reports that other programs use the cores on which the bots run. A match reports it at most once a
+// minute.
 type BusyError struct {
 	OthersCPU time.Duration // time that other programs used of each second of the cores
 }

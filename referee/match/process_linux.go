@@ -20,9 +20,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is the BotConn of a bot that is a child process on Linux. One goroutine, locked to its thread, starts
-// the bot and does all reading and writing. It waits in one epoll for stdout, stderr and the pidfd, so that a
-// turn costs two process switches, and the end of the bot is noticed at once.
+// process is a bot that is a child process on Linux. It implements BotConn. One goroutine, locked to its thread,
+// starts the bot and does all reading and writing. It waits in one epoll for stdout, stderr and the pidfd, so
+// that a turn costs two process switches, and the end of the bot is noticed at once.
 type process struct {
 	ctx context.Context
 	// Non-blocking file descriptors of the referee's ends of the pipes to the bot; -1 if closed.
@@ -278,7 +278,7 @@ const (
 )
 
 // closedPipeFault returns the fault of a bot that closed its stdin or stdout. It first waits a moment for the bot
-// to exit. If the bot exits, the fault describes its end; otherwise the kind of the fault is how.
+// to exit. If the bot exits, the fault describes how; otherwise it has the kind how.
 func (p *process) closedPipeFault(how fault.Kind) error {
 	moment := 100 * time.Millisecond
 	if !p.isUnsandboxed() {

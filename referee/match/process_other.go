@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is the BotConn of a bot that is a child process on systems other than Linux. It contains a local, whose
+// process is a bot that is a child process on systems other than Linux. It implements BotConn by a local, whose
 // Serve copies the lines between the referee and the process.
 type process struct {
 	*local
@@ -74,7 +74,6 @@ func startProcess(ctx context.Context, b Contestant, _ *fairclock.Monitor) (c Bo
 	return p, nil
 }
 
-// wait waits for the end of the process and of its stderr.
 func (p *process) wait(stderr *os.File) {
 	logged := make(chan struct{})
 	go func() {
@@ -106,7 +105,7 @@ func (p *process) Stderr() []byte {
 }
 
 // closedPipeFault returns the fault of a bot that closed its stdin or stdout. If the process has ended, the fault
-// describes its end; otherwise the kind of the fault is how.
+// describes how; otherwise it has the kind how.
 func (p *process) closedPipeFault(how fault.Kind) fault.Reason {
 	select {
 	case <-p.done:

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// rotation is the state of one rotation of a match, in which each bot has the same seat in all deals. The bots
-// have processes that play in no other rotation.
+// rotation is the part of a match in which each bot always has the same seat: one game for each deal. The bots
+// have processes of their own for each rotation.
 type rotation struct {
 	match  *Match
 	ctx    context.Context
@@ -25,8 +25,8 @@ type rotation struct {
 	openingSeeds map[referee.Hex]bool
 }
 
-// newRotation returns the rotation with the given number. w measures the time of its bots. The rotation calls
-// reportBusy when other programs may have taken time from a bot.
+// newRotation returns rotation number of the match, one assignment of the bots to the seats. w measures the time
+// of its bots. The rotation calls reportBusy when other programs may have taken time from a bot.
 func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor, reportBusy func()) *rotation {
 	t := &table{patience: m.Patience, anyRemote: m.anyRemote(), reportBusy: reportBusy}
 	start := m.start
@@ -42,8 +42,9 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	return r
 }
 
-// playDeal plays one deal. out reports for each bot of the match whether it is disqualified. The error is a failure
-// of the referee, or the error of the context. After an error the bots' processes must be ended.
+// playDeal plays one deal (the game that one seed determines) with each bot in its seat of this rotation. out
+// says which bots of the match are disqualified. The error is a failure of the referee, or that of the context;
+// the caller must then end the bots' processes.
 func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -91,7 +92,7 @@ func (r *rotation) knowsCards(deal int) bool {
 	return hidden
 }
 
-// opening returns the opening of a deal. It is empty if the match has no openings.
+// opening returns the moves with which a deal begins. It is empty if the match has no openings.
 func (m *Match) opening(deal int) (o referee.DealOpening) {
 	if len(m.Openings) > 0 {
 		o = m.Openings[deal%len(m.Openings)]

@@ -13,8 +13,9 @@ import (
 )
 
 // schedule assigns the games of a match to workers so that results do not depend on the number of workers. A bot
-// is disqualified from a deal if it had referee.MaxFaults faults in earlier deals of all rotations. Therefore a
-// rotation that is ahead of the others waits while their unfinished games can still disqualify a bot.
+// is disqualified from a deal if it had referee.MaxFaults faults in earlier deals of all rotations (assignments
+// of the bots to the seats). Therefore a rotation that is ahead of the others waits while their unfinished games
+// can still disqualify a bot.
 type schedule struct {
 	match *Match
 
@@ -46,15 +47,15 @@ type scheduledGame struct {
 // maxTries is the number of failures of the referee in the same game after which the match ends.
 const maxTries = 3
 
-// minPause is the first pause before a game is played again that was void because the machine was too busy. Each
+// minPause is the pause before a game is played again for the first time because the machine was too busy. Each
 // further pause is twice as long, up to maxPause.
 const (
 	minPause = time.Second
 	maxPause = time.Minute
 )
 
-// maxAhead is how many later deals a worker may play while a void game waits to be played again. It is limited
-// because a sequential test needs the games in order.
+// maxAhead is how many later deals a worker may play while a game that did not count waits to be played again. It
+// is limited because a sequential test needs the games in order.
 const maxAhead = 100
 
 func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
@@ -78,7 +79,8 @@ func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
 	return s
 }
 
-// setRotations makes the schedule assign the games of the rotations from first to last-1.
+// setRotations sets which rotations (assignments of the bots to the seats) the schedule assigns to workers: first
+// to last-1.
 func (s *schedule) setRotations(first, last int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -92,9 +94,9 @@ func (s *schedule) wake() {
 	s.cond.Broadcast()
 }
 
-// nextGame assigns the next game of the given rotations. First come games in which the referee failed, then the
-// earliest game that was not played yet, then games for which the machine was too busy and whose pause is over.
-// It waits until one can be played, and returns nil if all are finished.
+// nextGame assigns the next game of the given rotations to a worker. First come games in which the referee
+// failed, then the earliest game that was not played yet, then games for which the machine was too busy and whose
+// pause is over. It waits until one can be played, and returns nil if all are finished.
 func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGame, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -138,7 +140,7 @@ func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGam
 	}
 }
 
-// nextDeal returns the number of the next deal of a rotation to assign, or Match.endDeal if none is left. It
+// nextDeal returns the number of the next deal of a rotation to assign, or Match.endDeal if there is no other. It
 // skips the deals that were played before the match was interrupted.
 func (s *schedule) nextDeal(rotation int) int {
 	deal := s.nextDeals[rotation]
@@ -193,8 +195,9 @@ func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error 
 	return s.reports.reportGame(game)
 }
 
-// voidGame reports the void game g and schedules it to be played again. why is a *StarvedError or a failure of the
-// referee. If the referee has failed in this game maxTries times, voidGame returns an error, which ends the match.
+// voidGame reports that the game g does not count, and schedules it to be played again. why is a *StarvedError or
+// a failure of the referee. If the referee has failed in this game maxTries times, voidGame returns an error,
+// which ends the match.
 func (s *schedule) voidGame(g *scheduledGame, why error) error {
 	s.reports.reportVoid(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()

@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/referee/fault"
 )
 
-// seat is a bot in one seat for all games of a rotation. The bot's process runs until its first fault. The next game
-// then starts a new process.
+// seat is a bot in one seat for all games of a rotation, in which the bots do not change seats. The bot's process
+// runs until its first fault. The next game then starts a new process.
 type seat struct {
 	Contestant
 	*table
@@ -29,7 +29,7 @@ type seat struct {
 	info []string      // info lines since the last move
 }
 
-// table contains what all seats of a rotation share.
+// table contains what is the same for all seats of a game.
 type table struct {
 	start      func(b Contestant) (BotConn, error)
 	patience   time.Duration // see Match.Patience
@@ -192,7 +192,6 @@ func (s *seat) greet() error {
 	return nil
 }
 
-// lineFault returns a fault of kind k that quotes a line of the bot.
 func lineFault(k fault.Kind, line []byte) fault.Reason {
 	return fault.Reason{Kind: k, Line: fault.Raw(protocol.Clip(line))}
 }
@@ -320,8 +319,8 @@ func (s *seat) readBetweenTurns(now, until time.Time) error {
 	}
 }
 
-// handleLine handles a line of the bot: it stores an info line or a comment. It returns the parsed line, and a
-// fault.Reason if the line is not allowed now.
+// handleLine handles one line of the bot, and stores an info line or a comment. It returns the parsed line, and a
+// fault.Reason if the line is not allowed at this moment.
 func (s *seat) handleLine(at time.Time, line []byte) (protocol.BotLine, error) {
 	s.trace(s.place, true, at, line)
 	msg, err := protocol.ParseBot(line)
@@ -345,7 +344,8 @@ func (s *seat) send(lines []byte, now time.Time, limit fairclock.Allowance) erro
 	return s.write(lines, limit)
 }
 
-// write writes lines to the bot. If the bot does not read them within the limit plus its credit, the error is a fault.
+// write writes lines to the bot. The error is a fault if the bot does not read them within the limit, extended by
+// time that other programs took.
 func (s *seat) write(lines []byte, limit fairclock.Allowance) error {
 	for deadline := limit.Due; ; {
 		n, err := s.conn.Send(lines, deadline)

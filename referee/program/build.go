@@ -32,7 +32,6 @@ func (e *BuildError) Error() string { return e.err.Error() }
 // Phrase returns the text of the error in a form that can be translated.
 func (e *BuildError) Phrase() phrase.Text { return phrase.FromError(e.err) }
 
-// Unwrap returns the cause.
 func (e *BuildError) Unwrap() error { return e.err }
 
 // BuildErrorLine returns the line of a failed build's output that says why it failed, or "".

@@ -89,7 +89,7 @@ func (r Resolver) cachedDir(ctx context.Context, key string, add func(ctx contex
 	return h.Path, nil
 }
 
-// writeError adds to the error of a cache directory what the user can do about it.
+// writeError adds advice for the user to the error of writing to the cache.
 func writeError(err error) error {
 	return fmt.Errorf("cache: %w: set XDG_CACHE_HOME to a writable directory", err)
 }

@@ -63,8 +63,9 @@ type Resolver struct {
 	Cache string        // the directory where built bots are stored; "" means one in the user's cache
 }
 
-// Resolve returns the program of bot, a house bot, directory, file or command as a user writes it. It builds the
-// bot unless the cache has it. When ctx ends, it stops a build, and the cache may remove what was built.
+// Resolve returns the program of bot: a house bot (part of timba), a directory, a file or a command, as a user
+// writes it. It builds the bot unless the cache has it. When ctx ends, it stops a build, and the cache may remove
+// what was built.
 func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 	if r.Log == nil {
 		r.Log = io.Discard
@@ -245,10 +246,10 @@ func resolveCommand(line string) (Program, error) {
 	return Program{Contestant: bot, place: place}, nil
 }
 
-// ownDir returns the directory in which a bot runs and whose files it can read. This is the directory of the file
-// that the bot's command names; place is the full path of that file. ownDir returns "" if the bot is to run in the
-// current directory instead. This is so if the file is below the current directory or is a program of the system, or
-// if its directory contains much else, like the user's home.
+// ownDir returns the directory in which a bot runs and whose files it can read: that of the file that the bot's
+// command names. place is the full path of that file. ownDir returns "" if the bot is to run in the current
+// directory instead. This is so if the file is below the current directory or is a program of the system, or if
+// its directory contains much else, like the user's home.
 func ownDir(file, place string) string {
 	here, err := os.Getwd()
 	dir := filepath.Dir(place)

@@ -171,8 +171,8 @@ func (o Overrides) withDefaults(m Overrides) Overrides {
 	return o
 }
 
-// Clock returns the bot's own clock, with the margin and start-up time of the match's clock c. It returns nil if
-// the bot plays with c itself.
+// Clock returns the clock on which the bot plays if it has settings of its own, with the margin and start-up time
+// of c, the match's clock. It returns nil if the bot plays with c itself.
 func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	if o.Movetime == 0 && o.Bank == 0 {
 		return nil

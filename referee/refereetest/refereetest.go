@@ -65,8 +65,8 @@ func run(m interface{ Run() int }, prepare func(dir string) error) int {
 	return binaries.Clean(m).Run()
 }
 
-// SpecGames returns the games that have a section in SPEC.md. Their rules are stable, and tests demand more
-// of them than of games that others add.
+// SpecGames returns the games that SPEC.md describes. Their rules are stable, and tests demand more of them than
+// of games that others add.
 func SpecGames(t testing.TB) (list []*rules.Game) {
 	t.Helper()
 	spec := string(kit.Get[[]byte](t)(fs.ReadFile(timba.Documents, "SPEC.md")))

@@ -81,7 +81,6 @@ func (p Piece) write(out io.Writer) error {
 	return err
 }
 
-// String shows the script in the output of a failed test.
 func (s Script) String() string {
 	var b strings.Builder
 	for _, p := range s.Pieces {
