@@ -10,8 +10,9 @@ import (
 )
 
 // MaxMatchTime returns the longest time that the moves of a match of the given number of bots and deals can take.
-// It assumes that every deal is played in every rotation, that each game has all plies that the rules allow, and
-// that each bot uses all its time. It includes neither the start-up of bots nor the margin of the clock.
+// It assumes that every deal is played in every seating of the bots, that each game is as long as the rules
+// allow, and that each bot uses all its time. It includes neither the start-up of bots nor the margin of the
+// clock.
 func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
@@ -39,9 +40,8 @@ func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit ti
 		longest.Round(time.Second), limit, deals, bots, plies, c)
 }
 
-// maxLimitOption returns the largest number of plies with which one deal takes at most the time limit. The
-// number is a value for the game's option "limit". If the game has no such option or the clock has no time per
-// move, it returns 0.
+// maxLimitOption returns the largest value of the game's option "limit", a number of moves, with which one deal
+// takes at most the given time. If the game has no such option or the clock has no time per move, it returns 0.
 func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {
@@ -62,8 +62,8 @@ type MemoryBudget struct {
 }
 
 // RotationMemory returns the memory, in bytes, that the bots in one game of variant v can use together.
-// houseOrRemote says for each slot of the match whether a house bot or a remote bot plays there; each of these
-// counts with HouseMemory.
+// houseOrRemote says for each bot of the match whether it is a house bot (part of timba) or a remote bot (on its
+// owner's machine); each of these counts with HouseMemory.
 func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (sum int64) {
 	for seat := range v.Players {
 		if houseOrRemote[rules.BotAt(seat, 0, len(houseOrRemote))] || r.Bot == 0 {
@@ -75,9 +75,9 @@ func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (su
 	return sum
 }
 
-// ParallelRotations returns how many rotations of a match are played at the same time, and the memory in bytes
-// that they need. The number is the largest whose memory is at most r.Total divided by workers, but at least 1
-// and at most the number of rotations. houseOrRemote is explained at RotationMemory.
+// ParallelRotations returns how many seatings of the bots in a match are played at the same time, and the memory
+// in bytes that they need. The number is the largest whose memory is at most r.Total divided by workers, but at
+// least 1 and at most the number of seatings. houseOrRemote is explained at RotationMemory.
 func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, workers int) (rotations int, memory int64) {
 	one := r.RotationMemory(v, houseOrRemote)
 	rotations = len(houseOrRemote)

@@ -1,7 +1,7 @@
 package ladder
 
-// Hints whose wording depends on where they are shown. The CLI, the API and the site replace each of these
-// hints by their own text, which names a command, a header or a page.
+// These hints are placeholders, because their wording depends on where they are shown. The CLI, the API and the
+// site replace each by a text that names a command, a header or a page.
 const (
 	HintBots        = "look at the list of bots"
 	HintVersions    = "look at the versions of %s"

@@ -45,7 +45,7 @@ type Token struct {
 	RevokedAt time.Time // zero if it is not revoked
 }
 
-// Session is a browser session of a person who has signed in, or of a guest.
+// Session is a browser session of a person who has signed in, or of a guest, who has no account.
 type Session struct {
 	ID        int64
 	Token     int64 // ID of the token used to sign in; 0 for a guest
@@ -64,7 +64,7 @@ type Bot struct {
 	WithdrawnAt time.Time
 }
 
-// IsHouse reports whether the bot is a house bot, which comes with this program.
+// IsHouse reports whether the bot comes with this program.
 func (b Bot) IsHouse() bool { return b.PersonID == 0 }
 
 // VersionState is the state of a version, from upload to retirement.
@@ -81,7 +81,8 @@ const (
 	Suspended VersionState = "suspended" // removed from the ladders for repeated faults until the bot has a new version
 )
 
-// IsPending reports whether the version is still a submission: it is queued or in one of the stages.
+// IsPending reports whether the version was uploaded and has not yet passed or failed its stages (unpack, build,
+// check, trial).
 func (s VersionState) IsPending() bool {
 	return s == Queued || s == Building || s == Checking || s == Trial
 }
@@ -103,7 +104,7 @@ type Version struct {
 	Remote   bool     // runs on its owner's machine and plays only while connected
 	State    VersionState
 	Reason   phrase.Text // why it failed or was suspended, or why no machine plays it although it is live
-	// Unplayable says what a live version needs and no machine has. It is empty if some machine can play the
+	// Unplayable says what the version needs and no machine has. It is empty if some machine can play the
 	// version.
 	Unplayable phrase.Text
 	CreatedAt  time.Time
@@ -122,7 +123,7 @@ func (n Needs) Equal(o Needs) bool {
 	return n.Arch == o.Arch && slices.Equal(n.Interpreters, o.Interpreters)
 }
 
-// IsHouse reports whether the version belongs to a house bot.
+// IsHouse reports whether the version belongs to a bot that comes with this program.
 func (v Version) IsHouse() bool { return strings.HasPrefix(v.Bot, "@") }
 
 // DisplayLabel returns the label of the version or, if it has none, its number.
@@ -145,10 +146,10 @@ func (v Version) CheckTablePlay(game string) error {
 	return nil
 }
 
-// StageNames lists the stages of a submission, in order.
+// StageNames lists the steps that an uploaded version must pass, in order.
 var StageNames = []string{"unpack", "build", "check", "trial"}
 
-// Stage is one stage of a submission, with its log.
+// Stage is one step that an uploaded version must pass, such as the build, with its log.
 type Stage struct {
 	Name      string // one of StageNames
 	OK        bool
@@ -168,7 +169,8 @@ const (
 	Dropped  MatchState = "dropped" // given up: canceled, a version no longer plays, or the referee failed repeatedly
 )
 
-// Match is a number of deals between the same versions, each deal played in all rotations.
+// Match is a number of deals between the same versions. A deal is one shuffle of the cards; it is played once in
+// each rotation of the versions through the seats.
 type Match struct {
 	ID            int64
 	Ladder        string // name of the ladder; empty for an unrated match
@@ -201,8 +203,8 @@ func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// HouseOrRemote reports for each slot whether a house bot or a remote version plays there. For these, the
-// memory limit of uploaded bots does not apply.
+// HouseOrRemote reports for each version whether it is a house bot (part of timba) or runs on its owner's
+// machine. For these, the memory limit of uploaded bots does not apply.
 func (m Match) HouseOrRemote() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
@@ -221,9 +223,8 @@ func (m Match) PlayTime() (sum time.Duration) {
 	return sum
 }
 
-// Attempt is one try to play a match. After an interrupted attempt, a new attempt plays the match from its
-// beginning. The commitment, a hash of the seed, is public before the first deal; the seed is public when the
-// attempt is over.
+// Attempt is one try to play a match. If it is interrupted, a new attempt plays the match from its beginning. The
+// commitment, a hash of the seed, is public before the first deal; the seed is public when the attempt is over.
 type Attempt struct {
 	Number     int    // 1 for the first attempt of a match
 	Machine    string // name of the machine that plays it
@@ -317,12 +318,12 @@ func (s Standing) Place() int {
 	return s.Rank
 }
 
-// IsAnchor reports whether the version is the anchor, whose rating is fixed.
+// IsAnchor reports whether the version belongs to the bot whose rating is fixed, the anchor of the ladder.
 func (s Standing) IsAnchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
 
 // IsProvisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The
-// rating of the anchor is fixed, so the anchor is provisional during its first 40 matches instead. Tables list
-// provisional versions below the others.
+// rating of the anchor, the bot to which all ratings are relative, is fixed, so the anchor is provisional during
+// its first 40 matches instead. Tables list provisional versions below the others.
 func (s Standing) IsProvisional() bool {
 	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.IsAnchor() && s.Matches < 40
 }

@@ -12,8 +12,8 @@ const Anchor = "@random"
 // EnoughMatches is the number of matches after which the rating of a version hardly changes any more.
 const EnoughMatches = 100
 
-// UnratedShare is the percentage of the machines' time that unrated matches get while rated matches are also
-// waiting.
+// UnratedShare is the percentage of the machines' time that unrated matches get while rated matches are waiting
+// too.
 const UnratedShare = 15
 
 // Limits are the limits for what a bot, an upload or a person may use.
@@ -27,7 +27,7 @@ type Limits struct {
 	Requests       int           // per person and minute, with all tokens together; half of it per address without a token
 }
 
-// RemoteLimits are the limits for remote bots, which run on the machines of their owners.
+// RemoteLimits are the limits for remote bots, which run on their owners' machines and connect over the network.
 type RemoteLimits struct {
 	Allowance time.Duration // added to the margin of the clock for network delays
 	Comeback  time.Duration // total time that a program may be disconnected during one match

@@ -18,8 +18,8 @@ const (
 	PlayBroken   PlayState = "broken" // ended by the server without a result
 )
 
-// BreakReason says why the server ended a game of people without a result. It is one of the constants below;
-// BrokenByBot is followed by a colon and the name of the bot.
+// BreakReason says why the server ended a game of people on the site without a result. It is one of the constants
+// below; BrokenByBot is followed by a colon and the name of the bot.
 type BreakReason string
 
 // The values of BreakReason.
@@ -86,9 +86,9 @@ func (p Play) Bots() []PlaySeat {
 	return slices.DeleteFunc(slices.Clone(p.Seats), func(s PlaySeat) bool { return s.BotID == 0 })
 }
 
-// Records returns the results of a finished game of variant v, given the ranks by seat. The result has a record
-// of one game for each person, and for each bot whose team has no person. The key is the seat; for a bot with
-// several seats it is one of them.
+// Records returns the results of a finished game of variant v, given the ranks by seat. The key is a seat. Each
+// person has a record of one game, and so has each bot whose team has no person; for a bot with several seats the
+// key is one of them.
 func (p Play) Records(v *rules.Variant, ranks []int) map[int]rules.Record {
 	records := map[int]rules.Record{}
 	bots := make([]int, v.Players) // ID of the bot by seat; 0 for a person and for bots on a person's team

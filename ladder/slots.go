@@ -30,8 +30,8 @@ func (l Ladder) Variant() (*rules.Variant, error) {
 	return g.Resolve(l.Options)
 }
 
-// Sides returns the side of each slot. Slots with the same side play together in every rotation; others are
-// opponents.
+// Sides returns, for each slot (a bot's place in a match), the side for which it plays. Slots with the same side
+// play together in every rotation; others are opponents.
 func (l Ladder) Sides() ([]int, error) {
 	v, err := l.Variant()
 	if err != nil {

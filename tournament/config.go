@@ -61,7 +61,7 @@ func (c *Config) Specs() (specs []program.BotSpec) {
 }
 
 // Extend increases the number of deals of a tournament that has begun. It returns an error if deals is smaller
-// than before, or if a tournament of this kind cannot be extended.
+// than before, or if a tournament of this format cannot be extended.
 func (c *Config) Extend(deals int) error {
 	switch {
 	case deals < c.Deals:
@@ -77,7 +77,8 @@ func (c *Config) Extend(deals int) error {
 	return nil
 }
 
-// checkStart returns an error if the first deal, the rotation or the openings cannot be played in v.
+// checkStart returns an error if the first deal, the rotation (the seating of the bots) or the openings cannot be
+// played in v.
 func (c *Config) checkStart(v *rules.Variant) error {
 	switch r := c.Rotation; {
 	case c.FirstDeal < 0:

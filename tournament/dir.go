@@ -120,8 +120,8 @@ func (d *Dir) Close() error {
 	return d.lock.Unlock()
 }
 
-// ReplacePlan replaces the stored plan by c, such as one with more deals, and removes the result. c must include
-// all games that the directory has.
+// ReplacePlan replaces the stored plan by c, for instance by one with more deals, and removes the stored result.
+// c must include all games that the directory has.
 func (d *Dir) ReplacePlan(c Config) error {
 	if err := os.Remove(filepath.Join(d.Path, resultFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("out: %w", err)

@@ -21,7 +21,8 @@ type Events struct {
 	Trace func(*Match, referee.Traffic)
 
 	OnGame func(*Match, *referee.GameResult) // called with each finished game
-	// Notice receives a text for people about each void game and, at most once a minute, that the machine is busy.
+	// Notice receives a text for people about each game that does not count and is played again and, at most once
+	// a minute, that the machine is busy.
 	Notice func(text string)
 }
 
@@ -169,7 +170,7 @@ func (r *run) match(m *Match, earlier []referee.PlayedGame, workers []int) *matc
 	return p
 }
 
-// onlyRotations returns the numbers of the rotations that are played; nil means all.
+// onlyRotations returns the numbers of the rotations (seatings of the bots) that are played; nil means all.
 func (r *run) onlyRotations() []int {
 	if r.Rotation == nil {
 		return nil
@@ -187,7 +188,7 @@ func (r *run) callInPlay(do func()) {
 	<-done
 }
 
-// errTestOver ends a match whose sequential test is over.
+// errTestOver ends a match because its sequential test has a verdict.
 var errTestOver = errors.New("the test has ended")
 
 // finishGame stores a finished game and adds it to the results. If the match's sequential test is over, it
@@ -211,8 +212,8 @@ func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	return errTestOver
 }
 
-// reportTrouble handles an error of a match. It counts and reports a void game (*match.VoidError). It reports a busy
-// machine (*match.BusyError) at most once a minute.
+// reportTrouble handles an error of a match. It counts and reports a game that does not count (*match.VoidError).
+// It reports a busy machine (*match.BusyError) at most once a minute.
 func (r *run) reportTrouble(m *Match, err error) {
 	switch e := err.(type) {
 	case *match.VoidError:

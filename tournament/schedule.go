@@ -30,7 +30,7 @@ var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 // InRounds reports whether the tournament has rounds, whose results decide who meets whom in the next round.
 func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
 
-// maxMatches is the largest number of matches. It keeps a typing error from filling the disk.
+// maxMatches is the largest number of matches. It prevents a typing error from filling the disk.
 const maxMatches = 100_000
 
 // checkFormat returns an error if the number of bots or rounds is not possible in the format.
@@ -241,7 +241,7 @@ func improveTables(tables [][]int, met [][]int) (better bool) {
 	return better
 }
 
-// seating is the state of an exact search for tables of k bots.
+// seating is the state of an exact search that assigns bots to tables of k.
 type seating struct {
 	k        int
 	meetings [][]int // by the numbers of two bots, how often they have met
@@ -249,8 +249,8 @@ type seating struct {
 	tables   [][]int
 }
 
-// seat completes the unfinished table with bots from standing[from:], and then assigns the remaining bots to tables.
-// It returns false if this needs more repeated meetings than budget allows, or too many steps.
+// seat completes the unfinished table with bots from standing[from:], and then assigns the remaining bots to
+// tables. It returns false if more than budget meetings would be repeated, or if the search takes too many steps.
 func (s *seating) seat(standing, table []int, from, budget int) bool {
 	if len(table) == s.k {
 		s.tables = append(s.tables, slices.Clone(table))

@@ -179,8 +179,8 @@ func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	return m.isTestOver()
 }
 
-// runTest counts finished deals of a match in its sequential test, in order, until the first unfinished deal or
-// the end of the test.
+// runTest adds finished deals of a match to its sequential test, in order, until it finds an unfinished deal or
+// the test ends.
 func (s *State) runTest(m *Match) {
 	t := &m.test
 	for t.countedDeals < s.Deals && len(m.fingerprints[t.countedDeals]) == m.rotations && !m.isTestOver() {
@@ -227,8 +227,8 @@ func (s *State) allFinished(matches []*Match) bool {
 	return !slices.ContainsFunc(matches, func(m *Match) bool { return !s.IsFinished(m) })
 }
 
-// Teams returns the numbers of the bots that are partners in every game, one group for each side. It returns nil
-// if the partners change, or if the game has no partners.
+// Teams returns the teams in which bots are partners in every game, as lists of their numbers. It returns nil if
+// the partners change, or if the game has no partners.
 func (s *State) Teams() (teams [][]int) {
 	sides := s.Variant.Sides
 	if s.Format != Single || len(s.Bots) <= sides || len(s.Bots)%sides != 0 {
@@ -255,8 +255,8 @@ func (s *State) MissingGames(m *Match) int {
 	return s.Deals*m.rotations - m.games
 }
 
-// PlayedCounts returns two sums over all matches: the number of deals whose games in all rotations are finished,
-// and the number of finished games.
+// PlayedCounts returns two sums over all matches: the number of deals that are finished in all rotations
+// (seatings of the bots), and the number of finished games.
 func (s *State) PlayedCounts() (deals, games int) {
 	for _, m := range s.matches {
 		deals, games = deals+m.wholeDeals, games+m.games
@@ -264,8 +264,8 @@ func (s *State) PlayedCounts() (deals, games int) {
 	return deals, games
 }
 
-// finishedDeals yields each deal of the match whose games in all rotations are finished, with the fingerprints of
-// those games. It leaves out deals after the end of a sequential test.
+// finishedDeals yields each deal of the match that is finished in all rotations (seatings of the bots), with the
+// fingerprints of its games. It leaves out deals after the end of a sequential test.
 func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 	return func(yield func(stats.Deal, []stats.Fingerprint) bool) {
 		for deal, prints := range m.fingerprints {
@@ -523,8 +523,8 @@ func (s *Standing) add(o referee.Score) {
 	s.Credit += o.Credit
 }
 
-// sort sorts standings, the best first. A knockout is sorted by the round of the defeat, a Swiss tournament by
-// match points; ties and other formats by rating. Bots that are equal stay in the order in which they were named.
+// sort sorts standings, the best first: a knockout by the round of the defeat, a Swiss tournament by match
+// points; ties and other formats by rating. Bots that are equal stay in the order in which they were named.
 func (f Format) sort(s []Standing) {
 	slices.SortStableFunc(s, func(a, b Standing) int {
 		switch f {

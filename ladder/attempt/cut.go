@@ -20,11 +20,11 @@ const (
 	maxMatchLog = 96 << 10 // of all logs of a bot in a match
 )
 
-// InfoSize returns the number of bytes that a line of info (what a bot says about a move) counts for in
-// MaxInfo and MaxMatchInfo: its text and its overhead in memory.
+// InfoSize returns for how many bytes a line of info (what a bot says about a move) counts in MaxInfo and
+// MaxMatchInfo: its text and its overhead in memory.
 func InfoSize(text string) int { return 32 + len(text) }
 
-// cutInfo removes the info of each seat that exceeds MaxInfo from r. The moves themselves stay.
+// cutInfo removes from r the info lines of each seat whose info exceeds MaxInfo. The moves themselves stay.
 func cutInfo(r *referee.Replay) {
 	sizes := make([]int, len(r.Seats))
 	for i := range r.Moves {
@@ -41,15 +41,14 @@ func cutInfo(r *referee.Replay) {
 	}
 }
 
-// Cut sorts the games of a match by deal and rotation, and shortens their logs and info in place. bots is the
+// Cut sorts the games of a match by deal and rotation, and shortens in place what the bots wrote. bots is the
 // number of bots in the match.
-//   - The logs of a bot in all games together have a limit. Games in which the bot had a fault are exempt.
-//   - If all info together is too long, that of the last games is removed.
+// - The logs of a bot in all games together have a limit. Games in which the bot had a fault are exempt.
+// - If the info about moves is too long in all games together, that of the last games is removed.
 //
 // A second Cut changes nothing.
 func Cut(games []*referee.GameResult, bots int) { cut(games, bots, MaxMatchInfo) }
 
-// cut is Cut with a given limit: maxInfo bytes for the info of the whole match.
 func cut(games []*referee.GameResult, bots, maxInfo int) {
 	slices.SortFunc(games, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 	remaining := slices.Repeat([]int{maxMatchLog}, bots)

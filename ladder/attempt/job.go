@@ -1,5 +1,6 @@
-// Package attempt plays one attempt at a match on this machine. Begin with Play: it turns a Job, which holds all
-// that a machine needs, into a Result. Package cluster sends jobs to other machines and returns their results.
+// Package attempt plays one attempt at a match on this machine. An attempt is one try to play the match; an
+// interrupted one counts for nothing. Begin with Play: it turns a Job, which holds all that a machine needs, into
+// a Result. Package cluster sends jobs to other machines and returns their results.
 package attempt
 
 import (
@@ -14,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// Job is the data that a machine needs to play one attempt at a match.
+// Job is everything that a machine needs to play a match once.
 type Job struct {
 	Match             int64             `json:"match"`
 	Attempt           int               `json:"attempt"`
@@ -54,7 +55,7 @@ type Result struct {
 	Took         time.Duration         `json:"took"`              // in nanoseconds
 }
 
-// Failure says why an attempt has no games. It is never the fault of a bot: faults are part of games.
+// Failure says why a match was not played. It is never the fault of a bot: faults are part of games.
 type Failure struct {
 	Kind    string      `json:"kind"`
 	Version int64       `json:"version,omitempty"` // the version that failed; 0 if the failure is not one of a version
@@ -76,7 +77,8 @@ var FailureKinds = []string{FailedHouse, FailedVersion, FailedMachine, FailedRef
 // Error returns the text of f.
 func (f *Failure) Error() string { return f.Text.String() }
 
-// PreparationFailure returns the Failure for the version b, whose program could not be prepared because of err.
+// PreparationFailure returns the Failure for the version b of a bot, whose program could not be prepared because
+// of err.
 func PreparationFailure(b Entrant, err error) *Failure {
 	return &Failure{Kind: FailedVersion, Version: b.Version, Text: phrase.New("version %d cannot be prepared: %s", b.Version, err)}
 }
@@ -91,8 +93,8 @@ func FailedResult(j Job, err error) Result {
 	return Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed, Failure: f}
 }
 
-// NewJob returns the job of the attempt with the given number at m. versions has the version of each slot.
-// Core is cores.Any and ParallelRotations is 0; the caller sets both.
+// NewJob returns the job to play m, for the try with the number attempt. versions has the version in each slot, a
+// bot's place in the match. Core is cores.Any and ParallelRotations is 0; the caller sets both.
 func NewJob(m *ladder.Match, versions []ladder.Version, attempt int, seed referee.Hex) Job {
 	j := Job{
 		Match: m.ID, Attempt: attempt, Seed: seed,

@@ -13,7 +13,7 @@ import (
 // Local is the machine name of the server's own process.
 const Local = "local"
 
-// WorkerInfo describes a machine that plays attempts. A worker sends it to the server with every heartbeat.
+// WorkerInfo describes a machine that plays matches. A worker sends it to the server with every heartbeat.
 type WorkerInfo struct {
 	Name         string            `json:"name"`
 	Version      string            `json:"version"`  // version of timba
@@ -60,25 +60,26 @@ func (m WorkerInfo) hasInterpreter(name string) bool {
 	return !interpreter.IsWellKnown(base) && !interpreter.IsWellKnown(base+"3") // machines report only the well-known ones
 }
 
-// ReportedAttempt is an attempt that a machine is playing.
+// ReportedAttempt identifies a try to play a match that a machine is running.
 type ReportedAttempt struct {
 	Match   int64 `json:"match"`
 	Attempt int   `json:"attempt"`
 	Core    int   `json:"core"`
 }
 
-// ErrDetach is the cause for cancelling the context of an attempt on another machine when this server stops. The
-// attempt is not aborted, and the next server waits for its result.
+// ErrDetach is the cause for cancelling the context of a match on another machine when this server stops. The
+// match is not aborted there, and the next server waits for its result.
 var ErrDetach = errors.New("the result is left to the next server")
 
-// ErrUnavailable is wrapped by errors of runner.Fleet.Play if no job can be sent, because NATS cannot be
-// reached or the disk of the server is full. The machine is not to blame.
+// ErrUnavailable is wrapped by errors of runner.Fleet.Play if no job can be sent to other machines, because NATS
+// cannot be reached or the disk of the server is full. The machines are not to blame.
 var ErrUnavailable = errors.New("nothing can be handed to other machines")
 
-// ErrLost is the error for an attempt whose machine has disconnected or does not report the attempt any more.
+// ErrLost is the error for a match whose machine has disconnected or no longer reports that it plays the match.
 var ErrLost = errors.New("the machine is lost")
 
-// Contradiction is the error for a result that cannot come from its attempt, such as a game with an illegal move.
+// Contradiction is the error for a result that cannot come from the match that was sent to the machine, such as a
+// game with an illegal move.
 type Contradiction struct{ Text string }
 
 func (c *Contradiction) Error() string { return c.Text }

@@ -21,8 +21,8 @@ import (
 
 // Options configures Play.
 type Options struct {
-	// Program returns the bot of a slot in its sandbox, ready to be started. If the error is a *Failure, the
-	// attempt ends with that; any other error becomes a PreparationFailure.
+	// Program returns the bot in a slot (a place in the match) in its sandbox, ready to be started. An error that
+	// is a *Failure ends the match with that; any other error becomes a PreparationFailure.
 	Program func(ctx context.Context, slot int) (match.Contestant, error)
 	Check   func(context.Context) error // returns an error if this machine cannot play; nil means that it always can
 	Watch   func(*referee.Game)         // called with each position of a game; may be nil
@@ -33,8 +33,8 @@ type Options struct {
 // its result.
 var errEarly = errors.New("a connection was lost")
 
-// Play plays an attempt on this machine. The result has either the games or a Failure. If ctx ends before the
-// last game, the kind of the Failure is FailedCancelled.
+// Play plays a match on this machine. The result has either the games or a Failure. If ctx ends before the last
+// game, the kind of the Failure is FailedCancelled.
 func Play(ctx context.Context, j Job, o Options) Result {
 	if o.Journal == nil {
 		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}
@@ -111,7 +111,7 @@ func (p *run) play(ctx context.Context) (err error) {
 	return match.Play(ctx, p.addGame)
 }
 
-// programs returns the bots of all slots, ready to be started. Their names are those in the job.
+// programs returns the bots of the match, ready to be started. Their names are those in the job.
 func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 	bots := make([]match.Contestant, len(p.Bots))
 	for slot, b := range p.Bots {
@@ -128,8 +128,8 @@ func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 	return bots, nil
 }
 
-// addGame adds a finished game to the result. It returns a *Failure if a house bot failed in the game, and
-// errEarly if a connection was lost.
+// addGame adds a finished game to the result. It returns a *Failure if a house bot (part of timba) failed in the
+// game, and errEarly if a connection was lost.
 func (p *run) addGame(g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
@@ -149,8 +149,8 @@ func (p *run) addGame(g *referee.GameResult) error {
 	return nil
 }
 
-// recordTrouble logs err. If err says that a game is void, it also counts the game. Other errors say that other
-// programs use the core.
+// recordTrouble logs err. If err says that a game does not count and is played again, recordTrouble also counts
+// that. Other errors say that other programs use the core.
 func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
 	case *match.VoidError:
@@ -164,7 +164,8 @@ func (p *run) recordTrouble(err error) {
 	}
 }
 
-// Journal logs the problems of all attempts on a machine: void games, and other programs that use its cores.
+// Journal logs the problems of all matches on a machine: games that do not count and are played again, and other
+// programs that use its cores.
 type Journal struct {
 	Log *slog.Logger
 

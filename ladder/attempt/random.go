@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// PlayAtRandom returns a possible result of j with random moves. It does not start the bots. Workers use it to
+// PlayAtRandom returns a possible result of j with random moves, without starting the bots. Workers use it to
 // measure how many results a server can accept.
 func PlayAtRandom(j Job) Result {
 	r := Result{Match: j.Match, Attempt: j.Attempt, Seed: j.Seed}

@@ -77,9 +77,9 @@ func Suffix(f io.ReaderAt) (string, error) {
 // archiveNames lists the suffixes of file names that stand for archives.
 var archiveNames = []string{".zip", ".tar", ".gz", ".tgz", ".zst"}
 
-// IsArchive reports whether an upload is meant to be an archive, by its first bytes or by its file name. r has the
-// upload. IsArchive reads the beginning of r; the caller must continue with content, which has the whole upload. If
-// the upload fails within the first bytes, IsArchive returns an error.
+// IsArchive reports whether the upload r is meant to be an archive, by its first bytes or by its file name. It
+// reads the beginning of r; the caller must continue with content, which has the whole upload. If the upload
+// fails within the first bytes, IsArchive returns an error.
 func IsArchive(r io.Reader, name string) (content io.Reader, archive bool, err error) {
 	in := bufio.NewReaderSize(r, headSize)
 	head, err := in.Peek(headSize)
@@ -108,8 +108,8 @@ type reader struct {
 	skippedPaths []string // paths that are not part of the bot
 }
 
-// visitor is called with each entry that is part of the bot. content has exactly e.size bytes; it is nil for a
-// directory in a zip archive.
+// visitor is a function that is called with each entry of an archive that is part of the bot. content has exactly
+// e.size bytes; it is nil for a directory in a zip archive.
 type visitor func(e entry, content io.Reader) error
 
 // visitAll calls v for each entry of the archive f that is part of the bot.
@@ -202,7 +202,7 @@ func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 	}
 }
 
-// checkTarEntry checks the tar entry with the header h. skip is true if the entry is not part of the bot.
+// checkTarEntry checks the tar entry with the header h. If the entry is not part of the bot, skip is true.
 func (r *reader) checkTarEntry(h *tar.Header) (e entry, skip bool, err error) {
 	if h.Typeflag == tar.TypeXGlobalHeader {
 		for key := range h.PAXRecords {
@@ -247,8 +247,8 @@ func notFileError(name, kind string) error {
 	return invalid("leave it out", "%s is a %s, not a file or directory", quote(name), kind)
 }
 
-// admit checks the name and the unpacked size of the next entry, and adds the entry to the totals. dir says that it
-// is a directory. skip is true if the entry is not part of the bot: junk, or the bot's directory itself.
+// admit checks the name and the unpacked size of the next entry of an archive, and counts the entry. dir says
+// that it is a directory. skip is true if the entry is not part of the bot: junk, or the bot's directory itself.
 func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, err error) {
 	if r.count++; r.count > r.limits.Files {
 		return e, false, tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",
@@ -277,8 +277,8 @@ func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, e
 
 const makeSmaller = "leave out what the bot does not need when it plays"
 
-// stream reads an uncompressed tar archive, including its headers. Reading fails if there are more bytes than
-// the limits allow.
+// stream reads an uncompressed tar archive, including its headers. If there are more bytes than the limits allow,
+// reading fails.
 type stream struct {
 	source io.Reader
 	reader *reader
@@ -302,7 +302,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// checkRatio returns an error if the given number of unpacked bytes is too many times the size of the archive.
+// checkRatio returns an error if the archive unpacks to too many times its size. unpacked is the number of
+// unpacked bytes.
 func (r *reader) checkRatio(unpacked int64) error {
 	if unpacked > RatioFree && unpacked/r.limits.Ratio > r.size {
 		return tooLarge("leave out files that repeat the same bytes; the bot can make them when it is built",

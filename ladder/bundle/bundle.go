@@ -57,7 +57,7 @@ func (f BotFile) mode() fs.FileMode {
 	return 0o644
 }
 
-// Tree lists the files and directories in the archive of a bot.
+// Tree is the list of the files and directories in an uploaded archive of a bot.
 type Tree struct {
 	Files        []BotFile // sorted by path
 	Dirs         []string  // sorted paths, without "."
@@ -74,7 +74,6 @@ func tooLarge(hint, format string, args ...any) error {
 	return archiveError(ladder.Errorf(ladder.TooLarge, hint, format, args...))
 }
 
-// archiveError puts "archive: " before the text of e.
 func archiveError(e *ladder.Error) error {
 	e.Text = phrase.New("archive: %s", e.Text)
 	return e

@@ -99,8 +99,8 @@ func cleanPart(part, name string) error {
 // fold returns a form of the path p that is equal for all paths that are the same file on some system.
 func fold(p string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(p))) }
 
-// paths is a set of the files and directories of a bot. It includes directories that an archive does not list but
-// that have files in them.
+// paths is a set of files and directories of a bot, including directories that the archive does not list but that
+// have files in them.
 type paths struct {
 	entries map[string]entry // by fold of the path; only path and dir are set
 }

@@ -159,7 +159,7 @@ func (p *packer) largest() string {
 	return strings.Join(names, ", ")
 }
 
-// fullest returns the names of the top-level directories with the most files, for an error.
+// fullest returns the names of the top-level directories with the most files, for an error message.
 func (p *packer) fullest() string {
 	count := map[string]int{}
 	for _, f := range p.Files {

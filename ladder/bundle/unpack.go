@@ -112,7 +112,7 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// write extracts the archive f with w. t lists the content of the archive, as List has returned it.
+// write extracts the archive f with w. t is the list of its content that List has returned.
 func write(f *os.File, w *trees.Writer, t Tree, l Limits) error {
 	for _, dir := range t.Dirs { // parents come first
 		if err := w.Add(trees.File{Path: dir, Mode: fs.ModeDir | 0o755}, nil); err != nil {

@@ -12,7 +12,7 @@ import (
 // would not suffice: NATS sends an answer to any subject that the requester names, with the rights of the account. In
 // the account of a worker no other client can receive this answer.
 
-// requestSubjects returns the NATS subjects on which the worker called name sends requests. The name "*"
+// requestSubjects returns the NATS subjects to which the worker called name sends its requests. The name "*"
 // stands for all workers.
 func requestSubjects(name string) []string {
 	return []string{machinesSubject(name), filesSubject(name), resultsSubject(name)}

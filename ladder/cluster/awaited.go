@@ -6,7 +6,7 @@ import (
 	"github.com/nats-io/nats.go"
 )
 
-// attemptState is the stage that an attempt has reached between its creation by the dispatcher and a stored result.
+// attemptState is the progress of a match that another machine plays, until its result is stored.
 type attemptState int
 
 const (
@@ -17,9 +17,10 @@ const (
 	lost                             // no heartbeat has named it for AckTime
 )
 
-// awaitedAttempt is an attempt whose result the dispatcher waits for. The attempt is over when its result has been
-// stored or refused, or when it is cancelled or lost; a result that arrives later is refused. If this server stops
-// waiting for other reasons, such as its shutdown, the attempt goes on and the next server waits for its result.
+// awaitedAttempt is a match on another machine whose result the dispatcher waits for. It is over when the result
+// has been stored or refused, or when the match is cancelled or lost; a later result is refused. If this server
+// stops waiting for other reasons, such as its shutdown, the match goes on and the next server waits for its
+// result.
 type awaitedAttempt struct {
 	attemptKey
 	machine     string
@@ -35,14 +36,15 @@ type awaitedAttempt struct {
 	loss        chan struct{} // closed when the attempt is lost
 }
 
-// lose marks an attempt as lost. The caller must hold the lock of the dispatcher.
+// lose marks a match as lost, because its machine no longer reports it. The caller must hold the lock of the
+// dispatcher.
 func (a *awaitedAttempt) lose() {
 	a.state = lost
 	close(a.loss)
 }
 
-// awaitedAttempts has the attempts whose results a dispatcher waits for. It also has the attempts whose results
-// may arrive although the dispatcher does not wait for them. The lock of the dispatcher guards it.
+// awaitedAttempts has the matches on other machines whose results a dispatcher waits for, and those whose results
+// may arrive although it does not wait for them. The lock of the dispatcher guards it.
 type awaitedAttempts struct {
 	all       map[attemptKey]*awaitedAttempt
 	byMachine map[string]map[attemptKey]*awaitedAttempt // the attempts of all, by machine
@@ -67,7 +69,8 @@ func (s *awaitedAttempts) add(a *awaitedAttempt) {
 	s.byMachine[a.machine][a.attemptKey] = a
 }
 
-// remove removes an attempt. If over is false, the next server waits for the result, which may still arrive.
+// remove makes the dispatcher stop waiting for a result. If over is false, the next server waits for the result,
+// which may still arrive.
 func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	delete(s.all, a.attemptKey)
 	attempts := s.byMachine[a.machine]
@@ -84,8 +87,8 @@ func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	}
 }
 
-// mayArrive reports whether a result of the attempt, which is not in s.all, is still useful: either this server
-// may yet adopt the attempt, or the next server may wait for it.
+// mayArrive reports whether a result that this server does not wait for is still useful: this server may wait for
+// it soon, or the next server may.
 func (s *awaitedAttempts) mayArrive(key attemptKey) bool {
 	return s.detachedAttempts[key] || time.Now().Before(s.adoptionEnd) && !s.endedAttempts[key]
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// builds has the built files of bots on the server, packed for other machines. Each bot has one file, which is
-// named by the hash of the bot's built files.
+// builds has the built files of bots on the server, packed for other machines. Each bot has one file; its name is
+// the hash of the bot's built files.
 type builds struct {
 	*trees.Store
 	trees sync.Map // trees.Hash of the built files, by the hash of the version; computed once in each run
@@ -85,8 +85,8 @@ func packInto(path, dir string) error {
 	return errors.Join(trees.Pack(f, dir), f.Close())
 }
 
-// recheck makes the next ensurePacked check the packed files of the bot with the given hash again. It is called
-// when a machine may not have been able to use these files.
+// recheck makes the next ensurePacked check the packed files of the bot with the given hash again, because a
+// machine may not have been able to use them.
 func (b *builds) recheck(hash string) {
 	if tree, ok := b.trees.LoadAndDelete(hash); ok {
 		b.Recheck(tree.(string))
@@ -112,8 +112,9 @@ func (b *builds) read(tree string, offset int64) ([]byte, error) {
 	return part[:n], err
 }
 
-// handleFile answers the request of a machine for a part of a bot's packed files. The answer is empty if there is
-// no such part. While the server reads a part for a machine, it does not answer other requests of that machine.
+// handleFile answers the request of a machine for a part of a bot's packed files. If there is no such part, the
+// answer is empty. While the server reads a part for a machine, it does not answer other requests of that
+// machine.
 func (h *Dispatcher) handleFile(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	var p filePart

@@ -24,8 +24,8 @@ import (
 // Workers are not trusted: the server replays the games of a result by the rules before it stores them. A worker can
 // still lie about faults and legal moves, because no other machine saw the answers of the bots.
 
-// Expectation is what the dispatcher knows about an attempt and what its result must match: the job, and the
-// commitment, which is the hash of the seed.
+// Expectation is what the dispatcher knows about a match on another machine and what the result must agree with:
+// the job, and the commitment (the hash of the seed).
 type Expectation struct {
 	attempt.Job
 	Commitment referee.Hex // checked instead of the seed, which a restarted server does not know
@@ -44,8 +44,8 @@ func printableText(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
-// Check decodes the games of a result and plays each again by the rules. If a game cannot belong to the
-// attempt, the error is an *attempt.Contradiction; any other error is a failure of this machine.
+// Check decodes the games of a result from a machine and plays each again by the rules. If a game cannot belong
+// to the match, the error is an *attempt.Contradiction; any other error is a failure of this machine.
 func (d *Delivery) Check(e Expectation) (err error) {
 	if f := d.Failure; f != nil {
 		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Entrant) bool { return b.Version == f.Version }) {
@@ -166,7 +166,7 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// boundedGame decodes a game and limits the number of its faults. In memory, a fault takes some hundred times
+// boundedGame decodes a game with at most a limited number of faults. In memory, a fault takes some hundred times
 // the space of its JSON.
 type boundedGame struct {
 	*referee.GameResult

@@ -45,8 +45,8 @@ type DispatcherOptions struct {
 	AckTime time.Duration
 }
 
-// Dispatcher is the server's side of the cluster: it sends jobs to machines and waits for their results. It
-// implements runner.Fleet. Its methods are safe for concurrent use.
+// Dispatcher is the server's side of playing on other machines: it sends jobs to them and waits for their
+// results. It implements runner.Fleet. Its methods are safe for concurrent use.
 type Dispatcher struct {
 	DispatcherOptions
 	embeddedServer *embeddedServer // nil if DispatcherOptions.URL is set
@@ -161,7 +161,8 @@ func (h *Dispatcher) Address() string {
 	return h.embeddedServer.Addr().String()
 }
 
-// Close stops the dispatcher. Attempts go on, and their machines retain the results for the next dispatcher.
+// Close stops the dispatcher. Matches on other machines go on, and the machines retain the results for the next
+// dispatcher.
 func (h *Dispatcher) Close() {
 	h.mu.Lock() // handleFile reads nothing more
 	h.end()
@@ -202,7 +203,7 @@ func (h *Dispatcher) notifyChanged() {
 	}
 }
 
-// monitor runs until Close. It finds lost attempts and machines, disconnects removed workers, and monitors the
+// monitor runs until Close. It detects lost matches and machines, disconnects removed workers, and monitors the
 // connection to NATS.
 func (h *Dispatcher) monitor() {
 	heartbeats, list := time.Tick(HeartbeatTime), time.Tick(listEvery)

@@ -18,7 +18,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// machine is what the dispatcher knows about a machine.
+// machine is what the dispatcher knows about one machine that plays matches.
 type machine struct {
 	attempt.WorkerInfo
 	session         string        // ID of the run of the worker; empty until the first heartbeat
@@ -27,7 +27,7 @@ type machine struct {
 	reading         bool          // whether a part of a bot's files is being read for the machine
 }
 
-// maxEarlierSessions is the number of earlier sessions of a machine that are remembered.
+// maxEarlierSessions is how many earlier connections of a machine are remembered.
 const maxEarlierSessions = 8
 
 // handleHeartbeat handles the heartbeat of a machine: it updates what is known about the machine and answers.
@@ -128,7 +128,7 @@ func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatRep
 	return a, true
 }
 
-// refusal returns why the machine m gets no jobs, or an empty text if it may get jobs.
+// refusal returns why the server gives the machine m no jobs, or an empty text if it may get jobs.
 func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
@@ -153,8 +153,8 @@ func sameMachine(a, b attempt.WorkerInfo) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// acknowledge records that the attempts in the heartbeat m are still running, and returns the keys of those
-// attempts in m that are over. The caller must hold h.mu.
+// acknowledge records that the matches in the heartbeat m are still running, and returns the keys of those that
+// are over. The caller must hold h.mu.
 func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	for _, p := range m.Attempts {
 		key := attemptKey{p.Match, p.Attempt}
@@ -177,16 +177,16 @@ func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 // ended.
 const settleTime = 2 * time.Second
 
-// expireSoon makes the attempts of the machine called name lost after settleTime. An attempt that a heartbeat
-// names before then is not lost. The caller must hold h.mu.
+// expireSoon makes the matches of the machine called name lost after settleTime, except those that a heartbeat
+// names before then. The caller must hold h.mu.
 func (h *Dispatcher) expireSoon(name string) {
 	for _, a := range h.attempts.byMachine[name] {
 		a.namedAt = time.Now().Add(settleTime - h.AckTime)
 	}
 }
 
-// renewTimes sets the time of the last heartbeat of all machines and attempts to now. It is called when this
-// process could not receive heartbeats, so that no machine or attempt is lost for that reason.
+// renewTimes sets the time of the last heartbeat of all machines and matches to now. It is called when this
+// process could not receive heartbeats, so that nothing is lost for that reason.
 func (h *Dispatcher) renewTimes() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -199,8 +199,8 @@ func (h *Dispatcher) renewTimes() {
 	}
 }
 
-// expire removes machines that have sent no heartbeat for AckTime. Attempts that no heartbeat has named for
-// AckTime become lost. Jobs of attempts that no heartbeat has named yet are sent again.
+// expire removes machines that have sent no heartbeat for AckTime. Matches that no heartbeat has named for
+// AckTime become lost. Jobs that no heartbeat has named yet are sent again.
 func (h *Dispatcher) expire(now time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

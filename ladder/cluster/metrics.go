@@ -15,7 +15,7 @@ type dispatcherMetrics struct {
 	down         prometheus.Gauge
 }
 
-// The outcomes of a message with a part of a result.
+// Outcomes of receiving a part of a result from a machine.
 const (
 	gotWanted     = "wanted"     // the result is complete and accepted
 	gotOld        = "old"        // its attempt is over

@@ -78,7 +78,8 @@ func (o outbox) remove(a attemptKey) error {
 }
 
 // deliver sends a result in parts and then deletes it. It sends until the server answers that it has stored or
-// refused the result, or until the attempt is over. If the worker stops first, the result stays on the disk.
+// refused the result, or until the server no longer wants it. If the worker stops first, the result stays on the
+// disk.
 func (w *Worker) deliver(ctx context.Context, p packedResult) {
 	defer w.attempts.remove(p.attemptKey)
 	w.metrics.waiting.Inc()

@@ -20,9 +20,9 @@ var compressor = sync.OnceValue(func() *zstd.Encoder {
 	return w
 })
 
-// Pack encodes a result in at most limit bytes: a line of JSON without the games, and then the compressed
-// games. If the result is too large, Pack first removes the logs and then the info of moves. If it is still too
-// large, Pack encodes a Failure instead of the games.
+// Pack encodes a result in at most limit bytes: a line of JSON without the games, and then the compressed games.
+// If the result is too large, Pack first removes the logs and then what bots said about their moves. If it is
+// still too large, Pack encodes a Failure instead of the games.
 func Pack(r attempt.Result, limit int) ([]byte, error) {
 	games := r.Games
 	r.Games = nil
@@ -90,5 +90,5 @@ func Unpack(data []byte) (d Delivery, err error) {
 	return d, nil
 }
 
-// maxVoids limits how many void games a machine can report for a match.
+// maxVoids limits how many games that did not count a machine can report for a match.
 const maxVoids = 1_000_000

@@ -34,8 +34,8 @@ func (h *Dispatcher) Adopt(ctx context.Context, machine string, j attempt.Job, c
 	return h.awaitResult(ctx, a, accept)
 }
 
-// awaitAttempt makes the dispatcher expect the result of an attempt from a machine. s is the first state of
-// the attempt.
+// awaitAttempt makes the dispatcher expect the result of a match from a machine. s is the initial state of the
+// match.
 func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState) (*awaitedAttempt, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -52,8 +52,8 @@ func (h *Dispatcher) awaitAttempt(machine string, e Expectation, s attemptState)
 	return a, nil
 }
 
-// accepts reports whether r is a result of this attempt. The seed in r proves that, because only the machine
-// that received the job knows the seed.
+// accepts reports whether r is a result of this match. The seed in r proves that, because only the machine that
+// received the job knows the seed.
 func (a *awaitedAttempt) accepts(r attempt.Result) bool {
 	return a.machine == r.Machine && a.expectation.Commitment == referee.Commitment(rules.Seed(r.Seed))
 }
@@ -83,7 +83,8 @@ func (h *Dispatcher) newOrder(ctx context.Context, a *awaitedAttempt, j attempt.
 	return o, nil
 }
 
-// sendJob sends a job to the machine of a. The dispatcher repeats the message until a heartbeat names the attempt.
+// sendJob sends a job to the machine of a. The dispatcher repeats the message until a heartbeat of the machine
+// names the match.
 func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.Job) error {
 	o, err := h.newOrder(ctx, a, j)
 	if err != nil {
@@ -106,7 +107,7 @@ func (h *Dispatcher) sendJob(ctx context.Context, a *awaitedAttempt, j attempt.J
 	return nil
 }
 
-// awaitResult waits for the result of an attempt and calls accept with it. The errors are those of
+// awaitResult waits for the result of a match and calls accept with it. The errors are those of
 // runner.Fleet.Play.
 func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept func(attempt.Result) error) error {
 	select {
@@ -174,7 +175,7 @@ func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(a
 	return err
 }
 
-// requestEnd asks the machine to end an attempt, and ensures that the job is not sent again.
+// requestEnd asks the machine to end a match, and ensures that the job is not sent again.
 func (h *Dispatcher) requestEnd(a *awaitedAttempt) {
 	h.mu.Lock()
 	a.job = nil
@@ -188,8 +189,8 @@ func (h *Dispatcher) requestEnd(a *awaitedAttempt) {
 	}
 }
 
-// forgetAttempt stops waiting for the result of an attempt. If over is true, the machine may delete the result,
-// and a result that arrives later is refused. If over is false, the next server waits for the result.
+// forgetAttempt stops waiting for the result of a match. If over is true, the machine may delete the result, and
+// a result that arrives later is refused. If over is false, the next server waits for the result.
 func (h *Dispatcher) forgetAttempt(a *awaitedAttempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -1,10 +1,9 @@
-// Package cluster plays attempts at matches on other machines, over NATS. The Dispatcher of a server sends a
-// job to a machine and waits for the result. A Worker, the program on such a machine, plays jobs and sends back
-// their results.
+// Package cluster plays matches on other machines, over NATS. The Dispatcher of a server sends a job to a machine
+// and waits for the result. A Worker, the program on such a machine, plays jobs and sends back their results.
 //
-// A job goes to one machine, on a subject that only this machine may read, because the job contains the seed.
-// The worker stores a result on its disk until the server confirms that it has stored the result. Attempts at
-// a match are numbered, and only the result of the newest attempt counts.
+// A job goes to one machine, on a subject that only this machine may read, because the job contains the seed. The
+// worker stores a result on its disk until the server confirms that it has stored the result. Each try to play a
+// match (attempt) has a number, and only the result of the newest counts.
 package cluster
 
 import (
@@ -65,7 +64,7 @@ const (
 	// heartbeatGap is the shortest time between two heartbeats. It keeps a worker with many short matches
 	// well below MaxHeartbeats.
 	heartbeatGap = 4 * time.Second / MaxHeartbeats
-	// AckTime is how long an attempt may be missing from the heartbeats of its machine before it is lost.
+	// AckTime is how long a match may be missing from the heartbeats of its machine before it is lost.
 	AckTime = 15 * time.Second
 	// ResultRetention is how long a worker retains a result for the server.
 	ResultRetention = 7 * 24 * time.Hour
@@ -76,7 +75,7 @@ const (
 	// server.
 	CheckTime     = 5 * time.Minute
 	checkGameTime = 100 * time.Millisecond
-	// StopTime is how long a machine has to end an attempt that is no longer wanted.
+	// StopTime is how long a machine has to end a match that is no longer wanted.
 	StopTime = 5 * time.Second
 )
 
@@ -118,7 +117,7 @@ type command struct {
 	End  *attemptKey `json:"end,omitempty"`  // the attempt to end
 }
 
-// order is a job with the additional data that a machine needs to play it.
+// order is a job that is sent to a machine, with the data that the machine needs to play it.
 type order struct {
 	attempt.Job
 	Machine string           `json:"machine"` // the only machine that may play it
@@ -140,7 +139,7 @@ type resultPart struct {
 	Offset int    `json:"offset"` // of the part, in bytes
 }
 
-// receipt is the server's answer to a message with a part of a result.
+// receipt is the server's answer to a part of a result from a machine.
 type receipt struct {
 	Next   int  `json:"next"`             // offset of the part to send next
 	Full   bool `json:"full,omitempty"`   // too many results of this machine wait to be stored: send the part again later
@@ -155,7 +154,8 @@ type attemptKey struct {
 
 func (a attemptKey) String() string { return fmt.Sprintf("%d-%d", a.Match, a.Attempt) }
 
-// heartbeat is the message that a machine sends every HeartbeatTime, and soon after its attempts change.
+// heartbeat is the message that a machine sends every HeartbeatTime, and soon after the list of its matches
+// changes.
 type heartbeat struct {
 	attempt.WorkerInfo
 	Session string `json:"session"`           // random ID of this run of the worker

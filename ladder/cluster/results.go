@@ -11,8 +11,8 @@ import (
 )
 
 // handleResult handles a message with a part of a result. If the message gets no answer, the machine sends it
-// again. The last part is answered only when the result has been stored or refused; the machine then deletes
-// the result.
+// again. The last part is answered only when the result has been stored or refused; the machine then deletes the
+// result.
 func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	name := machineOf(msg.Subject)
 	h.metrics.bytes.Add(float64(len(msg.Data)))
@@ -36,9 +36,9 @@ func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	h.metrics.results.WithLabelValues(outcome).Inc()
 }
 
-// addPart adds data, from the message msg, to the result that the machine called name is sending. When the
-// result is complete, addPart passes it to the goroutine that waits for it, and msg is answered later. outcome
-// is gotPart or another outcome of a message. For gotPart, answer is the answer to msg.
+// addPart adds data, from the message msg, to the result that the machine called name is sending. When the result
+// is complete, addPart passes it to the goroutine that waits for it, and msg is answered later. outcome says what
+// was done with the part. If it is gotPart, answer is the answer to msg.
 func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -42,7 +42,7 @@ type WorkerOptions struct {
 	Log        *slog.Logger          // if it is nil, nothing is logged
 }
 
-// Worker plays the attempts that a server sends to this machine.
+// Worker plays the matches that a server sends to this machine.
 type Worker struct {
 	WorkerOptions
 	server     serverLine
@@ -78,8 +78,8 @@ func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }
 
-// sendBounded sends data as a request on a subject and returns the answer. Until the answer arrives, it holds
-// the given number of bytes of the semaphore bound.
+// sendBounded sends data as a request on a subject and returns the answer. Until then it holds the given number
+// of bytes of the semaphore bound, which limits how much is in transit.
 func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
 	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
 		return nil, err
@@ -220,9 +220,9 @@ func (w *Worker) isDraining() bool {
 	}
 }
 
-// Run plays attempts until ctx ends. The end of ctx interrupts the running attempts, and the server has these
-// matches played again. After Drain, Run returns when all results are sent or when NATS refuses the
-// credentials. The error says why the server refuses the worker.
+// Run plays matches until ctx ends. The end of ctx interrupts the running matches, and the server has them played
+// again. After Drain, Run returns when all results are sent or when NATS refuses the credentials. The error says
+// why the server refuses the worker.
 func (w *Worker) Run(ctx context.Context) error {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)

@@ -57,7 +57,7 @@ func (w *Worker) countResult(r attempt.Result) {
 	w.metrics.starvedGames.Add(float64(r.StarvedGames))
 }
 
-// playOnCore waits until the core of an attempt is free and plays the attempt on it.
+// playOnCore waits until the core of a job is free and plays the job on it.
 func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	if !slices.Contains(w.Cores, o.Core) {
 		return attempt.FailedResult(o.Job, fmt.Errorf("%s does not play on core %d", w.server.Name, o.Core))
@@ -78,8 +78,8 @@ func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	})
 }
 
-// program returns the bot in a slot of o, ready to be started. For a bot that is not a house bot, it fetches
-// the bot's files from the server unless they are in the cache. The files stay in the cache until ctx ends.
+// program returns the bot in a slot (a place in the match) of o, ready to be started. Unless it is a house bot
+// (part of timba), its files are fetched from the server or found in the cache, where they stay until ctx ends.
 func (w *Worker) program(ctx context.Context, o order, slot int) (bot match.Contestant, err error) {
 	b := o.Bots[slot]
 	if b.House != "" {

@@ -51,8 +51,8 @@ type Config struct {
 	Live        struct{ Total int } // Total limits how many pages show running games at the same time
 	Storage     ladder.Storage
 	Ladders     []ladder.Ladder `toml:"-"` // in the order in which they are displayed
-	// MemoryUnset means that the file does not set limits.memory. A server may then lower Limits.Memory until the
-	// bots of a match on any ladder fit into the server's memory.
+	// MemoryUnset means that the file does not set limits.memory. A server may then lower Limits.Memory so that
+	// the bots of a match on any ladder fit into the server's memory.
 	MemoryUnset bool `toml:"-"`
 }
 
@@ -63,8 +63,8 @@ type Certificate struct {
 	HTTP      string // address that answers the challenges of the ACME server and redirects visitors to https
 }
 
-// file is the content of a configuration file before it is checked. Its own fields are those whose form in the file
-// differs from that in Config.
+// file is the content of a configuration file before it is checked. Its own fields have another form in the file
+// than in Config.
 type file struct {
 	Config
 	Sandbox string

@@ -79,8 +79,8 @@ func (f clockFile) resolve() (referee.Clock, error) {
 	return c, c.Check()
 }
 
-// resolveHouse checks the names of the house bots of a ladder. If the ladder names none, it sets the default house
-// bots.
+// resolveHouse checks the names of the house bots (part of timba) of a ladder. If the ladder names none, it sets
+// the default ones.
 func resolveHouse(l *ladder.Ladder) error {
 	if l.House == nil {
 		l.House = defaultHouseBots(l.Game)

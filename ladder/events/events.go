@@ -18,7 +18,8 @@ const (
 	FitSaved      EventKind = "fit-saved"      // the ratings of a ladder were fitted to all of its matches again
 	Paused        EventKind = "paused"         // the server cannot play matches
 	Resumed       EventKind = "resumed"        // the server can play again
-	// SubmissionChanged means that a stage of a pending version started or ended.
+	// SubmissionChanged means that a stage (unpack, build, check or trial) of an uploaded version started or
+	// ended.
 	SubmissionChanged EventKind = "submission-moved"
 	VersionChanged    EventKind = "version-moved" // a submission ended, or the live version of a bot may have changed
 	// QueueChanged means that a version has left the queue of submissions, so that the versions behind it move up.
@@ -42,8 +43,8 @@ type Event struct {
 	MissedEvents int
 }
 
-// Bus sends events to subscribers and never waits for them. The zero value is ready to use. Its methods are
-// safe for concurrent use.
+// Bus sends events to subscribers and never waits for them. The zero value is ready to use. Its methods are safe
+// for concurrent use.
 type Bus struct {
 	mu     sync.Mutex
 	subs   map[*subscriber]struct{}

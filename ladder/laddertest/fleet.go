@@ -29,7 +29,7 @@ type Fleet struct {
 	changes  chan struct{}
 }
 
-// playedAttempt is an attempt that a machine plays or has played.
+// playedAttempt is a match that a machine plays or has played.
 type playedAttempt struct {
 	machine     string
 	core        int
@@ -39,7 +39,6 @@ type playedAttempt struct {
 	result      attempt.Result
 }
 
-// NewFleet returns a fleet without machines.
 func NewFleet() *Fleet {
 	return &Fleet{playing: map[attempt.ReportedAttempt]*playedAttempt{}, changes: make(chan struct{}, 1)}
 }
@@ -53,7 +52,7 @@ func (f *Fleet) AddMachine(m attempt.WorkerInfo) {
 	f.notify()
 }
 
-// LoseMachine disconnects the machine called name. The attempts that it is playing are lost.
+// LoseMachine disconnects the machine called name. The matches that it is playing are lost.
 func (f *Fleet) LoseMachine(name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -77,7 +76,7 @@ func (f *Fleet) notify() {
 	}
 }
 
-// StoreResult stores a result, as if a machine had played the attempt for an earlier server. Adopt then returns it.
+// StoreResult stores a result, as if a machine had played the match for an earlier server. Adopt then returns it.
 func (f *Fleet) StoreResult(r attempt.Result) {
 	a := &playedAttempt{machine: r.Machine, cancel: func() {}, machineLost: make(chan struct{}), done: make(chan struct{}), result: r}
 	close(a.done)

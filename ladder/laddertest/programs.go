@@ -14,7 +14,8 @@ type Programs struct {
 	Box      *match.Sandbox                                                  // sandbox of all bots except house bots
 }
 
-// Resolve returns the bot that Start returns. Unless the version is a house bot, the bot gets the sandbox Box.
+// Resolve returns the bot that Start returns, in the sandbox Box unless the version is a house bot (part of
+// timba).
 func (p *Programs) Resolve(ctx context.Context, v ladder.Version) (match.Contestant, error) {
 	b, err := p.Start(ctx, v)
 	if !v.IsHouse() {

@@ -78,8 +78,8 @@ func (w *World) Must(err error) {
 	kit.Must(w.T, err)
 }
 
-// SyncHouseBots makes house bots live: all simple ones, and those that the ladders name. hash returns the hash for
-// the version of the named bot.
+// SyncHouseBots adds house bots (part of timba) to the store, ready to play: all simple ones, and those that the
+// ladders name. hash returns the hash for the version of the named bot.
 func (w *World) SyncHouseBots(hash func(name string) string) {
 	w.T.Helper()
 	var names []string
@@ -112,7 +112,7 @@ func (w *World) Submit(person int64, bot, bundle string) ladder.Version {
 	return v
 }
 
-// MakeLive makes the version with the given ID live. b is the result of the version's build.
+// MakeLive makes the version with the given ID the one that plays. b is the result of the version's build.
 func (w *World) MakeLive(id int64, b store.BuildInfo) ladder.Version {
 	w.T.Helper()
 	w.Must(w.Store.Versions.SetBuildInfo(w.T.Context(), id, b))

@@ -15,9 +15,9 @@ import (
 const (
 	// halfUrgencyMatches is the number of matches after which a version is half as urgent as a newcomer.
 	halfUrgencyMatches = 10
-	// uncertaintyElo is the distance in Elo that is added for an opponent with the uncertainty 1 of package
-	// rating, whose Elo is known as well as after one match. For others it is multiplied by the square root
-	// of their uncertainty.
+	// uncertaintyElo is the distance in Elo that is added for an opponent whose Elo is uncertain. It applies to
+	// the uncertainty 1 of package rating, which means that the Elo is known as well as after one match.
+	// Otherwise it is multiplied by the square root of the uncertainty.
 	uncertaintyElo = 100
 	// meetingsElo is the distance in Elo that is added for an opponent that the player has met as often as
 	// the average one.
@@ -42,7 +42,7 @@ type Candidate struct {
 	ID    int64
 	Owner int64 // the person; 0 for a house bot
 	Elo   float64
-	// Uncertainty is the uncertainty of Elo, as in package rating. It is 0 for the anchor.
+	// Uncertainty is the uncertainty of Elo, as in package rating. It is 0 for the bot whose Elo is fixed.
 	Uncertainty float64
 	Matches     int // number of its finished matches
 	LastOrder   int // number of finished matches of the ladder after its last one, or when it joined
@@ -50,19 +50,20 @@ type Candidate struct {
 	// Remote says that the version plays only while it is connected. At other times Constraints.CanPlay must
 	// return false for it.
 	Remote bool
-	// House says that the version is a house bot. Unless all players are house bots, it is not more urgent when it
-	// has had few matches, so newcomers of people come before it.
+	// House says that the version belongs to a house bot, which is part of timba. Unless all players are house
+	// bots, it is not more urgent when it has had few matches, so newcomers of people come before it.
 	House bool
 }
 
 // newness is the part of a player's urgency that is due to few matches. It is 1 before the first match and
-// decreases with each match, finished or open. It does not count for house bots, unless all players are house bots.
+// decreases with each match, finished or open. It is 0 for house bots (part of timba), unless all players are
+// house bots.
 //
-// The other part of the urgency is the number of matches on the ladder since the player's last one, divided by the
-// number of players. It is 0 while the player has an open match.
+// The other part of the urgency is the number of matches on the ladder since the player's last one, divided by
+// the number of players. It is 0 while the player has an open match.
 //
-// Because newness is at most 1, a player that has waited for as many matches as there are players comes before all
-// that have just played or joined. Nobody waits for more than twice that many matches.
+// Because newness is at most 1, a player that has waited for as many matches as there are players comes before
+// all that have just played or joined. Nobody waits for more than twice that many matches.
 func newness(p *Candidate) float64 {
 	return halfUrgencyMatches / float64(halfUrgencyMatches+p.Matches+p.OpenMatches)
 }
@@ -72,8 +73,8 @@ func uncertaintyDistance(p *Candidate) float64 {
 	return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0))
 }
 
-// averageMeetings returns how often p has met another player on average, as if its partners had been opponents, too.
-// slots is the number of slots in a match, and players is the number of players on the ladder.
+// averageMeetings returns how often p has met another player on average, counting partners as opponents. slots is
+// the number of versions in a match, and players is the number of players on the ladder.
 func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
@@ -92,9 +93,9 @@ func (c Constraints) canPlay(p *Candidate) bool { return c.CanPlay == nil || c.C
 
 func (c Constraints) isIdle(p *Candidate) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
-// Next chooses the versions of the next match and returns their IDs, in slots chosen at random. It does not open the
-// match: the caller calls Open when the match starts. If too few players can play, or if all of those are idle,
-// slots is nil.
+// Next chooses the versions of the next match and returns their IDs, in an order chosen at random. It does not
+// open the match: the caller calls Open when the match starts. If too few players can play, or if all of those
+// are idle, slots is nil.
 //
 // If unknown is not 0, the pool does not know the earlier opponents of the version with that ID. The caller must
 // then call SetMeetings for this version and call Next again.
@@ -169,9 +170,9 @@ func (p *Pool) mostUrgent(c Constraints, r *rand.Rand) (best *Candidate) {
 	return best
 }
 
-// nextOpponent returns the nearest opponent for the seated players, or nil if there is none. The distance is the
-// difference in Elo to the first seated player, with additions for uncertainty, chance, earlier meetings and a common
-// owner. The last opponent of a match must not be idle if all seated players are.
+// nextOpponent returns the best opponent for the players seated so far, or nil if there is none. It is the one
+// nearest in Elo to the first seated player, after additions for uncertainty, chance, earlier meetings and a
+// common owner. The last opponent of a match must not be idle if all seated players are.
 func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (best *Candidate) {
 	first, nearest := seated[0], math.Inf(1)
 	active := func(p *Candidate) bool { return !c.isIdle(p) }

@@ -8,7 +8,7 @@ import (
 )
 
 // maxMeetings is the largest number of counts of meetings that a pool holds in memory, at some 50 bytes each. A
-// pool that exceeds it drops all counts.
+// pool with more drops all counts.
 const maxMeetings = 2_000_000
 
 // Pool has the players of one ladder in memory and chooses matches between them. The caller reports every
@@ -26,9 +26,10 @@ type Pool struct {
 	equalBuffer []*Candidate // reused by mostUrgent
 }
 
-// NewPool returns a pool for a ladder. finished is the number of the ladder's finished matches, and sides has the
-// side of each slot; partners on one side do not count as opponents. The pool takes ownership of players and sets
-// their OpenMatches. The caller must then call Open for each unfinished match.
+// NewPool returns a pool of the players of a ladder. finished is the number of the ladder's finished matches.
+// sides has the side of each slot (place) in a match; partners on one side do not count as opponents. The pool
+// takes ownership of players and sets their OpenMatches. The caller must then call Open for each unfinished
+// match.
 func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	p := &Pool{sides: sides, finishedMatches: finished, openMatches: map[int64][]int64{}, meetings: map[int64]map[int64]int{}}
 	p.setPlayers(players)
@@ -75,7 +76,7 @@ func (p *Pool) countOpen(versions []int64, matches int) {
 	}
 }
 
-// Open adds an unfinished match. versions has the version ID of each slot.
+// Open adds an unfinished match between the versions with the given IDs.
 func (p *Pool) Open(match int64, versions []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -105,7 +106,7 @@ type PlayerResult struct {
 }
 
 // Finish replaces an open match by its result. order is the number of the match among the finished matches of the
-// ladder, counted from 1. moved has the new rating of each slot.
+// ladder, counted from 1. moved has the new ratings, in the order of the versions in the match.
 func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,8 +122,8 @@ func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.countMeetings(versions, 1)
 }
 
-// countMeetings adds matches, 1 or -1, to the number of meetings of the versions in a match. versions has the
-// version ID of each slot. A version whose meetings are not in memory is skipped.
+// countMeetings adds matches, 1 or -1, to the number of times that the versions in a match have met. It skips a
+// version whose meetings are not in memory.
 func (p *Pool) countMeetings(versions []int64, matches int) {
 	for slot, v := range versions {
 		met := p.meetings[v]
@@ -135,8 +136,7 @@ func (p *Pool) countMeetings(versions []int64, matches int) {
 	}
 }
 
-// countOpponents adds matches to the count of each opponent of a slot in met. The keys of met are version IDs.
-// versions has the version ID of each slot.
+// countOpponents adds matches to the count of each opponent of versions[slot] in met, whose keys are version IDs.
 func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches int) {
 	for other, v := range versions {
 		if p.sides[slot] == p.sides[other] {

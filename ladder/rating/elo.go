@@ -32,12 +32,11 @@ func (p Player) variance() float64 {
 	return p.Uncertainty
 }
 
-// matchChanges returns how a finished match changes the rating of each player. The caller sets the fields of
-// the changes that identify the match, the ladder and the version.
-//
-// sides[i] is the side of players[i]. The members of a team have the same side, and the Elo of a team is their
-// mean. Each deal has one duel for every two players of different sides. share is the part of the match that
-// counts, from 0 to 1; if it is 0, no rating changes.
+// matchChanges returns how a finished match changes the rating of each player. sides[i] is the side of
+// players[i]; members of a team have the same side, and the Elo of a team is their mean. Each deal has one duel
+// for every two players of different sides. share is the part of the match that counts, from 0 to 1; if it is 0,
+// no rating changes. The caller sets the fields of the changes that identify the match, the ladder and the
+// version.
 func (f Formula) matchChanges(players []Player, sides []int, deals []stats.Deal, share float64) []ladder.Change {
 	teams, scores := teamsOf(players, sides), meanScores(sides, deals)
 	moves := make([]ladder.Change, len(players))
@@ -96,9 +95,9 @@ func (r *result) slope(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// solve computes the most likely leads after the match. They differ from the leads before by a shift y, which
-// solves y = full * variance * (score - expected score at y). The right side decreases with y, so y is between 0
-// and the right side at 0.
+// solve computes r.leads after the match, the most likely Elo differences to the other sides. They differ from
+// those before by a shift y, which solves y = full * variance * (score - expected score at y). The right side
+// decreases with y, so y is between 0 and the right side at 0.
 func (r *result) solve() {
 	r.expectedScore = r.expectedAt(0)
 	pull := r.formula.Full * r.variance
@@ -145,7 +144,7 @@ type team struct {
 	variance float64 // of elo, in the unit that Formula describes
 }
 
-// teamsOf returns the teams in the order of their first slots.
+// teamsOf groups the players by side, in the order of the first player of each side.
 func teamsOf(players []Player, sides []int) (teams []team) {
 	for slot, side := range sides {
 		i := slices.IndexFunc(teams, func(t team) bool { return t.side == side })
@@ -168,7 +167,7 @@ func teamsOf(players []Player, sides []int) (teams []team) {
 }
 
 // meanScores returns the mean score of each side against each other side over all deals, from 0 to 1. The key is
-// the side and the other side. sides has the side of each slot.
+// the side and the other side. sides has the side of each player.
 func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
 	for _, deal := range deals {

@@ -11,12 +11,12 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Formula has all constants of the ratings. Ratings that were computed with different constants or by
-// different versions of this program cannot be compared; Fingerprint tells them apart.
+// Formula has all constants of the ratings. Ratings that were computed with different constants or by different
+// versions of this program cannot be compared; Fingerprint tells them apart.
 //
-// The rating of a version is an Elo and an uncertainty, and every match changes both. The unit of uncertainty
-// is the variance of the Elo that a single match gives. At 1 the Elo is known as well as after one match
-// against an opponent whose Elo is certain; at 1/4, as well as after four.
+// A version's rating is an Elo and an uncertainty, which every match changes. The unit of uncertainty is the
+// variance of the Elo that a single match gives. At 1 the Elo is known as well as after one match against an
+// opponent whose Elo is certain; at 1/4, as well as after four.
 type Formula struct {
 	Start  float64 `json:"start"`  // the Elo of a bot without a predecessor
 	Anchor float64 `json:"anchor"` // the fixed Elo of the anchor
@@ -91,8 +91,8 @@ func (f Formula) Fingerprint() string {
 // exampleDeals is the number of deals in an example match.
 const exampleDeals = 3
 
-// exampleGames returns the games of the example match with the given number. Among these matches there are
-// different results, faults and repeated deals, and every fifth ends early.
+// exampleGames returns the games of the example match with the given number. The example matches have different
+// results, faults and repeated deals, and every fifth ends early.
 func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	for deal := range exampleDeals {
 		for rotation := range v.Players {

@@ -20,8 +20,9 @@ type Entry struct {
 	Faults int
 }
 
-// NewEntry returns the entry of a version that is new on a ladder. predecessor is the entry of the bot's previous
-// version on the ladder, whose Elo is taken over, or nil. anchor says that the bot is the one with the fixed Elo.
+// NewEntry returns the state of a version that is new on a ladder. predecessor is the entry of the bot's previous
+// version on the ladder, whose Elo the new version takes over, or nil. anchor says that the Elo of this bot is
+// fixed.
 func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entry {
 	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
 	switch {
@@ -40,8 +41,8 @@ type PairChange struct {
 	Games                 rules.Record // of A against B: a win is a game in which A had the better rank
 }
 
-// Outcome is the effect of a finished match on its ladder: the new ratings and totals of the versions that played,
-// and what the match adds to the counts of each pair of them.
+// Outcome is the effect of a finished match on its ladder: new ratings and totals of the versions that played,
+// and what the match adds to the results of each pair of them.
 type Outcome struct {
 	Entries  []Entry         // the versions' entries after the match, by slot
 	Changes  []ladder.Change // the changes of their ratings, by slot
@@ -49,13 +50,13 @@ type Outcome struct {
 	Distinct int // number of deals that count
 }
 
-// Outcome returns the changes by the finished match m on its ladder. v has the rules of its game, before has the
-// entry of each slot, and games has all games of the match. Their order does not matter, and Outcome does not check
-// that they are complete, as CheckComplete does.
+// Outcome returns how the finished match m changes its ladder. v has the rules of its game, before has the
+// entries of the versions in m, and games has all games of the match, in any order. Outcome does not check that
+// they are complete, as CheckComplete does.
 //
-// A deal does not count if all its games are marked as Repeated. The smaller the part of the deals that count, the
-// smaller are the changes of the ratings; if none counts, the ratings stay. If the match ended early, the complete
-// deals count. So does the deal in which a connection was lost, by its finished games.
+// A deal does not count if all its games are marked as Repeated. The smaller the part of the deals that count,
+// the smaller are the changes of the ratings; if none counts, the ratings stay. If the match ended early, the
+// complete deals count. So does the deal in which a connection was lost, by its finished games.
 func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games []ladder.FinishedGame) (Outcome, error) {
 	sides, err := ladder.SlotSides(v, len(before))
 	if err != nil {
@@ -82,8 +83,8 @@ func (f Formula) Outcome(m ladder.Match, v *rules.Variant, before []Entry, games
 	return out, nil
 }
 
-// dealsOf returns the duels of each deal, over all its rotations. A duel compares two slots. deals and slots are
-// the numbers of deals and slots in the match.
+// dealsOf returns the result of each deal, over all seatings of the versions. deals and slots are the numbers of
+// deals and of versions in the match.
 func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame) ([]stats.Deal, error) {
 	results := make([]stats.DealResult, deals)
 	for _, g := range games {
@@ -100,8 +101,9 @@ func dealsOf(deals int, v *rules.Variant, slots int, games []ladder.FinishedGame
 	return out, nil
 }
 
-// completeDeals returns for each deal whether it counts as complete. Unless the match ended early, all do. Otherwise
-// these are the deals with games in all rotations and the deal in which a connection was lost.
+// completeDeals returns for each deal whether it counts as complete. Unless the match ended early, all do.
+// Otherwise these are the deals with a game for each seating of the versions, and the deal in which a connection
+// was lost.
 func completeDeals(deals, rotations int, games []ladder.FinishedGame) []bool {
 	if !slices.ContainsFunc(games, isLost) {
 		return slices.Repeat([]bool{true}, deals)
@@ -143,8 +145,9 @@ func distinctDeals(marked []bool, games []ladder.FinishedGame) []bool {
 	return out
 }
 
-// CheckComplete returns an error unless games has each deal of a match in each rotation, in order. If a
-// connection was lost in one of the games, others may be missing, because the match ended early.
+// CheckComplete returns an error unless games has each deal of a match in each rotation (seating of the
+// versions), in order. If a connection was lost in one of the games, others may be missing, because the match
+// ended early.
 func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	want := deals * rotations
 	if len(games) > want || len(games) < want && !slices.ContainsFunc(games, isLost) {
@@ -161,8 +164,8 @@ func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	return nil
 }
 
-// checkGame returns an error if the game g cannot be one of a match with the given numbers of deals, players
-// and slots.
+// checkGame returns an error if the game g cannot belong to a match with the given numbers of deals, players and
+// versions.
 func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
 		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)
@@ -178,8 +181,8 @@ func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	return nil
 }
 
-// moveRatings sets o.Changes and o.Entries, the ratings after the match, from the entries before it. deals are the
-// deals that count, and sides has the side of each slot.
+// moveRatings sets o.Changes and o.Entries, the ratings after the match, from the entries before it. deals are
+// the deals that count, and sides has the side of each version.
 func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
 	players := make([]Player, len(before))
 	for slot, e := range before {
@@ -229,8 +232,8 @@ func (o *Outcome) addPairs(before []Entry, sides []int, deals []stats.Deal, game
 	}
 }
 
-// meetingRecord returns the record of slot a against slot b, which play for different sides. All seats of a
-// slot are of the same side and have the same rank.
+// meetingRecord returns the record of slot a (a version's place in the match) against slot b, which plays for
+// another side. All seats of a slot have the same side and rank.
 func meetingRecord(games []ladder.FinishedGame, a, b int) (out rules.Record) {
 	for _, g := range games {
 		ahead := g.Seats[seatOf(g, b)].Rank - g.Seats[seatOf(g, a)].Rank

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// After a failure, a thing is not tried again for minBackoff. Each further failure doubles that time, up to
-// maxBackoff. A thing is a version, a match, a ladder, a machine or the server.
+// After a failure of a version, a match, a ladder, a machine or the server, the runner does not try it again for
+// minBackoff. Each further failure doubles that time, up to maxBackoff.
 const (
 	minBackoff = time.Second
 	maxBackoff = time.Minute
@@ -17,14 +17,14 @@ const (
 	backoffMemory = time.Hour
 )
 
-// backoff counts the failures of one thing and says when it may be tried again. The zero value stands for a
-// thing without failures.
+// backoff counts the failures of a version, a match, a ladder, a machine or the server, and says when to try it
+// again. The zero value means no failures.
 type backoff struct {
 	failures int // since the last success
 	until    time.Time
 }
 
-// recordFailure counts a failure and returns the time before which the thing must not be tried again.
+// recordFailure counts a failure and returns the time before which there must be no new try.
 func (b *backoff) recordFailure(now time.Time) time.Time {
 	b.until = now.Add(min(minBackoff<<min(b.failures, 16), maxBackoff))
 	b.failures++
@@ -37,8 +37,8 @@ func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) 
 // backoffs has a backoff for each thing that failed. The keys come from versionName and similar functions.
 type backoffs map[string]*backoff
 
-// recordFailure counts a failure of the thing whose key is name. It also removes all things whose backoff ended
-// more than backoffMemory ago.
+// recordFailure counts a failure of name, such as a version or a machine. It also removes all entries whose
+// backoff ended more than backoffMemory ago.
 func (b backoffs) recordFailure(name string, now time.Time) {
 	maps.DeleteFunc(b, func(_ string, e *backoff) bool { return now.Sub(e.until) > backoffMemory })
 	if b[name] == nil {
@@ -49,12 +49,12 @@ func (b backoffs) recordFailure(name string, now time.Time) {
 
 func (b backoffs) reset(name string) { delete(b, name) }
 
-// isBackingOff reports whether the thing whose key is name must not be tried yet.
+// isBackingOff reports whether name, such as a version or a machine, must not be tried yet.
 func (b backoffs) isBackingOff(name string, now time.Time) bool {
 	return b[name] != nil && b[name].isBackingOff(now)
 }
 
-// nextEnd returns the earliest time at which one of the things may be tried again, or zero if no thing has to wait.
+// nextEnd returns the earliest time at which something may be tried again, or zero if nothing has to wait.
 func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	for _, e := range b {
 		if e.isBackingOff(now) {
@@ -64,7 +64,7 @@ func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	return first
 }
 
-// earliest returns the earlier of two times. Zero stands for never.
+// earliest returns the earlier of two times, of which zero stands for never.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -77,7 +77,7 @@ func versionName(id int64) string   { return fmt.Sprintf("version %d", id) }
 func matchName(id int64) string     { return fmt.Sprintf("match %d", id) }
 func ladderName(name string) string { return "ladder " + name }
 
-// versionOnMachine returns the key for a version that is not tried again on the given machine.
+// versionOnMachine returns the key of the backoff for a version on the given machine.
 func versionOnMachine(id int64, machine string) string {
 	return fmt.Sprintf("version %d on %s", id, machine)
 }

@@ -15,7 +15,7 @@ import (
 // maxKnownVersions limits the size of the cache of versions, at some 500 bytes each. A full cache is cleared.
 const maxKnownVersions = 100_000
 
-// catalog finds out what versions need from a machine, and decides which machine can play a version now.
+// catalog finds out what versions of bots need from a machine, and decides which machine can play a version now.
 type catalog struct {
 	store          Store
 	programs       Programs
@@ -42,8 +42,8 @@ func classOf(m attempt.WorkerInfo) string {
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
-// version returns a version, from the cache unless its built files have been made since it was read. It does
-// not notice that built files were removed, and the state of a cached version may be old.
+// version returns a version from the cache, or from the store if its built files have been made since it was
+// cached. It does not notice that built files were removed, and the state of a cached version may be old.
 func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {
@@ -88,8 +88,8 @@ func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v knownVe
 	return phrase.Join("; ", slices.CompactFunc(lacks, phrase.Text.Equal)...)
 }
 
-// canPlay reports whether the machine of core can play the version with the given ID now. remote is true for a
-// remote version.
+// canPlay reports whether the machine of core can play the version with the given ID now. remote says that the
+// version runs on its owner's machine.
 func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool) bool {
 	if len(c.backoffs) > 0 && (c.backoffs.isBackingOff(versionName(id), core.now) || c.backoffs.isBackingOff(versionOnMachine(id, core.Name), core.now)) {
 		return false
@@ -104,7 +104,7 @@ func (c *catalog) canPlay(ctx context.Context, core Core, id int64, remote bool)
 	return c.missingNeeds(core.machine, v).IsZero()
 }
 
-// roomOf returns the memory of the machine of core that its matches share.
+// roomOf returns the memory that all matches on the machine of core share.
 func (c *catalog) roomOf(core Core) ladder.MemoryBudget {
 	return ladder.MemoryBudget{Total: core.Memory, Bot: c.limits.Room.Bot}
 }
@@ -177,8 +177,8 @@ func (c *catalog) nextReportTime() (next time.Time) {
 	return next
 }
 
-// setUnplayable stores and logs what a live version needs and no machine has. If missing is empty, the
-// version can be played again.
+// setUnplayable stores and logs what a version needs and no machine has. If missing is empty, the version can be
+// played again.
 func (r *Runner) setUnplayable(ctx context.Context, v knownVersion, missing phrase.Text) {
 	if now, err := r.Store.Versions.Find(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// charges records the core time that jobs take. It limits requested matches to a share of the time of all jobs
-// on all machines, and sorts ladders by the time that they have used.
+// charges records the core time that jobs take. It limits matches that people request to a share of the time of
+// all jobs on all machines, and sorts ladders by the time that they have used.
 type charges struct {
 	placement *placement
 	share     float64       // the part of the time of all jobs that requested matches get; 1 means no limit
@@ -35,15 +35,14 @@ func newCharges(p *placement) *charges {
 	}
 }
 
-// add counts an assignment that starts. spare is true for a requested match that plays only because a core had
+// add counts a job that starts on a core. spare is true for a requested match that plays only because a core had
 // no other job.
 func (c *charges) add(a *assignment, spare bool) {
 	c.costs.fade(a.start)
 	a.charge = charge{spare, c.costs.add(ladderOf(a.job))}
 }
 
-// settle counts the real time of an assignment that has ended. took is the duration of its job, or 0 if the job
-// did not start.
+// settle counts the real time of a job that has ended. took is its duration, or 0 if it did not start.
 func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	switch held := now.Sub(a.start); {
 	case requesterOf(a.job) == 0 && c.share < 1:

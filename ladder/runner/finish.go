@@ -63,9 +63,9 @@ func (r *Runner) countFinished(p *play) {
 // serverStopped is the public reason of an attempt that ended because its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
-// interruptMatch records that an attempt ended without a result, because of the error why. The match then waits
-// for another attempt or, after too many failures, is dropped. For some errors interruptMatch also suspends the
-// machine or pauses the server.
+// interruptMatch records that a match ended without a result, because of the error why. The match is then tried
+// again or, after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses
+// the server.
 func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)
 	r.metrics.brokenAttempts.WithLabelValues(v.label).Inc()
@@ -98,7 +98,7 @@ func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	}
 }
 
-// verdict is the decision about an attempt without a result: why it failed, and what follows from that.
+// verdict says why a match ended without a result, and what follows from that.
 type verdict struct {
 	label      string      // value of the label in the metrics
 	reason     phrase.Text // shown to people
@@ -109,8 +109,8 @@ type verdict struct {
 	backoffs   []string    // keys of the things that get a backoff; see backoffs
 }
 
-// verdict decides what made an attempt without a result fail: the server, the machine, a version or the match
-// itself. cause is the cause with which the attempt's context ended, or nil. why is the error of the attempt.
+// verdict decides what made a match end without a result: the server, the machine, a version or the match itself.
+// cause is the cause with which its context ended, or nil. why is the error of playing it.
 func (p *play) verdict(cause, why error) verdict {
 	match, machine := p.match.ID, p.attempt.Machine
 	onMachine := func(label, format string) verdict {
@@ -158,7 +158,7 @@ func (p *play) verdict(cause, why error) verdict {
 	return verdict{label: "referee", reason: phrase.New("the referee failed"), counts: true, backoffs: []string{matchName(match), ladderName(p.match.Ladder)}}
 }
 
-// failedBefore reports whether an earlier attempt at this match on the same machine ended without a result. If
+// failedBefore reports whether an earlier try to play this match on the same machine ended without a result. If
 // so, a failure of the machine does not count as a failure of the match.
 func (p *play) failedBefore() bool {
 	return slices.ContainsFunc(p.match.Attempts, func(a ladder.Attempt) bool {

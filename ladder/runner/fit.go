@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	// fitInterval is the shortest time between the starts of two fits of a ladder.
+	// fitInterval is the shortest time between two computations of the ratings of a ladder.
 	fitInterval = 5 * time.Second
-	// After a fit, a ladder waits fitRestFactor times its duration for the next one. A fit of many versions
-	// takes minutes.
+	// After its ratings were computed, a ladder waits fitRestFactor times the duration of that before the next
+	// time. For many versions the computation takes minutes.
 	fitRestFactor = 10
 )
 
@@ -35,8 +35,9 @@ type fitter struct {
 	requests map[string]chan struct{} // by ladder; holds an element if matches are missing from its fit
 }
 
-// newFitter returns a fitter that first fits the ratings of all ladders, because the previous run of the
-// server may have ended before it fitted the last matches. seconds observes the durations of fits.
+// newFitter returns a fitter that first computes the maximum-likelihood ratings of all ladders, because the
+// previous run of the server may have ended before it did that for the last matches. seconds observes the
+// durations of computations.
 func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
 	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), requests: map[string]chan struct{}{}}
 	for _, l := range ladders {
@@ -46,7 +47,7 @@ func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.Histogra
 	return f
 }
 
-// requestFit makes f fit the ratings of the ladder called name, which has a new match, as soon as possible.
+// requestFit makes f compute the ratings of the ladder called name, which has a new match, as soon as possible.
 func (f *fitter) requestFit(name string) {
 	select {
 	case f.requests[name] <- struct{}{}:
@@ -62,7 +63,7 @@ func (f *fitter) run(ctx context.Context) {
 	ended.Wait()
 }
 
-// fitRepeatedly fits the ratings of one ladder after each request, until ctx ends.
+// fitRepeatedly computes the ratings of one ladder after each request, until ctx ends.
 func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	for {
 		select {
@@ -124,7 +125,7 @@ type fitInput struct {
 
 func (r fitInput) isEmpty() bool { return len(r.pairs)+len(r.bouts) == 0 }
 
-// maxBouts limits how many matches are read to fit the ratings of a ladder on which teams play.
+// maxBouts limits how many matches are read to compute the ratings of a ladder on which teams play.
 const maxBouts = 100_000
 
 func (f *fitter) fitInput(ctx context.Context, l ladder.Ladder) (out fitInput, err error) {
@@ -162,8 +163,8 @@ func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]boo
 	}
 }
 
-// estimate returns the fitted rating of each version. anchors has true for the versions of the anchor, the bot
-// with the fixed rating. These versions count as one bot.
+// estimate returns the most likely rating of each version. anchors has true for the versions of the bot with the
+// fixed rating, which count as one bot.
 func (r fitInput) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1

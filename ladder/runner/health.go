@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// health is the state of the server itself: whether it can play. While it cannot, no match starts, so that no
-// bot is blamed for a failure of the server.
+// health says whether the server itself can play matches. While it cannot, no match starts, so that no bot is
+// blamed for a failure of the server.
 type health struct {
 	mu           sync.Mutex
 	failingSince time.Time // first failure since the last pause ended; zero while the server does not pause
@@ -93,7 +93,8 @@ func (r *Runner) pause(err error) time.Time {
 	return until
 }
 
-// resume checks the machine of the server after a pause. If it can play, the pause ends; otherwise it is prolonged.
+// resume checks after a pause whether the machine of the server can play. If it can, the pause ends; otherwise it
+// is prolonged.
 func (r *Runner) resume(ctx context.Context) {
 	if err := r.Host.Check(ctx); err != nil {
 		if ctx.Err() == nil {

@@ -37,7 +37,7 @@ func (t *TryoutJob) memory() int64 { return t.Memory }
 // isCancelled returns false, because Run itself ends when a try-out is cancelled.
 func (t *TryoutJob) isCancelled(context.Context, Store) bool { return false }
 
-// submission is a job that takes an uploaded version through its stages.
+// submission is the job of taking an uploaded version through its stages: unpack, build, check and trial.
 type submission struct {
 	ladder.Version
 	need int64 // memory in bytes

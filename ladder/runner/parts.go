@@ -91,14 +91,17 @@ type Remotes interface {
 	Bot(ladder.Version, *ladder.Match) match.Contestant
 	// IsReady reports whether a version can start a match: it is connected, wants to play, and is not reserved.
 	IsReady(version int64) bool
-	// IsGone reports whether a version has been disconnected for longer than a match waits for it.
+	// IsGone reports whether a remote version (on its owner's machine) has been disconnected for longer than a
+	// match waits for it.
 	IsGone(version int64) bool
-	// Reserve marks a version as in use by a match until Release is called. If IsReady is false for the
-	// version, for example because it is already reserved, Reserve does nothing and returns false.
+	// Reserve marks a remote version (on its owner's machine) as in use by a match until Release is called. If
+	// IsReady is false for the version, for example because it is already reserved, Reserve does nothing and
+	// returns false.
 	Reserve(version int64) bool
 	Release(version int64)
-	// Changes returns a channel that receives a value after a version has connected, or has been disconnected
-	// for longer than a match waits for it. Release, after which a version may be ready again, sends no value.
+	// Changes returns a channel that receives a value after a remote version (on its owner's machine) has
+	// connected, or has been disconnected for longer than a match waits for it. Release, after which a version
+	// may be ready again, sends no value.
 	Changes() <-chan struct{}
 }
 

@@ -45,7 +45,7 @@ type machine struct {
 	record
 }
 
-// record counts what a machine has done since the server started.
+// record counts what one machine has done since the server started.
 type record struct {
 	lastHour                                                 minuteCounts
 	finishedMatches, voidGames, starvedGames, brokenAttempts int64
@@ -57,7 +57,7 @@ func newPlacement() *placement {
 
 func (p *placement) local() *machine { return p.machines[0] }
 
-// machineNamed returns the machine called name, which it adds if it is not known.
+// machineNamed returns the machine called name, and adds it if it is not known.
 func (p *placement) machineNamed(name string) *machine {
 	m := p.byName[name]
 	if m == nil {
@@ -196,7 +196,7 @@ func (p *placement) assign(c Core, j Job) *assignment {
 // unknownCore is the core of an adopted match until its machine reports the real one.
 const unknownCore = -2
 
-// adopt adds an assignment for a match that an earlier server has sent to the machine called name.
+// adopt adds an assignment for a match that an earlier server process has sent to the machine called name.
 func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -211,8 +211,8 @@ func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignme
 // isAdopted reports whether an earlier server started the attempt.
 func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
 
-// recordAttempt sets the attempt of assignment a, whose job is job, after the attempt's start was stored. b is
-// the result of storing it, and seed the seed of the attempt.
+// recordAttempt sets the attempt of assignment a, the try to play its match, after the start was stored. job is
+// the job of a, b the result of storing the start, and seed the seed of the attempt.
 func (p *placement) recordAttempt(a *assignment, job *matchJob, seed rules.Seed, b store.StartedMatch) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -233,7 +233,7 @@ func (p *placement) release(a *assignment) {
 	}
 }
 
-// allAssignments returns the assignments of all machines, including those that have left.
+// allAssignments returns the jobs that run on all machines, including machines that have left.
 func (p *placement) allAssignments() (list []*assignment) {
 	for _, m := range p.byName {
 		list = append(list, m.assignments...)
@@ -241,7 +241,7 @@ func (p *placement) allAssignments() (list []*assignment) {
 	return list
 }
 
-// busyOwners returns the owners of the submissions and try-outs that have a core.
+// busyOwners returns the owners of the submissions (uploaded versions) and try-outs that have a core.
 func (p *placement) busyOwners() (people []int64) {
 	for _, a := range p.local().assignments {
 		if person := a.job.owner(); person != 0 {

@@ -67,8 +67,8 @@ func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	}
 }
 
-// adoptAttempts makes the runner wait for the results of attempts that an earlier server has sent to other
-// machines. The attempts that the earlier server itself was playing end without a result.
+// adoptAttempts makes the runner wait for the results of matches that an earlier server process has sent to other
+// machines. The matches that the earlier process itself was playing end without a result.
 func (r *Runner) adoptAttempts(ctx context.Context) error {
 	running, err := r.Store.Matches.ListRunning(ctx)
 	if err != nil {
@@ -93,8 +93,8 @@ func (r *Runner) adoptAttempts(ctx context.Context) error {
 	return nil
 }
 
-// playAttempt plays an attempt on its machine until it ends. It then stores the result, or the reason why there
-// is none. If the next server is to wait for the attempt, it stores nothing.
+// playAttempt plays a match on its machine until it ends. It then stores the result, or the reason why there is
+// none. If the next server process is to wait for the match, it stores nothing.
 func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	if !p.adopted {
 		r.Log.Debug("match begins", "match", p.match.ID, "ladder", p.match.Ladder, "attempt", p.attempt.Number,
@@ -106,8 +106,8 @@ func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	}
 }
 
-// dispatch sends an attempt to its machine, waits for the result and stores it. The error says why no result
-// was stored.
+// dispatch sends a match to its machine, waits for the result and stores it. The error says why no result was
+// stored.
 func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	for _, id := range p.match.Versions[len(p.versions):] {
 		v, err := r.Store.Versions.Find(ctx, id)
@@ -150,9 +150,9 @@ func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	return err
 }
 
-// longestAttempt returns how long an attempt may still take on its machine. The limit for an attempt is ten
-// minutes plus three times the longest time that all its games and program starts can take. For an adopted
-// attempt, the time since its start is subtracted, but at least ten minutes remain.
+// longestAttempt returns how long a match may still take on its machine. The limit is ten minutes plus three
+// times the longest time that all its games and program starts can take. For a match that an earlier server
+// process started, the time since then is subtracted, but at least ten minutes remain.
 func (r *Runner) longestAttempt(p *play) time.Duration {
 	const longest, shortest = 30 * 24 * time.Hour, 10 * time.Minute
 	m := p.match
@@ -169,8 +169,8 @@ func (r *Runner) longestAttempt(p *play) time.Duration {
 	return max(limit, shortest)
 }
 
-// acceptResult stores the games of a result, from this machine or another, and counts its void games. The error
-// says why the result has no games or why its games cannot be stored.
+// acceptResult stores the games of a result, from this machine or another, and counts the games that had to be
+// played again. The error says why the result has no games or why its games cannot be stored.
 func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Result) error {
 	if r.placement.isSuspended(p.machine) { // the result may have come after the server asked for the end
 		return errSuspended
@@ -204,8 +204,8 @@ func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Resul
 
 func (p *play) isLocal() bool { return p.attempt.Machine == attempt.Local }
 
-// settleAttempt records the end of an attempt. If err is nil, its games are stored; otherwise err says why it
-// has no result.
+// settleAttempt records that a machine no longer plays a match. If err is nil, the games are stored; otherwise
+// err says why there is no result.
 func (r *Runner) settleAttempt(ctx context.Context, p *play, err error) {
 	m := p.match
 	switch {

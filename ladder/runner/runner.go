@@ -1,9 +1,10 @@
-// Package runner plays the matches of a competition. For each free core it chooses a job: a match, the stages of
-// a submission, or a try-out. It publishes the commitment of a match before the match and stores its games after
-// it. It suspends versions that fail repeatedly, and computes the maximum-likelihood ratings in the background.
+// Package runner plays the matches of a competition. For each free core it chooses a job: a match, the stages
+// that an uploaded version must pass, or a test of a bot that a person is editing (try-out). It publishes the
+// commitment of a match (a hash of its seed) before the match and stores its games after it. It suspends versions
+// that fail repeatedly, and computes the maximum-likelihood ratings in the background.
 //
-// Each job has a core of its own. The runner never polls: it sleeps until a job ends, a timer fires or Wake
-// is called. Begin with Run; sources.go has the order of jobs and placement.go the machines.
+// Each job has a core of its own. The runner never polls: it sleeps until a job ends, a timer fires or Wake is
+// called. Begin with Run; sources.go has the order of jobs and placement.go the machines.
 package runner
 
 import (
@@ -55,7 +56,7 @@ type Limits struct {
 	// match needs more memory than is free, that match and all jobs after it wait. A requested match does not
 	// hold up other jobs while another requested match is running.
 	Room ladder.MemoryBudget
-	// BuildMemory is the memory, in bytes, that the stages of a submission or a build before a match can use.
+	// BuildMemory is the memory, in bytes, that building or checking an uploaded version can use.
 	BuildMemory int64
 	// Time is the longest time that a requested match may take. The sum of the duration of its earlier attempts
 	// and the bots' own time in the present one counts.
@@ -65,8 +66,8 @@ type Limits struct {
 	// Pause is the shortest time between the starts of two matches of a ladder on which every version has had
 	// ladder.EnoughMatches.
 	Pause time.Duration
-	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots play that
-	// have had ladder.EnoughMatches.
+	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots (part of
+	// timba) play that have had ladder.EnoughMatches.
 	Idle time.Duration
 	// Grace is how long matches on this machine may continue after the runner is stopped.
 	Grace time.Duration
@@ -201,8 +202,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// detachAttempts makes the runner stop waiting for those attempts in list that other machines play. These
-// attempts go on, and the next server waits for their results.
+// detachAttempts makes the runner stop waiting for those matches in list that other machines play. These matches
+// go on, and the next server process waits for their results.
 func (r *Runner) detachAttempts(list []*assignment) {
 	for _, a := range list {
 		if a.play != nil && !a.machine.Local {
@@ -290,8 +291,8 @@ func (r *Runner) releaseJob(a *assignment, took time.Duration) {
 	r.charges.settle(a, took, r.Now())
 }
 
-// reserveRemotes reserves the remote versions that play in m; see Remotes.Reserve. If one of them has just
-// disconnected, it reserves none and returns false.
+// reserveRemotes reserves the remote versions (on their owners' machines) that play in m; see Remotes.Reserve. If
+// one of them has just disconnected, it reserves none and returns false.
 func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	for slot, v := range m.Versions {
 		if m.Remote[slot] && !r.Remotes.Reserve(v) {
@@ -302,7 +303,7 @@ func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	return true
 }
 
-// releaseRemotes ends the reservations of the remote versions that play in the slots [0, slots) of m.
+// releaseRemotes ends the reservations of the remote versions among the first slots versions of m.
 func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	for slot, v := range m.Versions[:slots] {
 		if m.Remote[slot] {
@@ -320,7 +321,7 @@ func (r *Runner) startJob(ctx context.Context, a *assignment) {
 	go func() { r.outcomes <- r.work(ctx, a) }()
 }
 
-// finishJob records the outcome of a job and frees its core and memory.
+// finishJob records how a job ended, and frees its core and memory.
 func (r *Runner) finishJob(ctx context.Context, o outcome) {
 	o.assignment.end(nil)
 	r.releaseJob(o.assignment, o.took)
@@ -389,7 +390,7 @@ func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	r.placement.clearAwaitedMemory()
 }
 
-// cancelMatch drops a match for the given reason. It returns false if that cannot be stored.
+// cancelMatch drops a match for the given reason. If that cannot be stored, it returns false.
 func (r *Runner) cancelMatch(ctx context.Context, m *ladder.Match, reason phrase.Text) bool {
 	err := r.Store.Matches.Cancel(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime

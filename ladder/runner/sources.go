@@ -45,7 +45,8 @@ type sources struct {
 	wasQueueLast       bool     // whether the last job that got a core came from one of queues
 }
 
-// Register adds sources of submissions and try-outs, which take turns. It must be called before Run.
+// Register adds sources of submissions (uploaded versions to check) and try-outs, which take turns. It must be
+// called before Run.
 func (r *Runner) Register(queues ...Source) { r.sources.queues = append(r.sources.queues, queues...) }
 
 // nextChoice returns the job for a free core, from the first source that has one. It returns nil if there is no

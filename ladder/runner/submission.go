@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// submissions is a Source of the uploaded versions that have to go through their stages, in the order of
+// submissions is a Source of the uploaded versions that have to be built and checked, in the order of
 // store.Versions.ListPending.
 type submissions struct {
 	store    Store
@@ -20,9 +20,9 @@ type submissions struct {
 	run      func(ctx context.Context, version int64, core int) error
 }
 
-// Submissions returns a Source of the uploaded versions that have to go through their stages. The function run
-// takes the version with the given ID through the stages on a core. If run returns an error, the server has
-// failed, and the version is tried again later.
+// Submissions returns a Source of the uploaded versions that have to be built and checked. The function run does
+// that on a core, for the version with the given ID. If run returns an error, the server has failed, and the
+// version is tried again later.
 func (r *Runner) Submissions(run func(ctx context.Context, version int64, core int) error) Source {
 	return &submissions{store: r.Store, backoffs: r.backoffs, waiting: r.metrics.submissions, need: r.Limits.BuildMemory, run: run}
 }
@@ -43,8 +43,9 @@ func (s *submissions) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *submissions) RecordStart(Job) {}
 
-// finishSubmission logs a submission that has ended, counts its stages, and sets the successes and failures of
-// o. A failure that is not nil is a failure of the server; the submission is then tried again later.
+// finishSubmission logs that the build and checks of an uploaded version have ended, counts them, and sets the
+// successes and failures of o. If failure is not nil, the server has failed, and the version is tried again
+// later.
 func (r *Runner) finishSubmission(ctx context.Context, o *outcome, s *submission, failure error) {
 	ended, ctx := ctx.Err() != nil, context.WithoutCancel(ctx)
 	switch {

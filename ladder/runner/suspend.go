@@ -80,8 +80,8 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 	return history, nil
 }
 
-// lastFault returns the last fault of a slot in p and the game in which it happened, or nil if there is none.
-// It ignores games that the slot forfeited because it had been disqualified earlier.
+// lastFault returns the last fault of the version in a slot of p and the game in which it happened, or nil if
+// there is none. It ignores games that the version forfeited because it had been disqualified earlier.
 func lastFault(p *play, slot int) (last *referee.Fault, in *referee.GameResult) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {

@@ -10,7 +10,7 @@ import (
 )
 
 // FindVersion returns the version of the bot called bot with the given number. If number is 0, it returns the
-// live version or, if none is live, the last one.
+// version that plays at present or, if none does, the last one.
 func (s *Service) FindVersion(ctx context.Context, bot string, number int) (v ladder.Version, err error) {
 	b, err := s.Store.Bots.Find(ctx, bot)
 	if err != nil {
@@ -36,14 +36,14 @@ func (s *Service) WithdrawBot(ctx context.Context, a Actor, bot string) (ladder.
 	return s.changeBot(ctx, a, bot, "withdraw a bot", s.Store.Bots.Withdraw)
 }
 
-// RestoreBot undoes WithdrawBot: the version that was live before is live again. The actor must own the bot
-// and have the scope ScopeSubmit.
+// RestoreBot undoes WithdrawBot: the version that played before plays again. The actor must own the bot and have
+// the scope ScopeSubmit.
 func (s *Service) RestoreBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "bring a bot back", s.Store.Bots.Restore)
 }
 
-// UseVersion makes the version with the given number of a bot, which was live before, live again. The actor
-// must own the bot and have the scope ScopeSubmit.
+// UseVersion makes a bot play with an earlier version, which has played before. The actor must own the bot and
+// have the scope ScopeSubmit.
 func (s *Service) UseVersion(ctx context.Context, a Actor, bot string, version int) (ladder.Bot, error) {
 	return s.changeBot(ctx, a, bot, "choose its version", func(ctx context.Context, botID int64) error {
 		return s.Store.Bots.UseVersion(ctx, botID, version)
@@ -65,8 +65,8 @@ func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, chan
 	return s.Store.Bots.Find(ctx, bot)
 }
 
-// OpenUpload opens the file that was uploaded for a version, as it was received. It returns an error unless
-// the actor owns the bot. For number see FindVersion.
+// OpenUpload opens the file that was uploaded for a version, unchanged. It returns an error unless the actor owns
+// the bot. For number see FindVersion.
 func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number int) (*os.File, ladder.Version, error) {
 	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {
@@ -79,8 +79,8 @@ func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number in
 	return f, v, err
 }
 
-// Stages returns the finished and running stages of the submission of a version, with their logs. bot and number
-// name the version as in FindVersion. It returns an error unless the actor owns the bot.
+// Stages returns the steps that an uploaded version has passed or is in (unpack, build, check, trial), with their
+// logs. bot and number name the version as in FindVersion. It returns an error unless the actor owns the bot.
 func (s *Service) Stages(ctx context.Context, a Actor, bot string, number int) ([]ladder.Stage, error) {
 	v, err := s.FindVersion(ctx, bot, number)
 	if err != nil {

@@ -23,10 +23,10 @@ type MatchRequest struct {
 	Bots    []string          // by slot, as SplitRef reads them: a name, or NAME@N with the number of a version
 }
 
-// defaultDeals is the number of deals of a match that is requested without a ladder.
+// defaultDeals is the number of deals of a match that is requested without naming a ladder.
 const defaultDeals = 10
 
-// RequestMatch adds an unrated match as asked by the actor, to be played later. The actor needs the scope
+// RequestMatch adds the unrated match that asked describes, to be played later. The actor needs the scope
 // ScopeSubmit.
 func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to ask for a match"); err != nil {

@@ -60,8 +60,8 @@ func New(o Options) *Service {
 	return &Service{o, o.Store.Events(), bundle.Unpack}
 }
 
-// Actor is the sender of a request: a person with a token, a guest with a session but without a token, or somebody
-// unknown. A person in a browser has a session that was started with a token.
+// Actor is the sender of a request: a person with a token, a guest (who has no account) with a session, or
+// somebody unknown. A person in a browser has a session that was started with a token.
 type Actor struct {
 	Person  ladder.Person // zero for a guest or nobody
 	Token   ladder.Token  // token of the person with which the request or the session is authorized
@@ -107,8 +107,8 @@ func (a Actor) CheckAdmin(what string) error {
 	return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", what)
 }
 
-// Owns reports whether the actor is the person with the ID owner, or an admin. The owner of a house bot has
-// the ID 0, so only admins own house bots.
+// Owns reports whether the actor is the person with the ID owner, or an admin. The owner of a house bot (part of
+// timba) has the ID 0, so only admins own house bots.
 func (a Actor) Owns(owner int64) bool {
 	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.IsAdmin())
 }
@@ -122,8 +122,8 @@ func (a Actor) CheckOwner(owner int64, what string) error {
 	return ladder.Errorf(ladder.Forbidden, "", "only the owner may %s", what)
 }
 
-// checkChange returns an error unless the actor owns things of the person with the ID owner and has a token of
-// scope ScopeSubmit. what names the action for the error message, such as "withdraw a bot".
+// checkChange returns an error unless the actor owns what belongs to the person with the ID owner and has a token
+// of scope ScopeSubmit. what names the action for the error message, such as "withdraw a bot".
 func (a Actor) checkChange(owner int64, what string) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to "+what); err != nil {
 		return err

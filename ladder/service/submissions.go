@@ -18,9 +18,8 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// CheckSubmit returns an error unless the actor may submit an archive for the bot called bot. If the manifest in
-// the archive gives the name instead, bot is empty. size is the size of the archive in bytes, or negative if
-// unknown.
+// CheckSubmit returns an error unless the actor may submit an archive for the bot called bot, which is "" if the
+// manifest in the archive gives the name. size is the size of the archive in bytes, or negative if unknown.
 func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to submit a bot"); err != nil {
 		return err
@@ -152,8 +151,8 @@ type SubmissionProgress struct {
 	Place   int  // place in the queue, where 1 is next; 0 if it does not wait
 }
 
-// Submission returns the progress of the submission of the version with the given ID. It returns an error unless
-// the actor owns the bot.
+// Submission returns how far the build and checks of the uploaded version with the given ID are. It returns an
+// error unless the actor owns the bot.
 func (s *Service) Submission(ctx context.Context, a Actor, id int64) (p SubmissionProgress, err error) {
 	if p.Version, err = s.findSubmission(ctx, id); err != nil {
 		return p, err
@@ -180,9 +179,9 @@ func (s *Service) progress(ctx context.Context, v ladder.Version) (p SubmissionP
 	return p, err
 }
 
-// AwaitSubmission waits until the submission of the version with the given ID has ended or ready returns true for
-// its progress, and returns the progress. It returns earlier after the time wait or when closing is closed. It
-// returns an error unless the actor owns the bot.
+// AwaitSubmission waits until the build and checks of the version with the given ID have ended or ready returns
+// true for their progress, and returns the progress. It returns earlier after the time wait or when closing is
+// closed. It returns an error unless the actor owns the bot.
 func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(SubmissionProgress) bool) (SubmissionProgress, error) {
 	changes, stop := s.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueChanged })
 	defer stop()
@@ -207,8 +206,8 @@ func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait t
 	}
 }
 
-// CancelSubmission cancels a submission that waits for its first stage. The actor must own the bot and have the
-// scope ScopeSubmit.
+// CancelSubmission cancels the build and checks of an uploaded version, if they have not begun. The actor must
+// own the bot and have the scope ScopeSubmit.
 func (s *Service) CancelSubmission(ctx context.Context, a Actor, id int64) (p SubmissionProgress, err error) {
 	v, err := s.findSubmission(ctx, id)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// digest is the SHA-256 of a compressed document (the replays or the logs of a match) or of an archive file.
-// The name of an archive file is its digest.
+// digest is the SHA-256 of a compressed document (all replays or all logs of a match) or of an archive file,
+// whose name it is.
 type digest [sha256.Size]byte
 
 func digestOf(data []byte) digest { return sha256.Sum256(data) }

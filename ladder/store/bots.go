@@ -19,9 +19,9 @@ type HouseBot struct {
 	Games []string // games that it can play; nil means all
 }
 
-// SyncHouse stores the house bots of the running program, each with a live version. A bot with a new label gets
-// a new version. If the label is the same, the hash in the live version is replaced. House bots that no longer
-// exist are retired.
+// SyncHouse stores the house bots, those that are part of this program, each with a version that plays. A bot
+// with a new label gets a new version. If the label is the same, the hash in the version is replaced. House bots
+// that no longer exist are retired.
 func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.HouseBots(ctx)
@@ -76,13 +76,13 @@ func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 	return tx.setLive(ctx, v.ID)
 }
 
-// liveVersion returns the live version of a bot. Its ID is 0 if the bot has none.
+// liveVersion returns the version with which a bot plays at present. Its ID is 0 if the bot has none.
 func (tx *Tx) liveVersion(ctx context.Context, botID int64) (queries.VersionRow, error) {
 	row, err := tx.LiveVersion(ctx, botID)
 	return row, ifNoRows(err, nil)
 }
 
-// retire retires the live version of a bot at the given time. If no version is live, it does nothing.
+// retire makes the bot's present version stop playing at the given time. If it has none, retire does nothing.
 func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	v, err := tx.liveVersion(ctx, botID)
 	if err != nil || v.ID == 0 {
@@ -104,8 +104,8 @@ func (s Bots) ListOwn(ctx context.Context, personID, after int64, n int) ([]ladd
 	return convertRows(rows, bot), machineError(err)
 }
 
-// houseParam returns a filter for house bots as a query parameter: 1 for house bots, 0 for other bots, and -1
-// for all if house is nil.
+// houseParam returns a query parameter that selects house bots (part of timba): 1 for these, 0 for other bots,
+// and -1 for all if house is nil.
 func houseParam(house *bool) int64 {
 	if house == nil {
 		return -1

@@ -109,8 +109,9 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 	s.places = nil
 }
 
-// finishMatch updates the standings and the pool after a match that finished at the given time. order is the
-// number of the match on the ladder, and entries has the state of each version after it, by slot.
+// finishMatch updates the standings and the pool, from which matches are chosen, after a match that finished at
+// the given time. order is the number of the match on the ladder, and entries has the new state of each version
+// in the match.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
 	moved := make([]matchmaking.PlayerResult, len(entries))
@@ -282,8 +283,8 @@ func (s Matches) Generation() uint64 {
 
 func isRated(m queries.MatchRow) bool { return m.LadderID.Valid }
 
-// dropMatch ends a match without a result, for the given reason. by is the ID of the person who drops the
-// match, or 0 for the server. The person who requested the match gets a message, unless by is that person.
+// dropMatch ends a match without a result, for the given reason. by is the ID of the person who drops the match,
+// or 0 for the server. The person who requested the match gets a message, unless by is that person.
 func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reason phrase.Text) error {
 	if isRated(m) {
 		tx.addLadderChange(m.LadderID.Int64, func(l *ladderState) { l.pool.Close(m.ID) })
@@ -302,8 +303,7 @@ func (tx *Tx) dropMatch(ctx context.Context, m queries.MatchRow, by int64, reaso
 	return tx.DropMatch(ctx, phraseColumn(reason), nullStamp(tx.now), m.ID)
 }
 
-// addBrokenEvent adds an event with the given reason as its text. m is a match that was dropped or whose
-// attempt ended without a result.
+// addBrokenEvent publishes that m was dropped or was interrupted, with the given reason as the text of the event.
 func (tx *Tx) addBrokenEvent(ctx context.Context, m queries.MatchRow, reason phrase.Text) error {
 	tx.changesWaiting = true
 	e := events.Event{Kind: events.MatchBroken, Match: m.ID, Text: reason.String()}

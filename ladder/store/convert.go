@@ -149,7 +149,8 @@ func matchOf(m queries.MatchRow) (ladder.Match, error) {
 	return out, parse("a match's clock", m.Clock, &out.Clock)
 }
 
-// attempt converts the row of an attempt. It includes the secret seed only if the attempt is over.
+// attempt converts the row of an attempt, one try to play a match. It includes the secret seed only if the
+// attempt is over.
 func attempt(a queries.Attempt) ladder.Attempt {
 	out := ladder.Attempt{Number: int(a.Number), Machine: a.Machine, Commitment: referee.Commitment(rules.Seed(hexOf(a.Seed))), StartedAt: moment(a.Began), EndedAt: nullMoment(a.Ended), Reason: phraseOf(a.Reason)}
 	if a.Ended.Valid {
@@ -165,7 +166,7 @@ func hexOf(data []byte) (h referee.Hex) {
 }
 
 // fingerprint returns a hash of the game in replay r. Identical games between the same versions have the same
-// hash. v has the rules of the game. versions has the version IDs by slot.
+// hash. v has the rules of the game. versions has the IDs of the versions in the match.
 func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	ids := make([]int, v.Players)
 	for seat := range ids {
@@ -175,7 +176,7 @@ func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	return int64(binary.BigEndian.Uint64(print[:]))
 }
 
-// fingerprints returns the fingerprint of each replay. If the game has deals that practically never repeat
+// fingerprints returns the fingerprint of each replay. If the game practically never repeats a deal
 // (v.UniqueDeals), it returns nil.
 func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64) (prints []int64) {
 	if v.UniqueDeals {
@@ -187,7 +188,7 @@ func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64)
 	return prints
 }
 
-// gameOf converts replay r to a finished game without its duration. slots is the number of slots of the match.
+// gameOf converts replay r to a finished game without its duration. slots is the number of versions in the match.
 // A seat without a result gets rank 0.
 func gameOf(r *referee.Replay, slots int) ladder.FinishedGame {
 	g := ladder.FinishedGame{Deal: r.Match.Deal, Rotation: r.Match.Rotation, Plies: len(r.Moves), Seats: make([]ladder.GameSeat, len(r.Seats))}
@@ -218,7 +219,7 @@ func totalTime(games []ladder.FinishedGame) (sum int64) {
 	return sum
 }
 
-// faultySlots reports for each slot whether it has a fault in some game.
+// faultySlots reports for each version in a match whether it has a fault in some game.
 func faultySlots(games []ladder.FinishedGame, slots int) []bool {
 	faulty := make([]bool, slots)
 	for _, g := range games {

@@ -165,9 +165,9 @@ func (r *rebuild) compareTable(tx *Tx, table string, except []string) error {
 	return err
 }
 
-// rowComparison reports how the rows of a table differ between the stored database and the rebuilt one. The
-// method add receives each row that is in only one of the two databases, in the order of keys. A stored row and
-// a rebuilt row with the same key are two states of one row.
+// rowComparison reports how the rows of a table differ between the stored database and one that was computed
+// again. The method add receives each row that is in only one of them, in the order of keys. Two rows with the
+// same key are two states of one row.
 type rowComparison struct {
 	findings  *findings
 	table     string

@@ -26,8 +26,8 @@ type part struct {
 	Data           []byte
 }
 
-// packParts compresses parts into one document: all replays of a match, or all logs, as kind says. It returns
-// nil if there are no parts.
+// packParts compresses parts into one document: all replays of a match, or all logs, as kind says. If there are
+// no parts, it returns nil.
 func (s *db) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
@@ -60,7 +60,7 @@ func (s *db) packGames(games []*referee.GameResult) []queries.AddDocumentParams 
 	return append(s.packParts(replaysKind, replays), s.packParts(logsKind, logs)...)
 }
 
-// damage is an error that says that stored documents are missing or not as they were written.
+// damage is the error for stored replays or logs that are missing or not as they were written.
 type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }

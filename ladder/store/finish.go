@@ -19,13 +19,14 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Finish stores the games of a running match and updates the ratings, in one transaction. results has one entry for
-// every deal in every rotation, in any order; if the match ended early, it may have fewer. The replays must contain
-// the seed of the attempt. changes has the change of rating for each slot; for an unrated match it is empty. If the
-// attempt is over, Finish stores nothing and returns an error that wraps ErrAttemptOver, so no match counts twice.
+// Finish stores the games of a running match and updates the ratings, in one transaction. results has one game
+// for every deal and seating, in any order; if the match ended early, it may have fewer. The replays must contain
+// the seed of the attempt (the try to play the match). changes has the change of rating of each version; for an
+// unrated match it is empty. If the attempt is over, Finish stores nothing and returns an error that wraps
+// ErrAttemptOver, so no match counts twice.
 //
-// Ratings change in the order in which matches are written. Calls that wait at the same time share a
-// transaction, but each succeeds or fails alone.
+// Ratings change in the order in which matches are written. Calls that wait at the same time share a transaction,
+// but each succeeds or fails alone.
 func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results []*referee.GameResult) (changes []ladder.Change, err error) {
 	results, documents := s.pack(results) // outside the transaction: it takes a while
 	err = s.updateGrouped(ctx, func(ctx context.Context, tx *Tx) (err error) {
@@ -35,7 +36,7 @@ func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results
 	return changes, err
 }
 
-// finishMatch does the work of Finish in a transaction. documents are the compressed replays and logs of results.
+// finishMatch does the work of Finish in a transaction. documents has the compressed replays and logs of results.
 func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.GameResult, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, results: results, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
@@ -74,7 +75,8 @@ type finisher struct {
 	order   int64 // position of the match on its ladder; 0 for an unrated match
 }
 
-// load reads the running match with the given ID and its attempt into f. It fails if the attempt is over.
+// load reads the running match with the given ID into f, with its attempt (the try to play it). If the attempt is
+// over, load fails.
 func (f *finisher) load(id int64, attempt int) error {
 	row, a, err := f.tx.runningAttempt(f.ctx, id, attempt)
 	if err != nil {
@@ -101,8 +103,8 @@ func (f *finisher) load(id int64, attempt int) error {
 	return err
 }
 
-// check returns an error unless the results are those of the match: complete, and with the right replays and
-// bots. It also sets f.games, f.replays and f.reason.
+// check returns an error unless the results belong to the match: complete, and with the right replays and bots.
+// It also sets f.games, f.replays and f.reason.
 func (f *finisher) check() error {
 	slots := len(f.match.Versions)
 	f.games = make([]ladder.FinishedGame, len(f.results))

@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Sync makes the stored ladders match the configured ones. A new ladder starts with all live versions that play its
-// game. A ladder that is no longer configured becomes inactive and retains its history. If a ladder has matches,
-// Sync returns an error if its game, its number of bots or an option other than the opening has changed.
+// Sync makes the stored ladders match the configured ones. On a new ladder all versions play that play its game
+// at present. A ladder that is no longer configured becomes inactive and retains its history. If a ladder has
+// matches, Sync returns an error if its game, its number of bots or an option other than the opening has changed.
 func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.Ladders(ctx)
@@ -196,8 +196,8 @@ func (s Ladders) Pairs(ctx context.Context, name string) (ids []int64, pairs []s
 	return ids, pairs, err
 }
 
-// numberVersions sorts versions, which has version IDs, in place and removes duplicates. It returns the
-// resulting list and a function that returns the index of an ID in the list.
+// numberVersions sorts versions, a list of IDs, in place and removes duplicates. It returns the list and a
+// function that returns the index of an ID in it.
 func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	slices.Sort(versions)
 	versions = slices.Compact(versions)
@@ -207,8 +207,9 @@ func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	}
 }
 
-// Bouts returns the results of the last n matches on a ladder on which teams play, for fitting ratings. sides
-// has the side of each slot. The players in a bout are indexes in ids, which has the version IDs.
+// Bouts returns the results of the last n matches on a ladder on which teams play, for computing ratings. sides
+// has the side of each slot (place) in a match. The players in a bout are indexes in ids, which has the version
+// IDs.
 func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
@@ -221,8 +222,8 @@ func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (
 	return ids, bouts, err
 }
 
-// boutsOf converts rows, one for each slot of a match, to one result per match. sides has the side of each
-// slot; ids has the version IDs, to which the results refer by index.
+// boutsOf converts rows, one for each version in a match, to one result per match. sides has the side of each
+// slot (place) in a match; ids has the version IDs, to which the results refer by index.
 func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats.Bout, err error) {
 	for _, r := range rows {
 		ids = append(ids, r.VersionID)

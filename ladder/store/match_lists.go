@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// loadMatches returns the matches of the rows that find returns, complete with versions, attempts and rating
+// loadMatches returns the matches of the rows that find returns, with their versions, tries (attempts) and rating
 // changes.
 func (s Matches) loadMatches(ctx context.Context, find func(*Tx) ([]queries.MatchRow, error)) (out []ladder.Match, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
@@ -105,7 +105,7 @@ func (s Matches) Find(ctx context.Context, id int64) (out ladder.Match, err erro
 	return list[0], nil
 }
 
-// completeMatches converts rows to matches and adds their versions, attempts and rating changes.
+// completeMatches converts rows to matches and adds their versions, tries (attempts) and rating changes.
 func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]ladder.Match, error) {
 	out := make([]ladder.Match, len(rows))
 	ids := make([]int64, len(rows))

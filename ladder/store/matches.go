@@ -39,8 +39,9 @@ type NewMatch struct {
 	Allowance time.Duration
 }
 
-// Add adds a match in the state Waiting. For a rated match, the versions must be active on its ladder. For an
-// unrated match, they must be live, retired or suspended, and those of remote bots must be live.
+// Add adds a match that waits to be played. For a rated match, the versions must be active on its ladder. For an
+// unrated match, they must be live (playing at present), retired or suspended, and those of remote bots, which
+// run on their owners' machines, must be live.
 func (s Matches) Add(ctx context.Context, n NewMatch) (out ladder.Match, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		tx.changesWaiting = true
@@ -101,7 +102,7 @@ func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error)
 	return id, err
 }
 
-// matchVersions returns the versions of the new match m, by slot. It returns an error if one of them may not
+// matchVersions returns the versions of the new match m, in its order. It returns an error if one of them may not
 // play in it.
 func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch) (rows []queries.VersionRow, err error) {
 	for slot, id := range n.Versions {
@@ -264,9 +265,9 @@ type StartedMatch struct {
 	Err     error // if it is not nil, the match was not started, and a new one not added
 }
 
-// Start starts attempts at matches and returns one result for each request, in the same order. The requests
-// share a transaction, but each succeeds or fails alone. From then on the commitment of an attempt, a hash of
-// its seed, is public; the seed becomes public when the attempt is over.
+// Start starts matches on machines and returns one result for each request, in the same order. The requests share
+// a transaction, but each succeeds or fails alone. From then on the commitment of a match, a hash of its seed, is
+// public; the seed becomes public when this try to play it is over.
 func (s Matches) Start(ctx context.Context, starts []MatchStart) []StartedMatch {
 	out := make([]StartedMatch, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
@@ -310,8 +311,8 @@ func (tx *Tx) startMatch(ctx context.Context, start MatchStart) (out StartedMatc
 	return out, nil
 }
 
-// waitingMatch returns the waiting match with the given ID and the number that its next attempt gets. If the
-// match is not waiting, it returns an error.
+// waitingMatch returns the waiting match with the given ID and the number that its next attempt (try) gets. If
+// the match is not waiting, it returns an error.
 func (tx *Tx) waitingMatch(ctx context.Context, id int64) (out ladder.Match, number int64, err error) {
 	m, err := tx.matchInState(ctx, id, ladder.Waiting)
 	if err != nil {
@@ -336,8 +337,8 @@ func (tx *Tx) matchInState(ctx context.Context, id int64, state ladder.MatchStat
 	return m, nil
 }
 
-// runningAttempt returns a running match and its attempt with the given number. If that attempt is over, the
-// error wraps ErrAttemptOver.
+// runningAttempt returns a running match and its attempt (try) with the given number. If that attempt is over,
+// the error wraps ErrAttemptOver.
 func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queries.MatchRow, a queries.Attempt, err error) {
 	m, err = tx.matchInState(ctx, id, ladder.Running)
 	if err != nil {
@@ -357,11 +358,10 @@ func (tx *Tx) runningAttempt(ctx context.Context, id int64, number int) (m queri
 
 func noMatchError(id int64) error { return notFound("", "match %d does not exist", id) }
 
-// InterruptAttempt ends an attempt at a running match without a result. The seed of the attempt becomes public,
-// and the match waits for another attempt. failed is true if the attempt failed, and false if it was only
-// stopped, for example with the server. After the third failed attempt the match is dropped. dropped reports
-// whether the match was dropped, for that reason or because a version no longer plays. If the attempt is over
-// already, the error wraps ErrAttemptOver.
+// InterruptAttempt ends an attempt (one try to play a match) without a result. Its seed becomes public, and the
+// match waits for another attempt. failed is true if the attempt failed, and false if it was only stopped, for
+// example with the server. After the third failed attempt, or if a version no longer plays, the match is dropped;
+// then dropped is true. If the attempt is over already, the error wraps ErrAttemptOver.
 func (s Matches) InterruptAttempt(ctx context.Context, matchID int64, attempt int, reason phrase.Text, failed bool) (dropped bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		m, _, err := tx.runningAttempt(ctx, matchID, attempt)
@@ -410,7 +410,7 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.
 	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: phraseColumn(reason), Failed: boolColumn(failed), MatchID: m.ID, Number: last.Number})
 }
 
-// RunningAttempt is an attempt that a machine is playing.
+// RunningAttempt identifies a try to play a match that a machine is running.
 type RunningAttempt struct {
 	Match   int64
 	Attempt int

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// ListedBot is a bot with its owner and its live version or, if none is live, its last one.
+// ListedBot is a bot with its owner and the version with which it plays or, if there is none, its last version.
 type ListedBot struct {
 	ladder.Bot
 	Owner    string // name of the owner; empty for a house bot
@@ -109,8 +109,8 @@ func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out
 	return version(row)
 }
 
-// PlacesOfBot returns the standings of a bot on all ladders. They are those of its live version or, if none is
-// live, of the last version that was on a ladder. If no version was on a ladder, the list is empty.
+// PlacesOfBot returns the standings of a bot on all ladders: those of the version with which it plays or, if
+// there is none, of the last version that was on a ladder. If no version was on a ladder, the list is empty.
 func (s Ladders) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s Ladders) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standi
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfVersion(ctx, versionID) })
 }
 
-// places converts the rows that find returns to standings and adds the rank of each active version.
+// places converts the rows that find returns to standings and adds the rank of each version that still plays.
 func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)
@@ -186,9 +186,9 @@ func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, ve
 	return out, err
 }
 
-// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. For each
-// chosen match, wanted has the ID of the version and the number of the match among the matches of that version,
-// and points has a point whose Match, FinishedAt and Elo the caller must set.
+// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. wanted has, for
+// each, the ID of the version and the number of the match among those of that version. points has a point for
+// each, whose Match, FinishedAt and Elo the caller must set.
 func spreadMatches(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {
@@ -245,7 +245,8 @@ type Forfeit struct {
 	FinishedAt    time.Time
 }
 
-// Forfeits returns at most n games that a bot lost by a fault, those of the newest match first.
+// Forfeits returns at most n games that a bot lost by a fault, such as a crash or an illegal move, those of the
+// newest match first.
 func (s Matches) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
 	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))
 	if err != nil {

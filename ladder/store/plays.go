@@ -16,9 +16,9 @@ import (
 // playLimitPeriod is the period to which the limit of games per person applies.
 const playLimitPeriod = 24 * time.Hour
 
-// Add adds a game of people and bots, which starts now. p.Seats has the occupied seats: those of the bots, with
-// Version and BotID, and the seat of the person who opens the game. That person sits down as by SitDown, which
-// describes address, perDay, newGuest and the results.
+// Add adds a game of people and bots on the site, which starts now. p.Seats has the occupied seats: those of the
+// bots, with Version and BotID, and the seat of the person who opens the game. That person sits down as by
+// SitDown, which describes address, perDay, newGuest and the results.
 func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
@@ -209,9 +209,9 @@ func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// ListByPerson returns at most n games in which a person sat down before the given time, the newest first.
-// before is in microseconds since 1970; 0 means any time. If finished is true, only finished games are listed.
-// The games lack their options and commitments.
+// ListByPerson returns at most n games in which a person sat down before the given time, the newest first. before
+// is in microseconds since 1970; 0 means any time. If finished is true, it lists only finished games. The listed
+// games lack their options and seed commitments.
 func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(upperBound(before)), Finished: boolColumn(finished), N: int64(n)})
@@ -281,8 +281,8 @@ func (s Plays) RecordAgainstPeople(ctx context.Context, botID int64) (rules.Reco
 	return recordOf(r.Wins, r.Draws, r.Losses), machineError(err)
 }
 
-// ListLive returns at most n live versions whose owners are not blocked, in the order in which their bots were
-// added.
+// ListLive returns at most n versions that play at present and whose owners are not blocked, in the order in
+// which their bots were added.
 func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LiveVersions(ctx, int64(n))
 	if err != nil {
@@ -291,7 +291,8 @@ func (s Versions) ListLive(ctx context.Context, n int) ([]ladder.Version, error)
 	return versions(rows)
 }
 
-// FindLive returns the live version of a bot. It returns an error if there is none or the owner is blocked.
+// FindLive returns the version with which a bot plays at present. It returns an error if there is none or the
+// owner is blocked.
 func (s Versions) FindLive(ctx context.Context, bot string) (ladder.Version, error) {
 	r, err := s.read.LiveVersionOf(ctx, bot)
 	if err != nil {

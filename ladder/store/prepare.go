@@ -83,8 +83,8 @@ func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]p
 	return append([]part{}, parts...), err
 }
 
-// readResults sets m.results to the games in the replays of the match. players has the version that plays in
-// each slot. If a replay is missing, damaged or duplicate, it records that and m.results stays nil.
+// readResults sets m.results to the games in the replays of the match. players has the version in each slot
+// (place) of the match. If a replay is missing, damaged or duplicate, it records that and m.results stays nil.
 func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfMatchRow) {
 	type place struct{ deal, rotation int }
 	took, seen, whole := map[place]time.Duration{}, map[place]bool{}, true
@@ -128,8 +128,9 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 	slices.SortStableFunc(m.results, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 }
 
-// checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the match.
-// players has the version that plays in each slot. where becomes the place of each difference that it finds.
+// checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the
+// match. players has the version in each slot (place) of the match. where becomes the place of each difference
+// that it finds.
 func (m *preparedMatch) checkReplay(where string, g *referee.GameResult, players []queries.PlayersOfMatchRow) {
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
@@ -211,8 +212,8 @@ type seatedBot struct {
 	remote  bool
 }
 
-// compareSeat compares the seat s of a replay with b, the version that plays there according to the database.
-// It compares hashes only for versions of people, because house bots change with this program.
+// compareSeat compares the seat s of a replay with b, the version that plays there according to the database. It
+// compares hashes only for bots of people, because house bots are part of this program and change with it.
 func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) {
 	full, _, _ := strings.Cut(s.Name, "#")
 	name, number, numbered := strings.Cut(full, "/")

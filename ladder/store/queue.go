@@ -12,15 +12,15 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// pendingVersion is a version whose submission is queued or being processed.
+// pendingVersion is an uploaded version whose checks have not ended.
 type pendingVersion struct {
 	ladder.Version
 	begun bool // one of its stages has started
 }
 
-// queue returns the pending versions in the order in which they are processed, without those of blocked
-// people. Owners take turns, beginning with the one whose last turn is longest ago; versions of the same owner
-// are in the order of their upload.
+// queue returns the uploaded versions whose checks have not ended, in the order in which they are checked,
+// without those of blocked people. Owners take turns, beginning with the one whose last turn is longest ago;
+// versions of the same owner are in the order of their upload.
 func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	rows, err := tx.PendingVersions(ctx)
 	if err != nil {
@@ -65,8 +65,8 @@ func (s Versions) ListPending(ctx context.Context) ([]ladder.Version, error) {
 	return out, machineError(err)
 }
 
-// QueuePlace returns the place of a version among those that wait for their first stage. 1 is next; 0 means
-// that the version does not wait.
+// QueuePlace returns the place of a version among those whose checks have not begun. 1 is next; 0 means that the
+// version does not wait.
 func (s Versions) QueuePlace(ctx context.Context, versionID int64) (int, error) {
 	order, err := queue(ctx, s.read)
 	if err != nil {
@@ -84,8 +84,8 @@ func (s Versions) QueuePlace(ctx context.Context, versionID int64) (int, error) 
 	return 0, nil
 }
 
-// Cancel ends a submission that waits for its first stage; for any other it returns an error. The version gets
-// the state Failed.
+// Cancel ends the submission of a version whose checks have not begun, and sets its state to Failed. For any
+// other version it returns an error.
 func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (reason phrase.Text, err error) {
 		stages, err := tx.Stages(ctx, versionID)
@@ -97,7 +97,7 @@ func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 	})
 }
 
-// Fail ends a submission because a stage failed, and sends the owner a message with the reason.
+// Fail ends the submission of a version because a check failed, and sends the owner a message with the reason.
 func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text) error {
 	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (phrase.Text, error) {
 		return reason, tx.messageOwner(ctx, row, ladder.MessageFailed, 0, reason)

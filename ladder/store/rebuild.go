@@ -19,9 +19,9 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// rebuild is a temporary store in which the results of another store are computed again: those of all matches
-// and of all games of people, in order and by the same code. Its connection has two more databases: "source" is
-// the database of the other store, and "stored" is a copy of that database's rows, made when the rebuild began.
+// rebuild is a temporary store in which the results of another store are computed again: those of all matches and
+// of all games of people, in order and by the same code. Its connection has two more databases: "source" is the
+// database of the other store, and "stored" is a copy of that database's rows, made when the rebuild began.
 type rebuild struct {
 	findings
 	ctx    context.Context
@@ -154,9 +154,8 @@ func (r *rebuild) copy(tx *Tx) error {
 	return r.readArrivals(tx)
 }
 
-// readArrivals sets r.entries to the versions that entered each ladder, in the order of their entries. A
-// version comes after its predecessor even if both entered before the same match, which happens when an older
-// version becomes live again.
+// readArrivals sets r.entries to the versions that joined each ladder, in that order. A version comes after its
+// predecessor even if both joined before the same match, which happens when a bot returns to an older version.
 func (r *rebuild) readArrivals(tx *Tx) error {
 	err := tx.eachRow(r.ctx, func(scan func(...any) error) error {
 		var a arrival
@@ -222,8 +221,8 @@ func (r *rebuild) enterVersions(tx *Tx, ladderID, order int64) error {
 	return nil
 }
 
-// predecessor returns the ladder entry of the version from which the arrival a takes its first Elo, or nil if
-// there is none. If the stored predecessor cannot be right, it reports a difference.
+// predecessor returns the state of the version from which the version that joins the ladder takes its first Elo,
+// or nil if there is none. If the stored predecessor cannot be right, it reports a difference.
 func (r *rebuild) predecessor(tx *Tx, a arrival) (*rating.Entry, error) {
 	if !a.predecessor.Valid {
 		if r.knownBots[a.arrivalBot] {

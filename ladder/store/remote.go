@@ -20,10 +20,11 @@ type RemoteVersion struct {
 	ForceNew bool     // add a new version even if one is live
 }
 
-// ConnectRemote returns the version as which a remote bot of a person plays, which is the live remote version
-// of the bot. If the bot has no live version or n.ForceNew is set, ConnectRemote adds a new version, which is
-// live at once and counts against the limits of uploads. Without n.ForceNew it returns an error if the live
-// version was uploaded, or if no version is live and the last one is suspended.
+// ConnectRemote returns the version with which a remote bot, which runs on its owner's machine, plays. If the
+// bot's present version is remote and n.ForceNew is not set, it is that version. If the bot has no present
+// version or n.ForceNew is set, ConnectRemote adds a new version, which plays at once and counts against the
+// limits of uploads. Without n.ForceNew it returns an error if the present version was uploaded, or if there is
+// none and the last one is suspended.
 func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
@@ -47,7 +48,8 @@ func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVer
 	return out, err
 }
 
-// continuedVersion returns the live version as which the bot plays. Its ID is 0 if a new version must be added.
+// continuedVersion returns the present version of the bot, with which it goes on playing. Its ID is 0 if a new
+// version must be added.
 func (tx *Tx) continuedVersion(ctx context.Context, p queries.Person, n RemoteVersion) (out ladder.Version, err error) {
 	b, err := tx.BotByName(ctx, n.Bot)
 	if err != nil || b.PersonID.Int64 != p.ID || n.ForceNew {

@@ -130,7 +130,7 @@ func (tx *Tx) addLadderChange(ladderID int64, f func(*ladderState)) {
 	tx.ladderChanges = append(tx.ladderChanges, ladderChange{ladderID, f})
 }
 
-// acquireTurn waits until no other transaction of this store writes. The caller must call releaseTurn.
+// acquireTurn waits until no other transaction of this store writes. The caller must call releaseTurn afterwards.
 func (s *db) acquireTurn(ctx context.Context) error {
 	select {
 	case s.writeTurn <- struct{}{}:

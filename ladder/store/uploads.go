@@ -27,12 +27,13 @@ type NewVersion struct {
 	StoreUpload func() error
 }
 
-// Add adds an uploaded version to a person's bot, in the state Queued. If no bot has that name, Add creates one.
+// Add adds an uploaded version to a person's bot; it then waits for its checks. If no bot has that name, Add
+// creates one.
 //
-// Add returns an error if the bot belongs to another person, is withdrawn, has a pending version, or has a live
-// version with the same files. It also returns an error if the person would exceed a limit of l: the number of
-// bots, or the number of new versions in 24 hours. If all versions of a bot failed, another person can take its
-// name 24 hours after the last version.
+// Add returns an error if the bot belongs to another person, is withdrawn, has a version that is still being
+// checked, or plays with a version that has the same files. It also returns an error if the person would exceed a
+// limit of l: the number of bots, or the number of new versions in 24 hours. If all versions of a bot failed,
+// another person can take its name 24 hours after the last version.
 func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckName("bot", n.Bot); err != nil {
 		return out, err
@@ -174,8 +175,9 @@ func (s Versions) Bundles(ctx context.Context) ([]string, error) {
 	return hashes, machineError(err)
 }
 
-// NeededBuilds returns the sorted hashes of the built files that are needed: those of live and pending
-// versions, of versions in waiting or running matches, and of versions in open games of people.
+// NeededBuilds returns the sorted hashes of the built files that are needed: those of versions that play at
+// present or are being checked, of versions in waiting or running matches, and of versions in open games of
+// people.
 func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
 	return hashes, machineError(err)
@@ -226,8 +228,8 @@ func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	return swept, nil
 }
 
-// OpenUpload opens the file that was uploaded for a version, as it was received. For a version that was never
-// built, and for versions of remote bots and house bots, it returns an error.
+// OpenUpload opens the file that was uploaded for a version, unchanged. For a version that was never built, and
+// for versions of remote bots (on their owners' machines) and house bots (part of timba), it returns an error.
 func (s Versions) OpenUpload(v ladder.Version) (*os.File, error) {
 	gone := notFound("a version that was never built has none, nor has a house bot", "the upload of %s@%d is not kept", v.Bot, v.Number)
 	path, err := s.dir.Bundle(v.Bundle)

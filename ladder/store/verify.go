@@ -145,8 +145,8 @@ func hashOf(dir datadir.Dir, sum string) (string, error) {
 	return trees.HashFile(path)
 }
 
-// rebuild compares everything that can be computed from the matches and the games of people. If the ratings
-// were computed by another version of the formula, it reports only that.
+// rebuild compares everything that can be computed from the matches and the games of people with what is stored.
+// If another version of the formula computed the ratings, it reports only that.
 func (v *verifier) rebuild() error {
 	stored, err := v.store.read.Formula(v.ctx)
 	if err != nil {
@@ -172,8 +172,8 @@ func (v *verifier) rebuild() error {
 	return err
 }
 
-// inputChecks is a query for contradictions in data that cannot be computed from other data. A row has the
-// place and the description of a Difference.
+// inputChecks is a query for contradictions in data that cannot be computed from other data. A row has the place
+// and the description of a contradiction.
 const inputChecks = `
 WITH a AS (
   SELECT attempts.*, matches.state, matches.began AS match_began,

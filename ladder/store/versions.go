@@ -12,8 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// pendingVersion returns the version with the given ID if its submission is queued or being processed, and an
-// error otherwise.
+// pendingVersion returns the version with the given ID if its checks have not ended, and an error otherwise.
 func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow, error) {
 	row, err := tx.VersionByID(ctx, id)
 	if err != nil {
@@ -25,8 +24,9 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 	return row, nil
 }
 
-// SetState moves a pending version to another pending state. The state Queued starts the submission again from
-// its beginning: its earlier stages are deleted, and the owner goes to the end of the queue of owners.
+// SetState moves a version whose checks have not ended to another state of that kind. The state Queued starts the
+// checks again from the beginning: the earlier ones are deleted, and the owner goes to the end of the queue of
+// owners.
 func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.VersionState) error {
 	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
@@ -283,9 +283,9 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 	})
 }
 
-// dropUnplayable drops waiting matches that cannot be played. These are rated matches with a version that no
-// longer plays, and requested matches with a withdrawn bot or with a remote version that is not live and so
-// cannot connect.
+// dropUnplayable drops waiting matches that cannot be played: rated matches with a version that no longer plays,
+// and requested matches with a withdrawn bot or with a remote version (on its owner's machine) that was replaced
+// and so cannot connect.
 func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Withdraw takes a bot of a person off the ladders until Restore is called. Its live version is retired and its
-// waiting matches are dropped. A running match goes on; if its attempt is interrupted, it is dropped. Results
-// remain.
+// Withdraw takes a bot of a person off the ladders until Restore is called. Its present version is retired and
+// its waiting matches are dropped. A running match goes on; if it is interrupted, it is dropped. Results remain.
 func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if b.Withdrawn.Valid {
@@ -29,8 +28,8 @@ func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	})
 }
 
-// Restore undoes Withdraw: the version that was live before is live again. If none was live, none becomes
-// live. For a bot that is not withdrawn, it does nothing.
+// Restore undoes Withdraw: the version that played before plays again, if there was one. For a bot that is not
+// withdrawn, Restore does nothing.
 func (s Bots) Restore(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if !b.Withdrawn.Valid {
@@ -47,8 +46,8 @@ func (s Bots) Restore(ctx context.Context, botID int64) error {
 	})
 }
 
-// UseVersion makes a retired version of a bot live again, with the rating that it had, and retires the live
-// one. It also restores a withdrawn bot. It returns an error for a version that was suspended or never live.
+// UseVersion makes a bot play with a retired version, which has the rating that it had, and retires the present
+// one. It also restores a withdrawn bot. It returns an error for a version that was suspended or never played.
 func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		v, err := tx.VersionByNumber(ctx, botID, int64(number))

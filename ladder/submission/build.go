@@ -51,7 +51,8 @@ func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	return m, nil
 }
 
-// build is the second stage: it reads the manifest of the bot, builds the bot and stores what it is.
+// build is the second stage of checking an upload: it reads the manifest of the bot, builds the bot and stores
+// what it is.
 func (s *submission) build(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if err := s.readManifest(); err != nil {
 		return summary, err
@@ -127,7 +128,7 @@ func (m *botBuild) readManifest() error {
 // directory with the built bot; an existing build may be used until m.release.
 //
 // A new build is moved to another directory before it is checked. If the bot has stored the path of its build, it
-// therefore fails in the check, and not later when it is live.
+// therefore fails in the check, and not later in matches.
 func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, work string) (summary phrase.Text, err error) {
 	h, err := p.builds.Get(m.hash)
 	if err == nil {
@@ -162,8 +163,9 @@ func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, w
 	return summary, nil
 }
 
-// buildError returns the error for a build that ended with err. If the build command, words, failed, this is a
-// refusal; otherwise it is the error of ctx or a failure of the server. out is the output of the command.
+// buildError returns the error for a build that ended with err. If the build command, words, failed, the bot is
+// to blame and the error is a refusal; otherwise it is the error of ctx or a failure of the server. out is the
+// output of the command.
 func buildError(ctx context.Context, words []string, out []byte, err error) error {
 	var failed *program.BuildError
 	switch {

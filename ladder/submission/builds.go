@@ -24,8 +24,8 @@ func buildLimits(rules ladder.Storage) trees.Limits {
 	return trees.Limits{Bytes: int64(rules.Room), Age: maxUnused}
 }
 
-// neededBuilds returns a function that reports whether the build with the given hash is needed: by a live or
-// pending version, by an unfinished match, or by an open game of people.
+// neededBuilds returns a function that reports whether the built files with the given hash are needed: by a
+// version that plays or is being checked, by an unfinished match, or by an open game of people.
 func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, error) {
 	hashes, err := s.Versions.NeededBuilds(ctx)
 	return func(hash string) bool {

@@ -89,9 +89,9 @@ func (p *Pipeline) bot(dir string, v ladder.Version) (match.Contestant, error) {
 	return match.Contestant{Name: v.Bot, Version: v.DisplayLabel(), Command: command, Dir: dir, Temp: p.Dir.Temp(), Hash: v.Hash, Sandbox: p.Sandbox(), Language: v.Language}, nil
 }
 
-// Restore builds a version again from its upload if its build is missing. The build is not removed before ctx ends.
-// If the upload does not have the hash of the version, Restore returns an error. v must not be a house bot or a
-// remote bot.
+// Restore builds a version again from its upload if its build is missing. The build is not removed before ctx
+// ends. If the upload does not have the hash of the version, Restore returns an error. v must not be a house bot
+// (part of timba) or a remote bot (on its owner's machine).
 func (p *Pipeline) Restore(ctx context.Context, v ladder.Version) error {
 	h, err := p.builds.Add(ctx, v.Hash, func(ctx context.Context, path string) error { return p.restore(ctx, v, path) })
 	if err != nil {
@@ -132,7 +132,7 @@ func (p *Pipeline) restore(ctx context.Context, v ladder.Version, path string) e
 }
 
 // command returns the command that starts a bot whose built files are in dir. run is the command in the manifest.
-// The error may be a refusal.
+// If the bot is to blame for an error, the error is a refusal.
 func (p *Pipeline) command(dir string, run []string) ([]string, error) {
 	if err := p.checkCommand(dir, run); err != nil {
 		return nil, err

@@ -30,8 +30,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Time limits of the stages. CheckTime limits the time that the bot itself uses, and TrialTime the time that
-// all bots of its matches use together; neither includes the time that other programs took from them.
+// Time limits of the stages through which an upload goes. CheckTime limits the time that the bot itself uses, and
+// TrialTime the time that all bots of its matches use together; neither includes the time that other programs
+// took from them.
 const (
 	UnpackTime = time.Minute
 	BuildTime  = 5 * time.Minute
@@ -97,7 +98,7 @@ func (p *Pipeline) buildLimit() sandbox.Limit {
 	return limit
 }
 
-// MaxMemory returns the largest memory, in bytes, that the stages of any version can use.
+// MaxMemory returns the largest memory, in bytes, that building or checking any version can use.
 func (p *Pipeline) MaxMemory() (memory int64, err error) {
 	memory = max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot)
 	for _, t := range p.trialLaddersOf(ladder.Version{}) {
@@ -112,8 +113,8 @@ func (p *Pipeline) MaxMemory() (memory int64, err error) {
 	return memory, nil
 }
 
-// checkRoom returns an error if a match of the stage trial, with a submitted bot and a house bot, needs more
-// memory than there is. This can happen for a game that has no ladder.
+// checkRoom returns an error if a match between a submitted bot and a house bot (part of timba) needs more memory
+// than there is. This can happen for a game that has no ladder.
 func (p *Pipeline) checkRoom(v *rules.Variant) error {
 	return p.Room.Check("a match of "+v.Game.Name, v, []bool{false, true})
 }
@@ -127,7 +128,7 @@ func (p *Pipeline) IsBuilt(v ladder.Version) bool {
 	return err == nil
 }
 
-// refusal is the error of a stage that fails because of the bot, and not because of the server.
+// refusal is the error of a build or check that fails because of the bot, and not because of the server.
 type refusal struct{ text phrase.Text }
 
 func (r *refusal) Error() string { return r.text.String() }
@@ -158,7 +159,7 @@ type stage struct {
 	run       func(*submission, context.Context, *transcript) (summary phrase.Text, err error)
 }
 
-// The names of the stages, in their order.
+// The names of the stages through which an upload goes, in their order.
 const (
 	Unpack = "unpack"
 	Build  = "build"
@@ -300,7 +301,7 @@ func shortTime(d time.Duration) string {
 	return fmt.Sprintf("%.1f s", d.Seconds())
 }
 
-// unpack is the first stage: it unpacks the upload and lists its files in the log.
+// unpack is the first stage of checking an upload: it unpacks the upload and lists its files in the log.
 func (s *submission) unpack(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if s.botBuild, err = s.unbundle(s.version.Bundle, s.work); err != nil {
 		if ladder.CodeOf(err) != "" {

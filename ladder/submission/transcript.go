@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// MaxLog is the limit for the stored log of a stage, in bytes. The middle of a longer log is left out.
+// MaxLog is the limit for the stored log of a stage of a submission, in bytes. The middle of a longer log is left
+// out.
 const MaxLog = 64 << 10
 
 // transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain

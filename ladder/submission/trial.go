@@ -21,11 +21,11 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// TrialDeals is how many deals a bot plays against @random on each ladder, each in all rotations.
+// TrialDeals is how many deals a new version plays against @random on each ladder, each in all seatings.
 const TrialDeals = 1
 
-// check is the third stage: it runs the conformance tests of the command timba check on the bot, in the
-// sandbox and with the clock of a ladder.
+// check is the third stage of checking an upload: it runs the conformance tests of the command timba check on the
+// bot, in the sandbox and with the clock of a ladder.
 func (s *submission) check(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *submission) clock() referee.Clock {
 
 func (s *submission) trialLadders() []ladder.Ladder { return s.trialLaddersOf(s.version) }
 
-// trialLaddersOf returns the ladders on which the trial of a version plays: those of its games, and a ladder
+// trialLaddersOf returns the ladders on which a new version plays its trial: those of its games, and a ladder
 // with default options for each of its games that has none.
 func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder) {
 	covered := map[string]bool{}
@@ -103,8 +103,8 @@ func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder)
 	return list
 }
 
-// trial is the last stage: the bot plays a match against @random on each ladder that trialLadders returns and for
-// whose matches there is enough memory. The bot is refused at its first fault.
+// trial is the last stage of checking an upload: the bot plays a match against @random on each ladder that
+// trialLadders returns and for whose matches there is enough memory. The bot is refused at its first fault.
 func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {
@@ -181,17 +181,19 @@ func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []matc
 	return tally.Games, nil
 }
 
-// seed returns the seed of all matches of the bot before it is live. It depends only on the uploaded files.
+// seed returns the seed of all matches in which the bot is tried. It depends only on the uploaded files.
 func (s *submission) seed() rules.Seed { return sha256.Sum256([]byte("trial " + s.hash)) }
 
-// errHouse is the error for a house bot that fails, which counts as a failure of the server.
+// errHouse is the error for a failure of a house bot. It counts as a failure of the server, because house bots
+// are part of timba.
 var errHouse = errors.New("the house bot failed")
 
 // logTail is how many lines of a bot's stderr are shown with its fault.
 const logTail = 20
 
 // refuseFirstFault returns a refusal if the bot under test has a fault in the game g, and writes the fault and
-// advice to log. trial is the name of the ladder. If a house bot has failed, the error wraps errHouse.
+// advice to log. trial is the name of the ladder. If a house bot (part of timba) has failed, the error wraps
+// errHouse.
 func (s *submission) refuseFirstFault(trial string, g *referee.GameResult, log *transcript) error {
 	isOpponent := func(f referee.Fault) bool { return g.Bots[f.Seat] != 0 }
 	i := slices.IndexFunc(g.Faults, func(f referee.Fault) bool { return !isOpponent(f) || f.HouseFailed() })

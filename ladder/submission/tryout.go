@@ -16,10 +16,11 @@ import (
 	"github.com/timba-arena/timba/referee/program"
 )
 
-// TryoutDeals is the number of deals in a try-out, each played in both rotations.
+// TryoutDeals is the number of deals in a try-out, a test of a bot before it is submitted. Each is played in both
+// seatings.
 const TryoutDeals = 5
 
-// TryoutCheckTime limits the time that the bot itself may use in the check of a try-out.
+// TryoutCheckTime limits the time that the bot itself may use in the conformance tests before it is submitted.
 const TryoutCheckTime = time.Minute
 
 // Tryout is a test of a bot that consists of one file, before it is submitted. The bot is built like a submission,
@@ -48,8 +49,8 @@ type TryoutFault struct {
 	Advice      []phrase.Text
 }
 
-// TryoutMemory returns the memory, in bytes, that a try-out of the named game against a version can use. It returns
-// an error if that exceeds the memory for all bots of the server together.
+// TryoutMemory returns the memory, in bytes, that a test game of the named game against a version can use. It
+// returns an error if that exceeds the memory for all bots of the server together.
 func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, error) {
 	t := p.trialLaddersOf(ladder.Version{Games: []string{game}})
 	if len(t) == 0 {
@@ -119,7 +120,7 @@ func (s *submission) checkTryout(ctx context.Context, t Tryout) error {
 	return nil
 }
 
-// buildTryout is the stage build of a try-out. Unlike build, it stores nothing.
+// buildTryout builds a bot that is tested before it is submitted. Unlike build, it stores nothing.
 func (s *submission) buildTryout(ctx context.Context, log *transcript) (phrase.Text, error) {
 	if err := s.readManifest(); err != nil {
 		return phrase.Text{}, err

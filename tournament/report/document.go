@@ -111,7 +111,7 @@ type documentFault struct {
 	Replay   string       `json:"replay"`           // path of the replay
 }
 
-// Document returns the JSON document with the result so far.
+// Document returns the result so far as the document that is printed in JSON.
 func (r *Run) Document() Document {
 	results := r.Results()
 	doc := Document{

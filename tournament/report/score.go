@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// part is one figure of the running score, such as "Elo +12.3". If a line is too narrow, the figures with the
+// part is one element of the running score, such as "Elo +12.3". In a line that is too narrow, the parts with the
 // highest ranks are left out.
 type part struct {
 	text string
@@ -39,7 +39,8 @@ func (r *Run) ScoreLine() string {
 	return strings.Join(r.Score(math.MaxInt), ", ")
 }
 
-// fitParts joins as many parts as fit into the columns, those with the lowest ranks first, in their original order.
+// fitParts joins as many parts as fit into the columns. Those with the lowest ranks are chosen first; the order
+// stays.
 func fitParts(parts []part, columns int) string {
 	join := func(parts []part) string {
 		var words []string
@@ -84,7 +85,7 @@ func (r *Run) strength(results tournament.Results) (parts []part) {
 	return parts
 }
 
-// standing returns the figure that decides a bot's place as text: match points in a Swiss tournament, otherwise
+// standing returns the number that decides a bot's place, as text: match points in a Swiss tournament, otherwise
 // the rating.
 func (r *Run) standing(s tournament.Standing) string {
 	if r.Format == tournament.Swiss {

@@ -124,7 +124,8 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 // shownFaults is the largest number of kinds of faults that writeFaults describes in full.
 const shownFaults = 5
 
-// writeFaults describes the first fault of each kind of each bot, with advice, and how many of the kind followed.
+// writeFaults describes, for each bot, the first fault of each kind with advice, and how many more of that kind
+// there were.
 func (r *Run) writeFaults(w io.Writer) {
 	if len(r.Faults) == 0 {
 		return
@@ -444,8 +445,8 @@ func verdictText(m *tournament.Match) string {
 	return "no verdict yet"
 }
 
-// writeRepeats writes how many of the deals count. The others only repeat games that these bots have played before.
-// If an option would avoid repeats, writeRepeats also writes that option.
+// writeRepeats writes how many of the deals count; the others only repeat games that these bots have played
+// before. If an option of the game would avoid repeats, it names that option.
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
 	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
