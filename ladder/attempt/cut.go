@@ -43,8 +43,8 @@ func cutInfo(r *referee.Replay) {
 
 // Cut sorts the games of a match by deal and rotation, and shortens in place what the bots wrote. bots is the
 // number of bots in the match.
-// - The logs of a bot in all games together have a limit. Games in which the bot had a fault are exempt.
-// - If the info about moves is too long in all games together, that of the last games is removed.
+//   - The logs of a bot in all games together have a limit. Games in which the bot had a fault are exempt.
+//   - If the info about moves is too long in all games together, that of the last games is removed.
 //
 // A second Cut changes nothing.
 func Cut(games []*referee.GameResult, bots int) { cut(games, bots, MaxMatchInfo) }

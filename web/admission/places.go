@@ -22,8 +22,8 @@ type Limits struct {
 	Retry   time.Duration // the time after which to try again
 }
 
-// Check returns an error if one more thing would exceed a limit. The arguments are the numbers of things that
-// go on: those of the person, those from the address, and all.
+// Check returns an error if one more thing would exceed a limit. The arguments are how many things go on now:
+// those of the person, those from the address, and all.
 func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	var text phrase.Text
 	switch {
@@ -39,15 +39,14 @@ func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	return &ladder.Error{Code: ladder.TooMany, Text: text, Hint: l.Hint, Retry: l.Retry}
 }
 
-// Visitor identifies somebody whose actions are limited: a signed-in person, or an anonymous client at a
-// network address.
+// Visitor is somebody whose actions are limited: a signed-in person, or an anonymous client at a network address.
 type Visitor struct {
 	Person  int64 // ID of the person; 0 if nobody is signed in
 	Address netip.Addr
 }
 
-// LimitKey returns the part of v by which limits count: only the person or, if nobody is signed in, the
-// address. So people who share one address, such as a class, do not use up each other's limits.
+// LimitKey returns what limits count for v: only the person or, if nobody is signed in, the address. So people
+// who share one address, such as a class, do not use up each other's limits.
 func (v Visitor) LimitKey() Visitor {
 	if v.Person != 0 {
 		return Visitor{Person: v.Person}

@@ -30,8 +30,8 @@ func (n *personNames) name(ctx context.Context, id int64) (string, error) {
 	return p.Name, err
 }
 
-// versionDoc returns the API's document about v. If isOwner is set, it includes the submission and the reason
-// of a failure, which may quote the output of the build.
+// versionDoc returns the JSON document of the API about v. If isOwner is set, it includes the progress of the
+// build and checks, and the reason of a failure, which may quote the output of the build.
 func (a *API) versionDoc(v ladder.Version, isOwner bool) wire.Version {
 	doc := wire.Version{
 		Bot: v.Bot, Version: v.Number, Label: v.Label, State: string(v.State), Language: v.Language, Games: v.Games, Remote: v.Remote, Online: v.Remote && a.Online(v.ID),
@@ -111,7 +111,7 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	return docs, nil
 }
 
-// liveNumber returns the number of the live version of a bot, or 0 if none is live. last is the latest
+// liveNumber returns the number of the version with which a bot plays, or 0 if there is none. last is the latest
 // version of that bot.
 func (a *API) liveNumber(ctx context.Context, last ladder.Version) (int, error) {
 	if last.State == ladder.Live {
@@ -134,7 +134,7 @@ func (a *API) getBot(r *http.Request) (doc wire.Bot, err error) {
 	return a.botDoc(r, b)
 }
 
-// botDoc returns the API's document about b, with its places on the ladders.
+// botDoc returns the JSON document of the API about b, with its places on the ladders.
 func (a *API) botDoc(r *http.Request, b ladder.Bot) (doc wire.Bot, err error) {
 	docs, err := a.botDocs(r, []ladder.Bot{b})
 	if err != nil {
@@ -180,7 +180,8 @@ func stageDoc(s ladder.Stage, log bool) wire.Stage {
 	return doc
 }
 
-// ownStages returns the stages of the version in the path. It fails unless the owner or an admin asks.
+// ownStages returns the stages (unpack, build, check, trial) of the version in the path. It fails unless the
+// owner or an admin asks.
 func (a *API) ownStages(r *http.Request) ([]ladder.Stage, error) {
 	number, err := middleware.PathID(r, "version")
 	if err != nil {
@@ -240,7 +241,7 @@ func (a *API) getHistory(r *http.Request, q historyQuery) (list wire.List[wire.C
 	return list, err
 }
 
-// putLive makes an earlier version of a bot live again.
+// putLive makes a bot play with an earlier version again.
 func (a *API) putLive(_ http.ResponseWriter, r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.UseVersion(ctx, by, bot, asked.Version)

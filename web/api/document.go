@@ -41,11 +41,11 @@ const intro = "Lists come in pages: `items`, and `next` if there are more; ask a
 	"Errors are RFC 9457 problems (`application/problem+json`); `hint`, if present, says what to try.\n" +
 	"Above the rate limit the server answers 429 with `Retry-After`; `RateLimit` gives what is left.\n"
 
-// groups are the tags by which the document groups the operations, in display order.
+// groups are the tags by which the OpenAPI document groups the operations, in display order.
 var groups = []string{"ladders", "bots", "matches", "replays", "machines", "submissions", "people", "admin", "operation"}
 
-// sharedSchemas returns the schemas that several members of documents use, by name. The tag ref of a struct
-// field names one of them.
+// sharedSchemas returns the schemas, by name, that fields of several documents use. The tag ref of a struct field
+// names one of them.
 func sharedSchemas() schema {
 	milliseconds := schema{"type": "integer", "minimum": 0}
 	hash := schema{"type": "string", "pattern": "^[0-9a-f]{64}$"}
@@ -115,7 +115,7 @@ func (a *API) getDocument(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-// generator generates an OpenAPI document. It collects the named schemas, which references use.
+// generator generates the OpenAPI document. It collects the named schemas to which the document refers.
 type generator struct{ schemas schema }
 
 func (g *generator) document(routes []route) schema {

@@ -54,7 +54,6 @@ func raw[Q any](kind string, serve func(http.ResponseWriter, *http.Request, Q) e
 	}}
 }
 
-// withStatus returns a copy of e whose successful answers have the given status in the OpenAPI document.
 func (e endpoint) withStatus(status int) endpoint {
 	e.status = status
 	return e
@@ -173,8 +172,8 @@ func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	}
 }
 
-// cursor says where a page of a list starts. It is the number in the cursor of a request, such as the ID of
-// the last item of the previous page. The first page has 0.
+// cursor says where a page of a list starts, as a number such as the ID of the last item of the previous page.
+// The first page has 0.
 type cursor int64
 
 // versionNumber is the number of a version of a bot; 0 means that the request names none.

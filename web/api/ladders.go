@@ -62,8 +62,8 @@ func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wi
 	return pageOfList(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 
-// pageOfList returns the page of the list all for which the parameters p ask. A cursor of the list is the
-// prefix kind and the number of items before the page.
+// pageOfList returns the page of the list all for which the request's parameters p ask. kind is the prefix of the
+// list's cursors; in a cursor, the number of items before the page follows it.
 func pageOfList[T any](all []T, p paging, kind string) wire.Page[T] {
 	start := min(int64(p.From), int64(len(all)))
 	rest := all[start:]

@@ -10,7 +10,8 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// MachineDoc returns the API's document about m. If full is set, it includes the part that only admins may see.
+// MachineDoc returns the JSON document of the API about m. If full is set, it includes the part that only admins
+// may see.
 func MachineDoc(m ladder.Machine, full bool) wire.Machine {
 	doc := wire.Machine{
 		Name: m.Name, Local: m.Local, State: string(m.State), Reason: m.Reason.String(), PausedUntil: m.PausedUntil,

@@ -24,8 +24,9 @@ func changeDoc(c ladder.Change, bot string, version int) wire.Change {
 	}
 }
 
-// matchDoc returns the API's document about m as lists contain it: without attempts, and without the owners
-// and hashes of the versions. people finds the name of the person who requested the match.
+// matchDoc returns the JSON document of the API about m in the form for lists: without the tries to play it
+// (attempts), and without the owners and hashes of the versions. people finds the name of the person who
+// requested the match.
 func (a *API) matchDoc(ctx context.Context, m ladder.Match, people *personNames) (wire.Match, error) {
 	doc := wire.Match{
 		ID: m.ID, Ladder: m.Ladder, Rated: m.Rated, Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals,
@@ -131,8 +132,8 @@ func (a *API) getMatch(r *http.Request) (doc wire.Match, err error) {
 	return a.fullMatchDoc(r.Context(), m)
 }
 
-// fullMatchDoc returns the API's document about m, including its attempts. For each version that plays, it has
-// the owner, the hash and, after the match, the numbers of games won, drawn and lost.
+// fullMatchDoc returns the JSON document of the API about m, including all tries to play it (attempts). For each
+// version that plays, it has the owner, the hash and, after the match, the numbers of games won, drawn and lost.
 func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match, err error) {
 	people := a.newPersonNames()
 	if doc, err = a.matchDoc(ctx, m, people); err != nil {
@@ -251,8 +252,7 @@ func (a *API) getGame(r *http.Request) (doc wire.Game, err error) {
 	return doc, err
 }
 
-// addReasons sets, for each seat in the document about a game, the reason of its first fault, which it reads
-// from the replay.
+// addReasons adds to doc, the document about a game, why each seat forfeited, as the replay records it.
 func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	if !slices.ContainsFunc(doc.Seats, func(s wire.GameSeat) bool { return s.Fault != "" }) {
 		return nil
@@ -271,8 +271,8 @@ func (a *API) addReasons(ctx context.Context, doc *wire.Game) error {
 	return nil
 }
 
-// getGameLog answers with what is stored of a bot's standard error in a game. It refuses everybody who does
-// not own the bot.
+// getGameLog answers with the stored part of what a bot wrote to standard error in a game. Only the owner of the
+// bot may see it.
 func (a *API) getGameLog(w http.ResponseWriter, r *http.Request) error {
 	game, err := middleware.PathID(r, "game")
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// PersonDoc returns the API's document about p.
+// PersonDoc returns the JSON document of the API about p.
 func PersonDoc(p ladder.Person) wire.Person {
 	return wire.Person{Name: p.Name, Admin: p.Admin, CreatedAt: p.CreatedAt, BlockedAt: p.BlockedAt}
 }
@@ -85,7 +85,7 @@ func (a *API) postToken(_ http.ResponseWriter, r *http.Request, asked wire.NewTo
 	return wire.MadeToken{Token: tokenDoc(t), Key: key}, err
 }
 
-// InviteDoc returns the API's document about i. It does not contain the code of the invite.
+// InviteDoc returns the JSON document of the API about i. It does not contain the code of the invite.
 func InviteDoc(i ladder.Invite) wire.Invite {
 	return wire.Invite{ID: i.ID, Name: i.Name, CreatedBy: i.Issuer, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
 }

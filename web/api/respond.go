@@ -32,7 +32,7 @@ func respond(w http.ResponseWriter, status int, v any) error {
 	return abortOnError(err)
 }
 
-// Docs calls doc for each of items and returns the documents.
+// Docs returns the documents of items; doc makes each of them.
 func Docs[T, D any](items []T, doc func(T) D) []D {
 	out := make([]D, len(items))
 	for i, item := range items {
@@ -41,8 +41,8 @@ func Docs[T, D any](items []T, doc func(T) D) []D {
 	return out
 }
 
-// list returns an endpoint that lists things in pages. all returns the whole list for an actor, and doc makes
-// the document of each item. kind is the prefix of the list's cursors.
+// list returns an endpoint that lists things in pages. all returns everything that an actor (the sender of the
+// request) may list, and doc makes the document of each item. kind is the prefix of the list's cursors.
 func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, error), doc func(T) D) endpoint {
 	return query(kind, func(r *http.Request, p paging) (wire.Page[D], error) {
 		items, err := all(r.Context(), middleware.RequestOf(r).Actor)
@@ -50,8 +50,8 @@ func list[T, D any](kind string, all func(context.Context, service.Actor) ([]T, 
 	})
 }
 
-// revoke returns an endpoint that calls f with the actor and the ID in the path, and answers with the status
-// 204. parameter is the name of the path parameter that has the ID.
+// revoke returns an endpoint that calls f with the sender of the request and the ID in the path, and answers with
+// the status 204. parameter is the name of the path parameter that has the ID.
 func revoke(parameter string, f func(context.Context, service.Actor, int64) error) endpoint {
 	return noContent(func(r *http.Request) error {
 		id, err := middleware.PathID(r, parameter)

@@ -46,8 +46,8 @@ func (a *API) submissionDoc(p service.SubmissionProgress) wire.Submission {
 	return wire.Submission{ID: p.Version.ID, Version: a.versionDoc(p.Version, true), Done: p.Done, Place: p.Place, Stages: stages}
 }
 
-// deleteSubmission cancels a submission, unless a stage of it has already started, and returns the canceled
-// submission.
+// deleteSubmission cancels the submission of a version, unless its checks have already started, and returns the
+// canceled submission.
 func (a *API) deleteSubmission(r *http.Request) (doc wire.Submission, err error) {
 	id, err := middleware.PathID(r, "submission")
 	if err != nil {
@@ -61,9 +61,9 @@ type waitQuery struct {
 	Wait time.Duration `query:"wait" max:"60s" length:"16" doc:"A duration such as 30s, at most 60s."`
 }
 
-// getSubmission answers with the state of a submission. The parameter wait makes it wait until the submission
-// is done or this time has passed. If the request also has the header If-None-Match, it answers as soon as
-// the state differs from the one with that ETag.
+// getSubmission answers with the state of a submission, the build and checks of an uploaded version. The
+// parameter wait makes it wait until the submission is done or this time has passed. If the request also has the
+// header If-None-Match, it answers as soon as the state differs from the one with that ETag.
 func (a *API) getSubmission(w http.ResponseWriter, r *http.Request, q waitQuery) error {
 	id, err := middleware.PathID(r, "submission")
 	if err != nil {

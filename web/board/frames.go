@@ -71,9 +71,9 @@ type SeatRow struct {
 	Points  float64 `json:"points"`
 }
 
-// Frame is a position, described by the view entries that changed since the previous frame. The first frame
-// has all entries. PerSeat has, for each seat, the entries whose keys are in Recording.PerSeatKeys: their
-// values differ between seats. Common has all other entries.
+// Frame is a position of a game, described by the entries of the view (what a seat sees, as key=value) that
+// changed since the previous frame. The first frame has all entries. PerSeat has, for each seat, the entries
+// whose keys are in Recording.PerSeatKeys: their values differ between seats. Common has all other entries.
 type Frame struct {
 	Turn    int                 `json:"turn"` // seat to move; -1 when the game is over
 	Common  map[string]string   `json:"common,omitempty"`
@@ -186,7 +186,7 @@ func parse(view []byte) map[string]string {
 	return m
 }
 
-// events returns the events in log in two forms: for a viewer who sees all cards, and for each seat.
+// events returns the events in log as lines: once for a viewer who sees all cards, and once for each seat.
 func events(log *rules.Log, seats int) Events {
 	e := Events{All: append([]string{}, log.OpenEvents()...)}
 	same := true
@@ -219,7 +219,8 @@ func (g *Recording) setFrames(positions []position) {
 	}
 }
 
-// perSeatKeys returns the sorted keys of views whose values differ between seats in at least one of the positions.
+// perSeatKeys returns the sorted keys whose values differ between what seats see in at least one of the
+// positions.
 func perSeatKeys(positions []position) []string {
 	own := map[string]bool{}
 	for _, p := range positions {
@@ -234,8 +235,8 @@ func perSeatKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes returns the entries of after that are new or have another value than in before. If among is true,
-// it returns only entries with keys in own, otherwise only those with other keys.
+// changes returns the entries of after that are new or have another value than in before. If among is true, it
+// returns only entries with keys in own, otherwise only entries with other keys.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

@@ -47,10 +47,10 @@ func (c *PublicFrames) Frame(s rules.State, log *rules.Log) Frame {
 // ForceFullFrame makes the next frame contain every key, like the first frame.
 func (c *PublicFrames) ForceFullFrame() { c.before = nil }
 
-// Keys returns the keys that watchers see in the latest frame, in the order of a view line.
+// Keys returns the keys of the entries that watchers see in the latest frame, in the order of a view line.
 func (c *PublicFrames) Keys() []string { return c.keys }
 
-// common returns the view of position s that all seats share, and updates c.perSeatKeys and c.keys.
+// common returns what all seats see of position s, and updates c.perSeatKeys and c.keys.
 func (c *PublicFrames) common(s rules.State) map[string]string {
 	line := s.View(nil, 0)
 	view := parse(line)

@@ -81,7 +81,7 @@ func (c *Client) Restore(ctx context.Context, bot string) (wire.Bot, error) {
 	return read[wire.Bot](ctx, c, request{method: http.MethodDelete, path: "/bots" + part(bot) + "/withdrawal"})
 }
 
-// UseVersion makes an earlier version of a bot of the user live again.
+// UseVersion makes a bot of the user play with an earlier version.
 func (c *Client) UseVersion(ctx context.Context, bot string, version int) (wire.Bot, error) {
 	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/live"}, wire.LiveVersion{Version: version})
 }
@@ -106,20 +106,22 @@ func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDo
 	return u, nil
 }
 
-// History returns how matches on a ladder changed the rating of a version. If there are more than limit changes, it
-// returns limit of them, evenly spaced. Version 0 means the live version or, if none is live, the latest one.
+// History returns how matches on a ladder changed the rating of a version. If there are more than limit changes,
+// it returns limit of them, evenly spaced. Version 0 means the version with which the bot plays or, if there is
+// none, the latest one.
 func (c *Client) History(ctx context.Context, bot, ladder string, version, limit int) ([]wire.Change, error) {
 	page, err := get[wire.Page[wire.Change]](ctx, c, "/bots"+part(bot)+"/history", values("ladder", ladder, "version", positive(version), "limit", strconv.Itoa(limit)))
 	return page.Items, err
 }
 
-// Stages returns the stages of a version's submission, without their logs.
+// Stages returns the stages that a version passed after its upload (unpack, build, check, trial), without their
+// logs.
 func (c *Client) Stages(ctx context.Context, bot string, version int) ([]wire.Stage, error) {
 	page, err := get[wire.Page[wire.Stage]](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs", nil)
 	return page.Items, err
 }
 
-// Stage returns one stage of a version's submission, such as "build", with its log.
+// Stage returns one of the stages that a version passed after its upload, such as "build", with its log.
 func (c *Client) Stage(ctx context.Context, bot string, version int, stage string) (wire.Stage, error) {
 	return get[wire.Stage](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs"+part(stage), nil)
 }
@@ -261,12 +263,12 @@ func (c *Client) Submit(ctx context.Context, bot, file, kind string, body func()
 	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, notIdempotent: true})
 }
 
-// Submission returns the state of a submission without waiting.
+// Submission returns the state of a submission, the build and checks of an uploaded version, without waiting.
 func (c *Client) Submission(ctx context.Context, id int64) (wire.Submission, error) {
 	return get[wire.Submission](ctx, c, "/submissions"+number(id), nil)
 }
 
-// CancelSubmission cancels a submission that still waits in the queue.
+// CancelSubmission cancels the submission of a version that still waits in the queue.
 func (c *Client) CancelSubmission(ctx context.Context, id int64) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodDelete, path: "/submissions" + number(id)})
 }
@@ -274,7 +276,8 @@ func (c *Client) CancelSubmission(ctx context.Context, id int64) (wire.Submissio
 // followWait is how long one request of AwaitChange waits for a change.
 const followWait = 30 * time.Second
 
-// Follow yields the state of a submission at once and after every change, until the submission is done.
+// Follow yields the state of a submission (the build and checks of an uploaded version) at once and after every
+// change, until the submission is done.
 func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission, error] {
 	return func(yield func(wire.Submission, error) bool) {
 		tag := ""
@@ -292,9 +295,9 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// AwaitChange waits until the state of a submission differs from the state with the ETag tag. It returns the
-// new state and its ETag as next. If nothing changes within followWait, it returns a zero s, and next is tag.
-// If tag is "", it returns the current state at once.
+// AwaitChange waits until the state of a submission differs from the state with the ETag tag. It returns the new
+// state and its ETag as next. If nothing changes within followWait, s is zero and next is tag. If tag is "",
+// AwaitChange returns the current state at once.
 func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
@@ -363,7 +366,8 @@ func (c *Client) Invites(ctx context.Context) ([]wire.Invite, error) {
 	return page.Items, err
 }
 
-// AddInvite creates an invite and returns it with its code. Only admins may call it.
+// AddInvite creates an invite, with which one person may join, and returns it with its code. Only admins may call
+// it.
 func (c *Client) AddInvite(ctx context.Context, i wire.NewInvite) (wire.MadeInvite, error) {
 	return post[wire.MadeInvite](ctx, c, "/admin/invites", i)
 }

@@ -235,7 +235,7 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	return read[T](ctx, c, request{method: http.MethodGet, path: path, query: query})
 }
 
-// post sends the document doc to path with POST, and decodes the answer. After a failed connection it does
+// post sends the JSON document doc to path with POST, and decodes the answer. After a failed connection it does
 // not repeat the request, because the server may already have handled it.
 func post[T any](ctx context.Context, c *Client, path string, doc any) (T, error) {
 	return send[T](ctx, c, request{method: http.MethodPost, path: path, notIdempotent: true}, doc)

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// feed holds the frames of one game for the people who watch it. A frame is a position as pages draw it. Of a
-// long game, it holds only the latest frames.
+// feed is the list of frames of one game that are sent to the people who watch it. A frame is a position as pages
+// draw it. Of a long game, only the latest frames are there.
 type feed struct {
 	match  *match
 	number int // counts the games of the match from 1; 0 before the first game
@@ -34,7 +34,7 @@ func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 // lastPly returns the ply of the last frame. Without frames it is base - 1.
 func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
-// advance adds the frames of the positions after the last frame, up to the newest position of s. If s is a snapshot
+// advance adds frames for the positions since the last frame, up to the newest position of s. If s is a snapshot
 // of another game, advance first drops the frames of the old game. It returns an error if a move in s is invalid.
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
@@ -72,12 +72,10 @@ func (f *feed) advance(s snapshot) error {
 	return nil
 }
 
-// skipTo marks all positions of snapshot s as handled, without making frames. The feed continues with later
-// positions.
+// skipTo makes the feed continue after snapshot s, without making frames of its positions.
 func (f *feed) skipTo(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
 
-// startGame empties the feed and adds the first frame of the game of snapshot s, which is the position after
-// the deal.
+// startGame empties the feed and adds the first frame of the game of snapshot s, the position after the deal.
 func (f *feed) startGame(s snapshot) {
 	*f = feed{match: f.match, number: s.number, publicFrames: board.NewPublicFrames(f.match.variant)}
 	stream := rules.NewStream(rules.Seed(s.replay.Seed))
@@ -116,7 +114,7 @@ type gameDoc struct {
 	Result   *result          `json:"result,omitempty"`
 }
 
-// head is the part of a message about a game that stays the same during the game. Its JSON keys are those of
+// head is the part of the messages about a game that stays the same during the game. Its JSON keys are those of
 // board.Recording, except for ladder and deals.
 type head struct {
 	Ladder      string          `json:"ladder"`
@@ -152,8 +150,8 @@ type result struct {
 	Over   bool      `json:"over"` // the game ended by the rules
 }
 
-// doc returns a message with all frames from ply first on. If first is the ply of the oldest frame, the
-// message also has the head, which describes the game.
+// doc returns a message with all frames from the ply (number of moves) first on. If first is the ply of the
+// oldest frame, the message also describes the game.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
 	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.MoveStep{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}

@@ -76,8 +76,8 @@ const DefaultHold = 4 * time.Second
 // open pages. Run must be called.
 type Hub struct {
 	Options
-	// Render returns the parts of the page topic, such as "bot/lola", that may change, in the language lang. It
-	// may be set before Run. By default, pages have no parts.
+	// Render returns those parts of a page that may change, in the language lang. topic names the page, such as
+	// "bot/lola". Render may be set before Run. By default, pages have no such parts.
 	Render func(ctx context.Context, topic, lang string) (Parts, error)
 
 	boot   string // random; clients that were connected to an earlier process begin anew
@@ -91,8 +91,8 @@ type Hub struct {
 	sockets map[*subscriber]struct{}
 }
 
-// topicGames is the topic of the list of games in progress. The topic of a match is topicMatch and the ID of the
-// match. The topic of a game of people is topicTable and the ID of the table.
+// Topics are names of what a page can watch. topicGames is the list of games in progress. The topic of a match is
+// topicMatch and the ID of the match; that of a game of people is topicTable and the ID of the table.
 const (
 	topicGames = "games"
 	topicMatch = "match/"
@@ -137,9 +137,9 @@ func (h *Hub) Games() []ListedGame {
 	return list
 }
 
-// ShowMatch starts to show the match info to people who watch. The caller passes the game to position after
-// each change of its position, and calls end after the last game. Both functions are nil if the match cannot
-// be shown. ShowMatch is made for runner.Options.Watch.
+// ShowMatch starts to show the match info to people who watch. The caller passes the game to position after each
+// change of its position, and calls end after the last game. Both functions are nil if the match cannot be shown.
+// ShowMatch has the form that runner.Options.Watch requires.
 func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {
@@ -152,8 +152,8 @@ func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end f
 	return m.Position, m.markEnded
 }
 
-// addMatch adds m and returns it. If the hub already has a match with the same topic, from a failed attempt
-// that is repeated now, addMatch returns that match instead.
+// addMatch adds m and returns it. If the hub already has this match, from a try to play it that failed, addMatch
+// returns the earlier one instead.
 func (h *Hub) addMatch(m *match) *match {
 	h.mu.Lock()
 	defer h.mu.Unlock()

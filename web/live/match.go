@@ -12,8 +12,9 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// match is a match in progress, or a game of people. The goroutine that plays it stores each position in
-// positions, without waiting. While somebody watches, another goroutine reads the newest position from there.
+// match is a match in progress, or a game of people, that can be watched. The goroutine that plays it stores each
+// position in positions, without waiting. While somebody watches, another goroutine reads the newest position
+// from there.
 type match struct {
 	hub              *Hub
 	info             ListedGame
@@ -90,9 +91,9 @@ func (p *positions) add(g *referee.Game) {
 	}
 }
 
-// next returns the snapshot that the feed has to show next. The parameters describe the feed: the number of its
-// game, the number of moves that it has, and whether it has shown the end of the game. The snapshot is of the same
-// game if the feed has not yet shown its end, otherwise of the newest game. If nothing is new, news is false.
+// next returns the next snapshot to show. The parameters describe what watchers have seen: the number of the
+// game, the number of its moves, and whether they saw its end. The snapshot is of the same game if its end was
+// not shown yet, otherwise of the newest game. If nothing is new, news is false.
 func (p *positions) next(number, moves int, over bool) (s snapshot, news bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,8 +120,8 @@ func (m *match) markEnded() {
 	m.hub.pages.markStale(topicGames)
 }
 
-// join adds w to the sockets that watch the match, and sends the positions to w that the page does not have
-// yet according to its message a. It returns false if the match is over.
+// join adds w to the sockets that watch the match, and sends to w the positions that its page does not have yet
+// according to its message a. It returns false if the match is over.
 func (m *match) join(w *subscriber, a clientMessage) bool {
 	m.sending.Lock()
 	defer m.sending.Unlock()
@@ -174,8 +175,8 @@ func (m *match) dropIdleFeed() {
 	}
 }
 
-// run sends new positions to the watchers until ctx ends, in at most Limits.Frames messages a second. After
-// the end of a game it waits for Options.Hold.
+// run sends new positions to the watchers until ctx ends, in at most Limits.Frames messages a second. After the
+// end of a game it pauses for Options.Hold.
 func (m *match) run(ctx context.Context) {
 	pause := time.Second / time.Duration(m.hub.Limits.Frames)
 	for {
@@ -226,7 +227,7 @@ func (m *match) advance() bool {
 	return true
 }
 
-// broadcast sends new frames to all watchers: those that the feed got after the state before.
+// broadcast sends the frames that are new since before to all watchers.
 func (m *match) broadcast(before mark) {
 	if m.feed.failed {
 		return
@@ -248,8 +249,8 @@ func (m *match) broadcast(before mark) {
 	}
 }
 
-// encode returns a message with all frames from ply first on. If first is the ply of the oldest frame, the
-// message also has the head, which describes the game.
+// encode returns a message with all frames from the ply (number of moves) first on. If first is the ply of the
+// oldest frame, the message also describes the game.
 func (m *match) encode(first int) (*socket.Broadcast, error) {
 	doc := m.feed.doc(first)
 	doc.Topic, doc.GameID = m.info.Topic, m.gameID(m.feed.number)

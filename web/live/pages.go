@@ -83,8 +83,8 @@ func (p *pages) refusal(address netip.Addr) string {
 	return ""
 }
 
-// watch adds w to the sockets that watch the page topic in the language lang, and sends the page's latest
-// content to w. The caller must call leave at the end. If too many pages are watched, watch sends a
+// watch adds w to the sockets that watch a page in the language lang, and sends the page's latest content to w.
+// topic names the page. The caller must call leave at the end. If too many pages are watched, watch sends a
 // refusedDoc to w and returns no error. It returns an error if the request is invalid.
 func (p *pages) watch(w *subscriber, topic, lang string) (leave func(), err error) {
 	if len(lang) > maxLang || topic == topicGames && lang != "" {
@@ -160,7 +160,7 @@ func (p *pages) markByEvent(ctx context.Context, e events.Event) {
 	}
 }
 
-// markStale marks the page topic in all languages. Marked pages are rendered again.
+// markStale makes the page with this topic (name) be rendered again in all languages.
 func (p *pages) markStale(topic string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -172,7 +172,7 @@ func (p *pages) markStale(topic string) {
 	}
 }
 
-// Refresh makes the hub render the page topic again for the sockets that watch it. It does not wait.
+// Refresh renders the page with this topic (name) again for the sockets that watch it. It does not wait for that.
 func (h *Hub) Refresh(topic string) { h.pages.markStale(topic) }
 
 func (p *pages) run(ctx context.Context) {

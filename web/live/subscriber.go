@@ -89,8 +89,8 @@ func (w *subscriber) read(c *socket.Conn) {
 	}
 }
 
-// clientMessage is a message from a page that starts or stops to watch a topic. Exactly one of Watch and
-// Leave is set to the topic.
+// clientMessage is a message of a page that wants to start or to stop watching a topic, a game or page. Exactly
+// one of Watch and Leave is set, to the topic.
 type clientMessage struct {
 	Watch string `json:"watch"`
 	Leave string `json:"leave"`
@@ -99,7 +99,7 @@ type clientMessage struct {
 	Lang  string `json:"lang"` // the language in which to render the page
 }
 
-// gameTopic matches the topics of matches and games of people.
+// gameTopic matches the topics (names) of matches and games of people that can be watched.
 var gameTopic = regexp.MustCompile(`^(` + topicMatch + `[1-9][0-9]{0,17}|` + topicTable + `[A-Z0-9]{1,40})$`)
 
 var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64}|play/[A-Z0-9]{1,40})$`)
@@ -127,7 +127,7 @@ func (w *subscriber) handle(a clientMessage) error {
 	return err
 }
 
-// watch starts to watch the topic of message a. It returns the function that stops watching.
+// watch starts to watch the game or page that message a names. It returns the function that stops watching.
 func (w *subscriber) watch(a clientMessage) (leave func(), err error) {
 	switch {
 	case gameTopic.MatchString(a.Watch):
@@ -158,8 +158,7 @@ func (h *Hub) watchMatch(w *subscriber, a clientMessage) (leave func()) {
 	return func() {}
 }
 
-// state returns the stored state of a match or of a game of people, which topic names. It returns "" if there
-// is none.
+// state returns the stored state of the match or game of people that topic names. It returns "" if there is none.
 func (h *Hub) state(ctx context.Context, topic string) string {
 	if id, table := strings.CutPrefix(topic, topicTable); table {
 		p, _ := h.Store.Plays.Find(ctx, id)

@@ -41,15 +41,15 @@ type Language struct {
 	tag language.Tag
 }
 
-// Phrase translates text, a phrase of the program with its values. complete reports whether all parts of it
-// have a translation; in English it is true.
+// Phrase translates text, a message that the program makes, such as an error. complete reports whether all its
+// parts have a translation; in English it is true.
 func (l *Language) Phrase(text phrase.Text) (words string, complete bool) {
 	words, complete = text.Translate(l.Phrases)
 	return words, complete || l.Tag == Languages[0]
 }
 
-// Translate returns the translation of a phrase without values, such as the title of a ladder. A phrase
-// without a translation is returned unchanged.
+// Translate returns the translation of a fixed text of the program, such as the title of a ladder. A text without
+// a translation is returned unchanged.
 func (l *Language) Translate(text string) string {
 	if translated, ok := l.Phrases[text]; ok {
 		return translated
@@ -105,8 +105,9 @@ func (l *Language) addTable(prefix string, table map[string]any) {
 	}
 }
 
-// Text returns the text with a key. args are names and values in turn: each name in braces in the text is replaced
-// by its value. If no text has the key, it returns the key; a test ensures that this does not happen.
+// Text returns the text with a key. args are names and values in turn: each name in braces in the text is
+// replaced by its value. If there is no such text, Text returns the key; a test ensures that this does not
+// happen.
 func (l *Language) Text(key string, args ...any) string {
 	t, ok := l.Texts[key]
 	if !ok {
@@ -150,8 +151,7 @@ func TextsJSON(prefixes []string, languages ...*Language) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// collectTexts adds the texts whose keys begin with prefix to the map texts. The keys in the map are without
-// the prefix.
+// collectTexts adds the texts whose keys begin with prefix to the map texts, under keys without the prefix.
 func (l *Language) collectTexts(prefix string, texts map[string]any) {
 	for key, t := range l.Texts {
 		if name, ok := strings.CutPrefix(key, prefix); ok {

@@ -24,8 +24,8 @@ func bearer(r *http.Request) (token string, err error) {
 	return token, nil
 }
 
-// Bearer is Identify with the token in the Authorization header as the key. It also counts the request
-// against the client's rate limit.
+// Bearer identifies the client by the token in the Authorization header, and counts the request against the
+// client's rate limit, as Identify does.
 func (m *Middleware) Bearer(w http.ResponseWriter, r *http.Request) error {
 	token, err := bearer(r)
 	if err != nil {

@@ -87,9 +87,9 @@ func (m *Middleware) SendUpload(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// AwaitSubmission waits until the submission with this ID is done, ready returns true for its progress, or
-// the duration wait has passed. It returns the progress. If wait is 0, it returns at once. It fails if the
-// person or the address has too many waiting requests.
+// AwaitSubmission waits until the submission (the build and checks of an uploaded version) with this ID is done,
+// ready returns true for its progress, or the duration wait has passed. It returns the progress. If wait is 0, it
+// returns at once. It fails if the person or the address has too many waiting requests.
 func (m *Middleware) AwaitSubmission(r *http.Request, id int64, wait time.Duration, ready func(service.SubmissionProgress) bool) (service.SubmissionProgress, error) {
 	in := RequestOf(r)
 	p, err := m.Service.Submission(r.Context(), in.Actor, id)

@@ -13,7 +13,7 @@ type Pace struct {
 	Window time.Duration
 }
 
-// pace measures one transfer against a Pace.
+// pace checks whether one transfer keeps up with a Pace, the slowest permitted speed.
 type pace struct {
 	Pace
 	slack time.Duration // how much longer than at Rate the rest of the transfer may take

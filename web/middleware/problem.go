@@ -44,15 +44,15 @@ var kinds = map[ladder.ErrorCode]struct {
 	internal:            {http.StatusInternalServerError, "the server failed"},
 }
 
-// Problem is an error as a client sees it: the document of RFC 9457, and its texts in a form that the site can
-// translate.
+// Problem is an error as the client of a request sees it: the document of RFC 9457, and its texts in a form that
+// the site can translate.
 type Problem struct {
 	wire.Problem
 	Text, Remedy phrase.Text // Remedy is what to try; it may be empty
 }
 
-// ProblemOf returns the problem for err. If err is an unexpected failure of the server, the problem does not
-// quote it, because it may contain paths and queries.
+// ProblemOf returns what the client sees of err. If err is an unexpected failure of the server, the result does
+// not quote it, because it may contain paths and queries.
 func ProblemOf(err error) Problem {
 	code, text := internal, phrase.New("the failure is in the server's log")
 	remedy := phrase.New("try again; if it fails again, report the instance to the operator of this server")
@@ -101,8 +101,8 @@ func Seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int((d+time.Second-1)/time.Second)))
 }
 
-// failureOf returns the error to log for err: an error with the text and the cause of err. If err is not a
-// failure of the server, such as the error of a disconnected client, it returns nil.
+// failureOf returns the error to log for err, with its text and cause. If err is not a failure of the server,
+// such as the error of a disconnected client, failureOf returns nil.
 func failureOf(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return nil
@@ -124,8 +124,8 @@ func failureOf(err error) error {
 	return errors.Join(errors.New(e.Text.String()), cause)
 }
 
-// writeProblem answers with the problem document p. If after is not 0, the header Retry-After names that
-// time. It removes headers that a route has set for another answer.
+// writeProblem answers with p, a document of RFC 9457. If after is not 0, the header Retry-After names that time.
+// It removes headers that a route has set for another answer.
 func writeProblem(w http.ResponseWriter, r *http.Request, p wire.Problem, after time.Duration) {
 	h := w.Header()
 	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {
@@ -154,8 +154,8 @@ func challenge(r *http.Request) string {
 	return `Bearer realm="timba", error="invalid_token"`
 }
 
-// Fail answers with the problem document for err. If an answer has already begun, it aborts the connection
-// with a panic.
+// Fail answers with an error document (RFC 9457) for err. If an answer has already begun, it aborts the
+// connection with a panic.
 func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := m.Problem(r, err)
 	if RequestOf(r).HasAnswerBegun() {
@@ -164,7 +164,8 @@ func (m *Middleware) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	writeProblem(w, r, p.Problem, RetryAfter(err, p.Status))
 }
 
-// Problem returns the problem for err with the ID of request r. If err is a failure of the server, Problem logs it.
+// Problem returns what the client sees of err, with the ID of request r. If err is a failure of the server,
+// Problem logs it.
 func (m *Middleware) Problem(r *http.Request, err error) Problem {
 	p := ProblemOf(err)
 	p.Instance = RequestOf(r).ID

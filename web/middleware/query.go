@@ -115,9 +115,9 @@ func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	return d
 }
 
-// CursorID returns the number in the cursor that the parameter called name contains, such as the ID of the
-// last item on the previous page. If the parameter is absent, it returns 0, which means the first page. kind
-// is the prefix of the list's cursors. A cursor with another prefix is an error.
+// CursorID returns the number in the cursor (where a page of a list starts) that the parameter called name
+// contains, such as the ID of the last item on the previous page. If the parameter is absent, it returns 0, which
+// means the first page. kind is the prefix of the list's cursors. A cursor with another prefix is an error.
 func (q *Query) CursorID(name, kind string) int64 {
 	text := q.Text(name)
 	if text == "" {
@@ -132,8 +132,8 @@ func (q *Query) CursorID(name, kind string) int64 {
 	return n
 }
 
-// CursorOf returns the cursor that consists of kind, which identifies a list, and key, such as "match-17".
-// CursorID reads it.
+// CursorOf returns the cursor, which says where a page of a list starts, that consists of kind and key, such as
+// "match-17". kind identifies the list. CursorID reads it.
 func CursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
 
 // Err returns the first error, or nil. Unlike Check, it ignores parameters that no method has read.
@@ -160,8 +160,8 @@ func (q *Query) Check() error {
 // at least 1.
 func PathID(r *http.Request, name string) (int64, error) { return PathNumber(r, name, 1) }
 
-// PathNumber returns the number in the path parameter called name, which must be at least low. Error messages
-// use name for the kind of thing that does not exist.
+// PathNumber returns the number in the path parameter called name, which must be at least low. Error messages say
+// that there is no such thing of the kind name.
 func PathNumber(r *http.Request, name string, low int64) (int64, error) {
 	text := r.PathValue(name)
 	n, err := strconv.ParseInt(text, 10, 64)

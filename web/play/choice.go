@@ -19,9 +19,9 @@ type Choice struct {
 	Game    string
 	Options map[string]string // options of the game by name; missing ones have their defaults
 	Seat    int               // the seat of the person who opens the table
-	// OtherPlayers has the players of the seats after Seat, in order; after the last seat comes the first.
-	// Each is Invited or the name of a bot, which plays with its live version. At least one is needed. If
-	// there are fewer than other seats, the list is repeated.
+	// OtherPlayers has the players of the seats after Seat, in order; after the last seat comes the first. Each
+	// is Invited or the name of a bot. At least one is needed. If there are fewer than other seats, the list is
+	// repeated.
 	OtherPlayers []string
 	Bank         time.Duration // the time of each person for the whole game, one of Banks; 0 means that people have no clock
 	// After and ReservedFor describe a rematch.
@@ -35,7 +35,7 @@ const Invited = "+"
 // Banks are the clocks that a person may choose: the total time of the person for all moves of a game.
 var Banks = []time.Duration{5 * time.Minute, 15 * time.Minute}
 
-// resolveChoice sets x.Variant, x.Seats and x.memory from x.Choice. Seats have the live versions of the bots,
+// resolveChoice sets x.Variant, x.Seats and x.memory from x.Choice. Seats have the present versions of the bots,
 // and memory is the number of bytes that the bots need. actor is the person who opens the table and gets the
 // chosen seat. resolveChoice fails if the choice is invalid.
 func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
@@ -83,8 +83,8 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 	return nil
 }
 
-// liveVersion returns the live version of the bot called name. It returns an error if that version cannot
-// play game at a table.
+// liveVersion returns the version with which the bot called name plays at present. It returns an error if that
+// version cannot play game with people.
 func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Version, error) {
 	v, err := t.Store.Versions.FindLive(ctx, name)
 	if err == nil {
@@ -93,9 +93,9 @@ func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Ver
 	return v, err
 }
 
-// WithOpening returns the options given for a game, so that not every game begins in the same position. If
-// needed, it returns a copy with the option for random openings added. If given already has that option or is
-// invalid, or if the game cannot have random openings or deals at random, WithOpening returns given itself.
+// WithOpening returns the options given for a game, with the option for random first moves added if the game
+// would otherwise always begin in the same position. If given already has that option or is invalid, or if the
+// game has no such option or deals at random, WithOpening returns given itself.
 func WithOpening(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {

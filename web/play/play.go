@@ -1,7 +1,7 @@
 // Package play runs the games that people play on the site. A Table is one game, which the referee plays with
-// people in browsers at one or more seats and live versions of bots at the others. These games do not change
-// the ratings of ladders. Their bots have a memory budget and a priority of their own, and the number of
-// games is limited for each person, for each address and in total.
+// people in browsers at one or more seats and bots at the others. These games do not change the ratings of
+// ladders. Their bots have a memory budget and a priority of their own, and the number of games is limited for
+// each person, for each address and in total.
 //
 // A table with seats for more people waits until they have come by its link; see Tables.ClaimSeat.
 package play
@@ -39,7 +39,8 @@ type Options struct {
 	Log     *slog.Logger
 	// OnChange, unless nil, is called with the ID of a table whose page has changed. It must not block.
 	OnChange func(id string)
-	// NewWatcher, unless nil, is called when all seats of a table are taken. It returns the watcher of the game.
+	// NewWatcher, unless nil, is called when all seats of a table are taken. It returns the Watcher that gets the
+	// game.
 	NewWatcher func(*Table) Watcher
 }
 
@@ -159,7 +160,7 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	}
 }
 
-// all returns all tables whose opening has finished.
+// all returns all tables that have been opened completely.
 func (t *Tables) all() []*Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -176,7 +177,7 @@ func (t *Tables) Table(id string) *Table {
 	return nil
 }
 
-// TablesOf returns the tables at which actor has a seat.
+// TablesOf returns the tables (games of people) at which actor, a person or guest, has a seat.
 func (t *Tables) TablesOf(actor service.Actor) []*Table {
 	return slices.DeleteFunc(t.all(), func(x *Table) bool { return x.Seat(actor) < 0 })
 }
@@ -192,8 +193,8 @@ func (t *Tables) Rematch(id string) *Table {
 	return nil
 }
 
-// CheckPlayer returns an error if actor may not play on this server at all: the server has no games for
-// people, or actor is a guest and the server has none for guests.
+// CheckPlayer returns an error if actor may not play on this server at all: the server has no games for people,
+// or actor is a guest (without an account) and the server has none for guests.
 func (t *Tables) CheckPlayer(actor service.Actor) error {
 	switch {
 	case t.Limits.Games == 0:
@@ -262,8 +263,8 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 	return x, key, nil
 }
 
-// joinRematch waits until another person has opened the table other for the same rematch, and gives actor a
-// seat there. If that person's opening fails, joinRematch opens a table with choice c for actor.
+// joinRematch waits until another person has opened the table other for the same rematch, and gives actor a seat
+// there. If the other person fails to open it, joinRematch opens a table with choice c for actor.
 func (t *Tables) joinRematch(ctx context.Context, other *Table, actor service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.moments.openFinished:
@@ -294,8 +295,8 @@ func (t *Tables) ClaimSeat(ctx context.Context, x *Table, actor service.Actor) (
 	return key, err
 }
 
-// reserveSeat takes a free seat at x for actor and returns its number, or -1 if actor already has a seat. It
-// returns an error if no seat is free or actor has reached a limit.
+// reserveSeat takes a free seat at x for actor, a person or guest, and returns its number, or -1 if actor already
+// has a seat. It returns an error if no seat is free or actor has reached a limit.
 func (t *Tables) reserveSeat(x *Table, actor service.Actor) (seat int, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -316,8 +317,8 @@ func (t *Tables) SocketLimits() socket.Limits {
 }
 
 // admit adds table x to t, and reserves memory for its bots. It returns an error if a limit is reached or the
-// server stops. If another table already waits for people for the same rematch, admit returns that table as
-// other and does not add x.
+// server stops. If another table already waits for people for the same rematch, admit returns that table as other
+// and does not add x.
 func (t *Tables) admit(x *Table) (other *Table, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -40,7 +40,7 @@ type Table struct {
 	ownershipMu sync.Mutex // held while the game is stored and while a seat changes to another person
 }
 
-// moments are channels that close when a table reaches a stage.
+// moments has channels that close when a game of people reaches certain points.
 type moments struct {
 	openFinished chan struct{} // the table is stored, or could not be
 	allSeated    chan struct{} // no seat waits for a person
@@ -133,8 +133,9 @@ func (x *Table) hasGuestFrom(address netip.Addr) bool {
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.taken && s.Player.Person.ID == 0 && s.Player.Address == address })
 }
 
-// reserveSeat takes a free seat for actor and returns its number: one that is reserved for actor, or
-// otherwise one that is reserved for nobody. It returns an error if there is none. finishClaim must follow.
+// reserveSeat takes a free seat for actor, a person or guest, and returns its number: one that is reserved for
+// actor, or otherwise one that is reserved for nobody. It returns an error if there is none. The caller must call
+// finishClaim afterwards.
 func (x *Table) reserveSeat(actor service.Actor) (seat int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -153,9 +154,8 @@ func (x *Table) reserveSeat(actor service.Actor) (seat int, err error) {
 	return seat, nil
 }
 
-// finishClaim completes a claim of seat that began with reserveSeat. stored reports whether the store now has
-// the player of the seat. If stored is false, finishClaim frees the seat. session is the ID of the guest's
-// session, or 0.
+// finishClaim completes what reserveSeat began. stored reports whether the store now has the player of the seat.
+// If stored is false, finishClaim frees the seat. session is the ID of the guest's session, or 0.
 func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.mu.Lock()
 	s := x.Seats[seat]
@@ -542,7 +542,7 @@ func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (game *re
 	return game, nil
 }
 
-// reportVoid ends the table if err says that the game is void, that is, the machine was at fault.
+// reportVoid ends the table if err says that the game does not count because the machine was at fault.
 func (x *Table) reportVoid(err error) {
 	if v, ok := errors.AsType[*match.VoidError](err); ok {
 		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)
@@ -550,7 +550,8 @@ func (x *Table) reportVoid(err error) {
 	}
 }
 
-// storeResult stores the finished game g. If a house bot has failed in it, storeResult returns an error instead.
+// storeResult stores the finished game g. If a house bot (part of timba) has failed in it, storeResult returns an
+// error instead.
 func (x *Table) storeResult(g *referee.GameResult) error {
 	x.ownershipMu.Lock()
 	defer x.ownershipMu.Unlock()

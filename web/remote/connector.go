@@ -64,8 +64,8 @@ type Connector struct {
 	lastReport    chan struct{}      // closed when OnEvent has returned from the last event; nil before the first
 }
 
-// ClientEvent is something that happens to a Connector. Exactly one of its fields is set, except that Wait is
-// set together with Offline.
+// ClientEvent is something that happens to a Connector, such as a lost connection. Exactly one of its fields is
+// set, except that Wait is set together with Offline.
 type ClientEvent struct {
 	Online  *Welcome
 	Offline error         // why the connection broke; the client connects again by itself
@@ -103,9 +103,9 @@ type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
-// Run connects the bot and plays its matches until ctx ends, the server rejects the bot, another client takes over
-// the bot, or the bot has left; see Leave. It returns an error if the first attempt to connect fails. When a
-// connection breaks later, it connects again by itself. Run may be called once.
+// Run connects the bot and plays its matches until ctx ends, the server rejects the bot, another client takes
+// over the bot, or the bot has left; see Leave. If the first attempt to connect fails, Run returns an error. When
+// a connection breaks later, it connects again by itself. Run may be called once.
 func (c *Connector) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -188,9 +188,8 @@ func (c *Connector) startLeaving() {
 	c.stopIfIdle()
 }
 
-// resultTime is how long a leaving client waits for the result of its last match after the server has
-// confirmed that no match is left. offlineTime is how long a leaving client without a connection tries to
-// connect again to get that result.
+// resultTime is how long a client that leaves waits for the result of its last match. offlineTime is how long
+// such a client, without a connection, tries to connect again to get that result.
 const resultTime, offlineTime = 10 * time.Second, time.Minute
 
 // stopIfIdle ends Run if the client is leaving, no process runs, and no match remains. If only the result of
@@ -327,8 +326,8 @@ func (c *Connector) newHello() *hello {
 	}
 }
 
-// resume makes l the current connection after the server's answer w. It continues the sessions that the
-// server still has, and ends the others.
+// resume makes l the current connection after the server's answer w. It continues the sessions (processes of the
+// bot in a match) that the server still has, and ends the others.
 func (c *Connector) resume(l *link, w *Welcome) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -348,8 +347,8 @@ func (c *Connector) resume(l *link, w *Welcome) {
 	}
 }
 
-// startProgram starts the process for the session that o describes. The session uses connection l.
-// startProgram does nothing if the session exists already or there are maxSessions sessions.
+// startProgram starts the bot's process for the session, the part in a match, that o describes. The session uses
+// connection l. startProgram does nothing if the session exists already or there are maxSessions sessions.
 func (c *Connector) startProgram(l *link, o *Opening) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -392,7 +391,7 @@ func (c *Connector) recordResult(r *Result) {
 	c.stopIfIdle()
 }
 
-// recordRelease records the server's confirmation that it has no more matches for the bot, which is leaving.
+// recordRelease records that the server has no more matches for the bot, which is leaving.
 func (c *Connector) recordRelease() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

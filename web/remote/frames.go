@@ -36,8 +36,8 @@ const (
 	paramInstance = "instance"
 )
 
-// frame is one text message on the WebSocket. Exactly one field is set, except that Session is also set with
-// Seat and with Shut, to name the session to which they belong.
+// frame is one message on the WebSocket between a bot's client and the server. Exactly one field is set, except
+// that Session is also set with Seat and with Shut, to name the session to which they belong.
 type frame struct {
 	Hello   *hello        `json:"hello,omitempty"`   // first frame of the client
 	Welcome *Welcome      `json:"welcome,omitempty"` // first frame of the server
@@ -67,7 +67,7 @@ type Welcome struct {
 	Sessions  []int64 `json:"sessions"`  // sessions that continue from an earlier connection
 }
 
-// Opening describes a session that starts. The client must start a process for it.
+// Opening is the server's message that a session starts. The client must start a process of the bot for it.
 type Opening struct {
 	Session int64    `json:"session"`
 	Match   int64    `json:"match"`
@@ -94,15 +94,16 @@ const (
 	aliveTime   = 15 * time.Second // a connection without a message for this long is closed
 	maxFrame    = 128 << 10        // in bytes
 	maxFrames   = 2000             // frames that a bot may send in a second on average, and at once
-	// clientShare is the part of maxFrames that clients use, so that they never exceed maxFrames by a
-	// difference of clocks.
+	// clientShare is the part of maxFrames that clients use, so that a difference of clocks never makes them
+	// exceed maxFrames.
 	clientShare = 0.9
 )
 
 // socketLimits are the limits of a bot's connection at the server.
 var socketLimits = socket.Limits{Frame: maxFrame, Frames: maxFrames, Burst: maxFrames, Silence: aliveTime, Send: sendTime}
 
-// link is one connection between a bot and the server with the sessions that it carries.
+// link is one connection between a bot's client and the server, with the sessions (processes of the bot) that it
+// carries.
 type link struct {
 	*socket.Conn
 	limiter  *rate.Limiter // limits the frames that this end sends; nil means no limit
@@ -126,8 +127,8 @@ func (l *link) send(f frame) error {
 	return l.Write(f)
 }
 
-// newConn returns the connection of the session with this ID within the link. From now on, the link passes
-// the frames of the session to this connection.
+// newConn returns the connection of the session with this ID within the link, to which the link passes the frames
+// of the session from now on.
 func (l *link) newConn(id int64) *conn {
 	c := &conn{link: l, id: id, frames: make(chan socket.Frame), closed: make(chan struct{})}
 	l.mu.Lock()
@@ -154,7 +155,7 @@ func (l *link) deliver(f frame) {
 	}
 }
 
-// conn is the connection of one session within a link.
+// conn is the connection of one session (process of the bot) within a link.
 type conn struct {
 	link     *link
 	id       int64

@@ -127,8 +127,8 @@ func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *htt
 // endWait is the longest time that a new client waits for an earlier client of the same bot to disconnect.
 const endWait = time.Second
 
-// awaitOldLink waits until an earlier client of the bot in ask has disconnected, but at most for endWait. That
-// client is another process of the same owner; awaitOldLink does not disconnect it. person is the owner's ID.
+// awaitOldLink waits until an earlier client of the bot in ask, another process of the same owner, has
+// disconnected, but at most for endWait. It does not disconnect that client. person is the owner's ID.
 func (h *Registry) awaitOldLink(ask connectRequest, person int64) {
 	var old *link
 	h.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// program is the process that a client runs for one session.
+// program is the process of the bot that a client runs for one session.
 type program struct {
 	Opening
 	seat    *socket.LineStream

@@ -54,8 +54,9 @@ type bot struct {
 type session struct {
 	Opening
 	seat *socket.LineStream
-	// announcedTo is the instance of the client that was sent the Opening and so has the process, or "" if there
-	// is none. The session continues over a new connection only if that is of the same instance; see admitLink.
+	// announcedTo identifies the client (by its instance) that was sent the Opening and so has the process, or ""
+	// if there is none. The session continues over a new connection only if that is of the same client; see
+	// admitLink.
 	announcedTo string
 }
 
@@ -194,7 +195,8 @@ func (h *Registry) endSession(version int64, s *session) {
 	delete(h.bots[version].sessions, s.Session)
 }
 
-// Run sends bots the results of their matches, and disconnects versions that are no longer live, until ctx ends.
+// Run sends bots the results of their matches, and disconnects versions with which their bots no longer play,
+// until ctx ends.
 func (h *Registry) Run(ctx context.Context) error {
 	news, stop := h.Store.Events().Subscribe(256, func(e events.Event) bool {
 		return e.Kind == events.MatchFinished || e.Kind == events.MatchBroken || e.Kind == events.VersionChanged
@@ -221,7 +223,8 @@ func (h *Registry) Run(ctx context.Context) error {
 	}
 }
 
-// checkTime is the interval at which Run checks whether the versions are still live, in case an event was missed.
+// checkTime is the interval at which Run checks whether the bots still play with these versions, in case an event
+// was missed.
 const checkTime = 3 * time.Second
 
 // reportResult sends the result of the match in event e to each of the match's bots that is connected.
@@ -276,8 +279,8 @@ func (h *Registry) reportEnded(version int64, l *link, matches []int64) {
 	}
 }
 
-// checkVersions disconnects versions that are no longer live, unless they are playing. It also removes bots
-// that have been disconnected for longer than Limits.Comeback.
+// checkVersions disconnects versions with which their bots no longer play, unless they are in a match. It also
+// removes bots that have been disconnected for longer than Limits.Comeback.
 func (h *Registry) checkVersions(ctx context.Context) {
 	h.mu.Lock()
 	var list []*bot
@@ -310,8 +313,8 @@ func (h *Registry) disconnect(b *bot, why string) {
 	}
 }
 
-// recordLeave excludes bot b from further matches, because its client has asked for that over link l. If the
-// bot has no match left, recordLeave confirms this to the client at once; otherwise Release does so later.
+// recordLeave gives bot b no further matches, because its client has asked for that over link l. If the bot has
+// no match left, recordLeave confirms this to the client at once; otherwise Release does so later.
 func (h *Registry) recordLeave(b *bot, l *link) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

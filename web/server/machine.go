@@ -34,8 +34,8 @@ func Cores(n int) ([]int, error) {
 
 func bindsCores() bool { return runtime.GOOS == "linux" }
 
-// RequireLevel returns the sandbox level that this machine supports. If it is lower than least, RequireLevel
-// also returns an error that says what is missing.
+// RequireLevel returns the level of sandbox (how strict it is) that this machine supports. If it is lower than
+// least, RequireLevel also returns an error that says what is missing.
 func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 	report := sandbox.Probe()
 	if report.Level >= least {
@@ -63,9 +63,9 @@ func BotMemory(machine int64) int64 { return max(machine/2, machine-serverMemory
 // interpreters need some memory.
 const minBotMemory = 128 << 20
 
-// lowerBotMemory lowers the memory limit for one bot, in c and in room, so that a match of every ladder fits
-// into room.Total. It does nothing if the operator has set the limit. If it has lowered the limit, notice
-// says so to the operator; otherwise notice is "".
+// lowerBotMemory lowers the memory limit for one bot, in c and in room, so that a match of every ladder fits into
+// room.Total. If the operator has set the limit, it does nothing. If it has lowered the limit, notice tells the
+// operator; otherwise notice is "".
 func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string, err error) {
 	beside := room.Bot - int64(c.Limits.Memory) // what a bot uses in addition to its memory limit
 	least := int64(c.Limits.Memory)

@@ -56,8 +56,8 @@ type machineList struct {
 	Machines  []wire.Machine `json:"machines"`
 }
 
-// maintainMachineList writes the list of machines into the data directory until ctx ends, and then deletes
-// it. Only "timba admin workers" reads it, so a failed write is only logged and tried again.
+// maintainMachineList writes the list of machines into the data directory until ctx ends, and then deletes it.
+// Only "timba admin workers" reads it, so a failed write is only logged and tried again.
 func (s *Server) maintainMachineList(ctx context.Context, machines func() ([]ladder.Machine, error)) error {
 	runEvery(ctx, time.Tick(machinesInterval), func() {
 		if err := writeMachines(s.Dir, time.Now(), machines); err != nil {

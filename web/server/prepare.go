@@ -16,8 +16,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// prepare updates the ladders and house bots in the store from the configuration, deletes uploads that nobody
-// needs, ends the games of people that an earlier run of the server left, and creates the first token.
+// prepare updates the ladders and house bots (part of timba) in the store from the configuration, deletes uploads
+// that nobody needs, ends the games of people that an earlier run of the server left, and creates the first
+// token.
 func (s *Server) prepare(ctx context.Context) error {
 	if err := s.Store.Ladders.Sync(ctx, s.Config.Ladders); err != nil {
 		return err
@@ -47,7 +48,8 @@ func (s *Server) prepare(ctx context.Context) error {
 	return err
 }
 
-// houseBots returns the house bots of all ladders in c, and those that people can choose as opponents.
+// houseBots returns the house bots, which are part of timba, of all ladders in c, and those that people can
+// choose as opponents.
 func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, err error) {
 	var names []string
 	for _, l := range c.Ladders {

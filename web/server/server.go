@@ -1,5 +1,5 @@
-// Package server serves a competition from one data directory: its HTTP API, its site, the stages of
-// submissions and the matches. Begin with Open and Serve.
+// Package server serves a competition from one data directory: its HTTP API, its site, the build and checks of
+// uploaded bots, and the matches. Begin with Open and Serve.
 package server
 
 import (
@@ -45,7 +45,7 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// Options are what an operator chooses for a server.
+// Options are the settings that an operator chooses for a server.
 type Options struct {
 	Dir     datadir.Dir // data directory, an absolute path
 	HTTP    HTTP

@@ -44,12 +44,12 @@ type botPage struct {
 	Links        links
 }
 
-// Remote reports whether the live version runs on its owner's machine.
+// Remote reports whether the version with which the bot plays runs on its owner's machine.
 func (p botPage) Remote() bool {
 	return slices.ContainsFunc(p.Versions, func(v ladder.Version) bool { return v.Number == p.Live() && v.Remote })
 }
 
-// Live returns the number of the live version, or 0 if no version plays on a ladder.
+// Live returns the number of the version with which the bot plays, or 0 if none plays on a ladder.
 func (p botPage) Live() int {
 	for _, s := range p.Places {
 		if s.Active {
@@ -79,7 +79,7 @@ func (s *Site) showBot(v *visit, b ladder.Bot, refused error) error {
 	return v.showForm(http.StatusOK, "bot", page, refused)
 }
 
-// ownerName returns the name of a bot's owner, "" for a house bot.
+// ownerName returns the name of a bot's owner, "" for a house bot (part of timba).
 func (s *Site) ownerName(v *visit, b ladder.Bot) (string, error) {
 	if b.IsHouse() {
 		return "", nil
@@ -96,9 +96,10 @@ func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// addPlaces adds to page the bot's places on all ladders: those of its live version or, if none is live, of its
-// last rated version. It sets page.Ladder, the ladder of the charts, to the query parameter ladder, or, without
-// that parameter, to the ladder of the first place. It fails if the bot has no place on the ladder in the query.
+// addPlaces adds to page the bot's places on all ladders: those of its present version or, if there is none, of
+// its last rated version. It sets page.Ladder, the ladder of the charts, to the query parameter ladder, or,
+// without that parameter, to the ladder of the first place. It fails if the bot has no place on the ladder in the
+// query.
 func (s *Site) addPlaces(v *visit, page *botPage) error {
 	page.Ladder = v.query().Text("ladder")
 	var err error
@@ -209,7 +210,7 @@ func (s *Site) addMessages(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// postUse makes an earlier version of the visitor's own bot live again.
+// postUse makes the visitor's own bot play with an earlier version again.
 func (s *Site) postUse(v *visit) error {
 	number, err := v.number("version")
 	if err != nil {
@@ -254,7 +255,8 @@ func (s *Site) explainForfeits(v *visit, b ladder.Bot) (out []forfeit, err error
 	return out, nil
 }
 
-// explainFirstFault explains the first fault of a seat in a game. It returns the zero faultNote if there is none.
+// explainFirstFault explains the first fault of a seat in a game, such as a crash. It returns the zero faultNote
+// if there is none.
 func (s *Site) explainFirstFault(v *visit, game int64, seat int) (n faultNote, err error) {
 	g, err := s.Store.Matches.Game(v.ctx(), game)
 	if err != nil {

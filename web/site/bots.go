@@ -59,8 +59,8 @@ func (s *Site) getBots(v *visit) error {
 	return v.showPage(http.StatusOK, "bots", page)
 }
 
-// before returns the query parameter before, or 0 if it is missing. The parameter selects a page of a list:
-// the page begins with the first row whose number, such as an ID, is smaller than before.
+// before returns the query parameter before, or 0 if it is missing. It selects a page of a list: the page begins
+// with the first row whose number, such as an ID, is smaller.
 func (v *visit) before() int64 { return v.query().Number("before", 1, 1<<53-1, 0) }
 
 // rowsBefore cuts rows to one page of at most size rows, and returns the addresses of the first and of the

@@ -121,7 +121,7 @@ func (s *Site) render(p publication, file, lang string, english *document) (*doc
 	return d, nil
 }
 
-// linker replaces the links of a document by addresses of the site, and collects its headings.
+// linker replaces the links of a Markdown document by addresses of the site, and collects its headings.
 type linker struct {
 	site    *Site
 	file    string

@@ -52,7 +52,7 @@ func (s *Site) getLost(v *visit, b ladder.Bot) error {
 func (g lostGame) IsDisqualified() bool { return g.Seat.Fault == disqualified }
 
 // lostGamesOfMatch returns the games of match m in which a bot did not come first. Of the games from which a
-// version was disqualified, it returns only the first; MoreGames of that entry counts the others.
+// version was disqualified, it lists only the first, whose MoreGames counts the others.
 func lostGamesOfMatch(m ladder.Match, games []ladder.FinishedGame, bot string) (list []lostGame) {
 	markDisqualified(games)
 	out := map[int]int{} // by version, the index of its first disqualification in the list

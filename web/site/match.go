@@ -176,8 +176,8 @@ func joinAlikeDeals(rows []dealRow) (out []dealRow) {
 	return out
 }
 
-// disqualified replaces the code of a fault on pages if the bot was not started because of its faults in
-// earlier deals.
+// disqualified is what pages show in place of the code of a fault if the bot was not started because of its
+// faults in earlier deals.
 const disqualified = "disqualified"
 
 // markDisqualified sets the fault code disqualified for each seat whose bot was not started because of its
@@ -263,7 +263,7 @@ func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r 
 const faultLog = 12
 
 // explainFault returns the fault f in the replay r of game g with its text and advice. All pages explain faults
-// through it. Only the owner of the bot gets the end of its standard error, and advice that follows from it.
+// through it. The end of the bot's standard error, and advice that follows from it, is only for the bot's owner.
 func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}

@@ -105,7 +105,7 @@ type shownMatch struct {
 	Outcome *outcome // nil if the match has not finished
 }
 
-// outcome says who won a match. A side is a bot, or the partners of a team.
+// outcome says who won a match, and how clearly. A side is a bot, or the partners of a team.
 type outcome struct {
 	Sides       [][]int   // the slots of each side, the best side first
 	score       []float64 // the games that each side has won, plus half of those that it has drawn, in the order of Sides

@@ -40,8 +40,8 @@ type cardSide struct {
 	Note   string // such as its color and its corners, its captures, or the bids that it fulfilled
 }
 
-// cardSeat is a seat in the result card of a game. The card lists it under the side (a seat or a team) for
-// which it plays.
+// cardSeat is a seat in the card that shows the result of a game. The card lists it under the side (a seat or a
+// team) for which it plays.
 type cardSeat struct {
 	Seat   int
 	Name   string
@@ -51,9 +51,9 @@ type cardSeat struct {
 // cardTrick has the points of a trick and the seat that took it.
 type cardTrick struct{ Seat, Points int }
 
-// newResultCard returns the card of the finished game p. r is the replay, and g has the rules. The card shows
-// the result of seat. own is the visitor's seat, or -1 if the visitor did not play. names has the name of the
-// player at each seat, and played has the replay as the boards draw it.
+// newResultCard returns the card that shows the result of seat in the finished game p. r is the replay, and g has
+// the rules. own is the visitor's seat, or -1 if the visitor did not play. names has the name of the player at
+// each seat, and played has the replay as the boards draw it.
 func newResultCard(v *visit, p ladder.Play, seat, own int, r *referee.Replay, g *rules.Game, names []string, played *board.Recording) (*resultCard, error) {
 	frames := played.Frames
 	variant, err := r.Resolve(g)
@@ -113,8 +113,8 @@ func visitorSeat(v *visit, p ladder.Play) int {
 	return -1
 }
 
-// seatOfResult returns the seat whose result the page of a finished game shows. It is own, the visitor's
-// seat. If own is -1, it is the seat of the person with the best rank. ranks has the rank of each seat.
+// seatOfResult returns the seat whose result the page of a finished game shows: own, the visitor's seat, or, if
+// own is -1, the seat of the person with the best rank. ranks has the rank of each seat.
 func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	best := p.Opener
 	for _, s := range p.People() {
@@ -301,8 +301,8 @@ func (o *resultCard) setEnding(who speaker, r *referee.Replay, g *rules.Game, fr
 	}
 }
 
-// endingOf returns the key of the text that says how a board game for two sides ended. view is what all seats
-// see of the last position, and ranks has the rank of each side.
+// endingOf returns the key of the text that says how a board game for two sides ended. view is what all seats see
+// of the last position, and ranks has the rank of each side.
 func endingOf(b *rules.Board, view map[string]string, ranks []int) string {
 	first, last := slices.Index(ranks, 1), slices.Index(ranks, 2)
 	if last < 0 {

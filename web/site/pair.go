@@ -57,7 +57,7 @@ func (s *Site) getPair(v *visit, l store.LadderInfo) error {
 	return v.showPage(http.StatusOK, "pair", page)
 }
 
-// pathVersion returns the version that a path parameter names, such as "lola@2".
+// pathVersion returns the version of a bot that a path parameter names, such as "lola@2".
 func (s *Site) pathVersion(v *visit, part string) (ladder.Version, error) {
 	bot, number, err := service.SplitRef(v.r.PathValue(part))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 )
 
-// pairsRows is the number of versions in the table of one page, which has a row and a column for each.
+// pairsRows is how many versions the table of one page compares, each with a row and a column.
 const pairsRows = 16
 
 // cell is the score of the version in a row of the table against the version in a column.

@@ -106,7 +106,7 @@ func (f playForm) address() string {
 	return "/play?" + q.Encode()
 }
 
-// choice returns the game that the form asks for. If the form names no seat, it draws one.
+// choice returns the game that the form asks for. If the form names no seat, choice draws one at random.
 func (f playForm) choice() (c play.Choice, err error) {
 	c = play.Choice{Game: f.Game, Options: f.Options}
 	first := f.Bot
@@ -195,8 +195,8 @@ func (b playBot) Bars() string {
 // Bars returns an SVG path of ascending bars, one for each level.
 func (p playPage) Bars() string { return playBot{Number: len(house.Levels())}.Bars() }
 
-// levelOf returns the level of difficulty of the house bot with this name, or nil if the bot is none of the
-// numbered levels.
+// levelOf returns the level of difficulty of the house bot (part of timba) with this name, or nil if the bot is
+// none of the numbered levels.
 func levelOf(bot string) *house.ChampionLevel {
 	for _, l := range house.Levels() {
 		if bot == "@"+l.Spec {
@@ -267,8 +267,9 @@ func (f frame) PlayRefusal() string {
 	return ""
 }
 
-// listBots adds to page all bots that play the game, except for remote bots. If form.Bot is not among them,
-// listBots sets it to the house bot of the middle level of difficulty, or to @random if the game has no levels.
+// listBots adds to page all bots that play the game and run on the server. If form.Bot is not among them,
+// listBots sets it to the house bot (part of timba) of the middle level of difficulty, or to @random if the game
+// has no levels.
 func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	versions, err := s.Store.Versions.ListLive(v.ctx(), maxPlayBots)
 	if err != nil {
@@ -327,7 +328,7 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	return nil
 }
 
-// settingsOf returns the settings of a table of game g with these options, or nil if the options are invalid.
+// settingsOf returns the settings of game g with these options, or nil if the options are invalid.
 func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
 	variant, err := g.Resolve(play.WithOpening(g.Name, options))
 	if err != nil {

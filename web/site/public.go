@@ -201,7 +201,7 @@ func (v *visit) feedOf(b ladder.Bot, owner string, matches []ladder.Match, versi
 
 func formatTimestamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// matchEntry returns the entry of match m in the feed of bot b. It has the change of the bot's rating.
+// matchEntry returns the entry for match m in the feed of bot b, with the change of the bot's rating.
 func (v *visit) matchEntry(b ladder.Bot, m ladder.Match) atomEntry {
 	var names []string
 	for _, name := range m.Bots {

@@ -81,7 +81,8 @@ func newPages(s *Site) (*pages, error) {
 	return p, nil
 }
 
-// frame is the value on which a page's templates are executed: the visit, and the page's own data.
+// frame is the value on which a page's templates are executed: the visit (the request with what is known about
+// the visitor), and the page's own data.
 type frame struct {
 	*visit
 	Name string // the name of the page
@@ -102,8 +103,9 @@ func (f frame) Origin() string { return f.origin() }
 // With returns the address of the page with a query parameter changed. The value "" removes the parameter.
 func (f frame) With(name, value string) string { return addressWith(f.r, name, value) }
 
-// Names returns a JSON object from the names of house bots, guests and ladders to their titles. The key of a
-// ladder is "/" and its name. Modules use it to show matches that begin after the page was loaded.
+// Names returns a JSON object that maps the names of house bots (part of timba), guests and ladders to their
+// titles. The key of a ladder is "/" and its name. Modules use it to show matches that begin after the page was
+// loaded.
 func (f frame) Names() (template.JS, error) {
 	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest")}
 	for _, level := range house.Levels() {
@@ -203,7 +205,7 @@ type problemPage struct {
 	Retry int    // the seconds after which to try again; 0 if that does not help
 }
 
-// problemKinds maps a status to the kind of its error page.
+// problemKinds maps an HTTP status to the kind of its error page.
 var problemKinds = map[int]string{
 	http.StatusNotFound:           "notfound",
 	http.StatusUnauthorized:       "forbidden",

@@ -20,8 +20,8 @@ func localPath(next string) string {
 // invalid.
 func (v *visit) next() string { return middleware.NewQuery(v.r).Text("next") }
 
-// postSignOut signs a person out and deletes the cookie. Their token stays valid. The session of a guest, to
-// whom no page offers this form, is not ended here: it expires after store.SessionTime.
+// postSignOut signs a person out and deletes the cookie. Their token stays valid. A guest has no such form; the
+// session of a guest expires after store.SessionTime.
 func (s *Site) postSignOut(v *visit) error {
 	if v.Person.ID != 0 {
 		if err := s.Service.EndSession(v.ctx(), v.Actor, v.Session); err != nil {

@@ -66,7 +66,7 @@ var standingsColumns = []sortColumn[ladder.Standing]{
 
 func share(part, total int) float64 { return float64(part) / float64(max(total, 1)) }
 
-// fitOf returns the maximum-likelihood rating of a place, or minus infinity if it is unknown.
+// fitOf returns the maximum-likelihood rating in a row of the standings, or minus infinity if it is unknown.
 func fitOf(p ladder.Standing) float64 {
 	if p.Fit == nil {
 		return math.Inf(-1)

@@ -21,7 +21,8 @@ type submissionPage struct {
 	Ladders []string // the ladders on which the bot plays, once it is live
 }
 
-// submissionStep is a stage of a submission with its state, whether or not the stage has started.
+// submissionStep is one step of checking an upload (unpack, build, check, trial) with its state, whether or not
+// it has started.
 type submissionStep struct {
 	ladder.Stage
 	State string // "waiting", "running", "ok", "failed", or "left" if the submission ended before it
@@ -63,7 +64,8 @@ func (s *Site) showSubmission(v *visit, template, tag string) error {
 	return v.showTemplate(template, http.StatusOK, "submission", page, nil)
 }
 
-// progressWait is how long a request for the progress of a submission waits for a change.
+// progressWait is how long a request for the progress of a submission (an upload that is being checked) waits for
+// a change.
 const progressWait = 60 * time.Second
 
 // progressTag returns a hash of everything that the page of a submission shows.
@@ -100,7 +102,7 @@ func steps(doc service.SubmissionProgress) (list []submissionStep) {
 	return list
 }
 
-// postSubmissionCancel cancels a submission that no stage has started.
+// postSubmissionCancel cancels the submission of an uploaded version whose checks have not started.
 func (s *Site) postSubmissionCancel(v *visit) error {
 	id, err := middleware.PathID(v.r, "submission")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 )
 
-// versionPage is the data of the page "version". It shows the stages, their logs and the reason of a failure
-// only to the owner.
+// versionPage is the data of the page about a version of a bot. It shows the stages (unpack, build, check,
+// trial), their logs and the reason of a failure only to the owner.
 type versionPage struct {
 	Bot     ladder.Bot
 	Owner   string
@@ -24,12 +24,12 @@ func (p versionPage) CanSeeUpload() bool {
 	return p.IsOwner && p.Version.Bundle != "" && (p.Version.State != ladder.Failed || p.Version.Hash != "")
 }
 
-// Usable reports whether the visitor can make the version live again.
+// Usable reports whether the visitor can make the bot play with this version again.
 func (p versionPage) Usable() bool {
 	return p.IsOwner && usable(p.Version) && p.Bot.WithdrawnAt.IsZero()
 }
 
-// usable reports whether a version has been live before and could be live again.
+// usable reports whether a bot has played with a version before and could do so again.
 func usable(v ladder.Version) bool { return v.State == ladder.Retired && v.Hash != "" && !v.IsHouse() }
 
 func (s *Site) getVersion(v *visit, b ladder.Bot) error {

@@ -68,8 +68,8 @@ func (s *Site) serveVisit(w http.ResponseWriter, r *http.Request, rt route) {
 	}
 }
 
-// fragmentRoutes are the routes whose answers a page's JavaScript module inserts into the page. Their errors
-// are parts of a page, too, instead of whole error pages.
+// fragmentRoutes are the routes whose answers are parts of a page, which its JavaScript module inserts. Their
+// errors are parts of a page, too, instead of whole error pages.
 var fragmentRoutes = []string{
 	"POST /write", "POST /write/tests",
 	"GET /write/tests/{test}", "GET /write/tests/{test}/games/{game}", "POST /write/tests/{test}/cancel",
@@ -157,8 +157,8 @@ func (v *visit) upgrade(l socket.Limits) (*socket.Conn, error) {
 	return v.site.Middleware.Upgrade(v.w, v.r, l)
 }
 
-// refuseSocket tells the page that opened a WebSocket that its session has ended, and closes the connection.
-// The browser then connects again without a session.
+// refuseSocket tells the page that opened a WebSocket that its session has ended, and closes the connection. The
+// browser then connects again without a session.
 func (v *visit) refuseSocket() error {
 	c, err := v.upgrade(socket.Limits{})
 	if err == nil {

@@ -86,7 +86,8 @@ func (s *Site) postCancel(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// playTopic is the prefix of the topics of pages about a table; the ID of the table follows.
+// playTopic is the prefix of the names under which pages about a table (a game of people) get live updates; the
+// ID of the table follows.
 const playTopic = "play/"
 
 // playParts renders those parts of the pages about a table that live updates replace: the players, and the

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// pause is the state of a bot's clock, which is stopped while the connection is bad. See
+// pause says whether the clock of a bot is stopped because the connection is bad, and for how long it was. See
 // LineStreamOptions.SlowAfter.
 type pause struct {
 	clock     match.Holder  // of the bot; nil if it cannot be stopped

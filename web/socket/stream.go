@@ -50,10 +50,10 @@ type LineStreamOptions struct {
 // DefaultReturnTime is the usual time to connect again. It is enough to load a page again.
 const DefaultReturnTime = 60 * time.Second
 
-// MaxUnacked and MaxUnread limit the lines that a stream holds, in bytes. If the unacknowledged lines to the
-// other end exceed MaxUnacked, Serve fails with fault.NotReading. If the lines from the other end that Serve
-// has not yet written exceed MaxUnread, further lines are dropped. The referee allows less output between two
-// turns, so the seat has already forfeited by then.
+// MaxUnacked and MaxUnread limit the lines that a stream holds, in bytes. If the other end has not acknowledged
+// more than MaxUnacked, Serve fails with fault.NotReading. If the lines from the other end that Serve has not yet
+// written exceed MaxUnread, further lines are dropped. The referee allows less output between two turns, so the
+// seat has already forfeited by then.
 const (
 	MaxUnacked = 4 << 20
 	MaxUnread  = protocol.MaxOutput + 2*protocol.MaxLine
@@ -120,7 +120,6 @@ type inbox struct {
 	end     error // why the other end sends no more lines; nil before it says so
 }
 
-// attachment is the state of one connection of a stream.
 type attachment struct {
 	Wire
 	next    int  // number of the next line to send
@@ -286,8 +285,8 @@ func (s *LineStream) write(answers io.Writer) error {
 	}
 }
 
-// Attach exchanges the lines over connection c until c breaks, another call of Attach replaces c
-// (ErrReplaced), or the stream has ended (ErrEnded). After the end of the stream, Attach waits up to
+// Attach exchanges the lines over connection c. It returns when c breaks, when another call of Attach replaces c
+// (ErrReplaced), or when the stream has ended (ErrEnded). After the end of the stream, it first waits up to
 // lingerTime for the other end to acknowledge all lines. It closes c before it returns.
 func (s *LineStream) Attach(c Wire) error {
 	a := &attachment{Wire: c, lastAck: -1}

@@ -47,7 +47,7 @@ const (
 	maxLog = 32 << 10
 )
 
-// TryoutState is the stage of a try-out.
+// TryoutState says how far a try-out, the test of a bot that a person is editing, has come.
 type TryoutState string
 
 // The states of a try-out. The last four are final.
@@ -61,7 +61,7 @@ const (
 	Stopped  TryoutState = "stopped"
 )
 
-// TryoutGame is a finished game of a try-out.
+// TryoutGame is a finished game of a try-out, the test of a bot that a person is editing.
 type TryoutGame struct {
 	Replay []byte
 	Score  float64 // of the tested bot against its opponent: 1, 0.5 or 0
@@ -69,7 +69,8 @@ type TryoutGame struct {
 	Stderr []string
 }
 
-// TryoutProgress is the state of a try-out with the results that it has so far.
+// TryoutProgress is the state of a try-out (the test of a bot that a person is editing), with the results that it
+// has so far.
 type TryoutProgress struct {
 	Opponent    string
 	State       TryoutState
@@ -81,7 +82,7 @@ type TryoutProgress struct {
 	Revision    int                     // increases with every change
 }
 
-// IsDone reports whether the try-out has ended.
+// IsDone reports whether the try-out, a test of a bot, has ended.
 func (p TryoutProgress) IsDone() bool {
 	return p.State != Waiting && p.State != Building && p.State != Playing
 }
@@ -110,7 +111,6 @@ type tryout struct {
 	changeSignal chan struct{} // closed at the next change
 }
 
-// New returns a Tryouts without try-outs.
 func New(o Options) *Tryouts { return &Tryouts{Options: o, places: admission.NewPlaces(Limits)} }
 
 // Add adds try-out t of actor to the queue and returns its ID. It discards finished try-outs of actor. It
@@ -140,8 +140,8 @@ func (x *Tryouts) Add(actor service.Actor, t submission.Tryout) (id string, err 
 	return n.id, nil
 }
 
-// Next returns a job for the first waiting try-out whose owner has no other job in progress. The job is a
-// *runner.TryoutJob, or nil if there is no such try-out. The try-out stays in the queue until the runner
+// Next returns a job for the first waiting try-out (test of a bot) whose owner has no other job in progress. The
+// job is a *runner.TryoutJob, or nil if there is no such try-out. The try-out stays in the queue until the runner
 // calls the job's Run.
 func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 	x.mu.Lock()
@@ -251,8 +251,8 @@ func newGame(g *referee.GameResult) TryoutGame {
 	return game
 }
 
-// find returns the try-out with this ID. It returns an error if it does not exist or does not belong to
-// actor. The caller holds x.mu.
+// find returns the try-out (test of a bot) with this ID. It returns an error if it does not exist or does not
+// belong to actor. The caller holds x.mu.
 func (x *Tryouts) find(actor service.Actor, id string) (*tryout, error) {
 	for _, n := range x.all {
 		if n.id == id && n.owner.IsSame(actor) {

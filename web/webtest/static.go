@@ -86,8 +86,8 @@ func (s *StaticWorld) NewToken(p ladder.Person, scope ladder.Scope) string {
 	return text
 }
 
-// MakeLive adds a version with the build b to the bot with this name, which belongs to the person Ada, and
-// makes the version live.
+// MakeLive adds a version with the build b to the bot with this name, which belongs to the person Ada, and makes
+// the bot play with it.
 func (s *StaticWorld) MakeLive(bot string, b store.BuildInfo) ladder.Version {
 	s.T.Helper()
 	number := 0
@@ -202,7 +202,7 @@ func (s *StaticWorld) LastFinished(ladderName string) (ladder.Match, []ladder.Fi
 	return list[0], games
 }
 
-// Version returns the ID of the live version of the bot with this name.
+// Version returns the ID of the version with which the bot with this name plays.
 func (s *StaticWorld) Version(bot string) int64 {
 	s.T.Helper()
 	b := kit.Get[ladder.Bot](s.T)(s.Store.Bots.Find(s.T.Context(), bot))

@@ -186,9 +186,9 @@ func (w *World) FixAddress() {
 	w.setTarget(strings.TrimPrefix(w.Server.URL(), "http://"))
 }
 
-// ConnectHeldBot connects a remote bot that plays game, and requests an unrated match of this bot with the
-// given number of deals. The bot waits before its fourth move until free is called. ConnectHeldBot returns
-// the ID of the match once the bot waits.
+// ConnectHeldBot connects a remote bot (one that plays over the network) that plays game, and requests an unrated
+// match of this bot with the given number of deals. The bot waits before its fourth move until free is called.
+// ConnectHeldBot returns the ID of the match once the bot waits.
 func (w *World) ConnectHeldBot(game string, deals int) (match int64, free func()) {
 	w.T.Helper()
 	gate, online, holds := make(chan struct{}), make(chan struct{}), make(chan struct{})

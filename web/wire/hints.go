@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// hints maps the hints in errors of package ladder, which mention no command, to the hints that the API and
-// the commands show.
+// hints maps hints in errors of package ladder, which mention no command, to the wording of the API and the
+// commands.
 var hints = map[string]string{
 	ladder.HintBots:        "timba bots lists them",
 	ladder.HintVersions:    "timba bots %s lists them",

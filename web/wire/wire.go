@@ -62,7 +62,7 @@ type Ref struct {
 	Record *Record `json:"record,omitempty"`
 }
 
-// Record counts the games that a version has won, drawn and lost in a match.
+// Record is the number of games that a version has won, drawn and lost in a match.
 type Record struct {
 	_      struct{} `doc:"The games of a finished match for one version; only in the document of a single match. Partners win together."`
 	Wins   int      `json:"won" min:"0"`
@@ -131,7 +131,7 @@ type Version struct {
 	EndedAt      time.Time `json:"ended,omitzero" doc:"When it was retired, failed or suspended."`
 }
 
-// Stage is one stage of a submission: unpack, build, check or trial.
+// Stage is one step in checking a submitted version: unpack, build, check or trial.
 type Stage struct {
 	Name      string    `json:"name"`
 	OK        bool      `json:"ok" doc:"True if the stage succeeded; false also while it runs, when 'ended' is absent."`
@@ -141,7 +141,7 @@ type Stage struct {
 	Log       string    `json:"log,omitempty"`
 }
 
-// Submission is the progress of a submitted version through its stages.
+// Submission is the progress of checking a submitted version.
 type Submission struct {
 	ID      int64   `json:"id" ref:"ID"`
 	Version Version `json:"version"`
