@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// addBots adds bots of invented people to s. The numbers of versions of successive bots are 1, 2 and so on up
-// to maxVersions, then again 1. Each version has the build result that buildInfo returns, and replaces the
+// addBots adds bots of invented people to s. The numbers of versions of successive bots are 1, 2 and so on up to
+// maxVersions, then again 1. buildInfo returns the build result of each version. Each version replaces the
 // previous one on the ladders. live has the ID of each bot's last version.
 func addBots(ctx context.Context, s *store.Store, bots, botsPerPerson, maxVersions int, buildInfo func(bot, version int) store.BuildInfo) (live []int64, err error) {
 	unlimited := ladder.Limits{Bots: 1 << 20, Versions: 1 << 20}

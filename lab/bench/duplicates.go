@@ -93,8 +93,8 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 // distinguish two bots.
 const power = 0.8
 
-// worthRow returns a row of the table for one game. deals has the first bot's results, whose kind is by (wins
-// or points), by deal and rotation. Cells are nil if the results do not allow an estimate.
+// worthRow returns a row of the table for one game. deals has the first bot's results by deal and rotation
+// (seating); they are of the kind by, wins or points. Cells are nil if the results do not allow an estimate.
 func worthRow(title, by string, deals [][]float64) []any {
 	w := newWorth(deals)
 	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", w.mean.Value, w.mean.PlusMinus()), nil, nil, nil, nil}

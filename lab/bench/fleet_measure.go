@@ -114,8 +114,8 @@ func (d fleetDirs) verify(ctx context.Context) (err error) {
 	return err
 }
 
-// measureWindow waits until all workers are connected and have played for a few seconds. It then measures for
-// the duration Fleet.Time. If no match is finished in this time, it fails.
+// measureWindow waits until all workers are connected and have played for a few seconds. It then measures for the
+// time Fleet.Time. If no match is finished in this time, it fails.
 func (b fleetBench) measureWindow(ctx context.Context, server, workers *process) (row fleetRow, err error) {
 	row.workers = b.workers
 	began := time.Now()

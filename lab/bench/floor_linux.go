@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// floorTime returns the minimal time of a turn, with which the time of the referee is compared. On one core,
-// without clocks, rules or checks, it writes the recorded lines of the referee in script to processes of b
+// floorTime returns the shortest possible time of a turn, with which the time of the referee is compared. Without
+// clocks, rules or checks, it writes the recorded lines of the referee in script to processes of b on one core,
 // and reads a line for each turn. It repeats script until the given number of games is played.
 func floorTime(b match.Contestant, core int, script []referee.Traffic, games int) (time.Duration, error) {
 	type result struct {

@@ -23,9 +23,9 @@ var noChanceGames = []struct {
 	{"Teeko, placed", "teeko", map[string]string{"start": "drop"}},
 }
 
-// An opening is examined by balanceGames games of @greedy against itself. It is lopsided if one side scores
-// at least lopsidedScore in them, which happens by chance in 1 of 2,500 cases. Of each length only the first
-// maxExamined openings are examined.
+// The first maxExamined openings (random first moves) of each length are examined by balanceGames games of the
+// bot @greedy against itself. An opening is lopsided if one side scores at least lopsidedScore in them, which
+// happens by chance in 1 of 2,500 cases.
 const (
 	balanceGames  = 20
 	lopsidedScore = 18
@@ -74,7 +74,7 @@ func resolve(game string, options map[string]string) (*rules.Variant, error) {
 	return g.Resolve(options)
 }
 
-// openings are the results of the measurement for the random openings of one game and length.
+// openings has the results of the measurement for the random first moves (openings) of one game and length.
 type openings struct {
 	starts        int     // number of different first positions
 	deals         int     // number of deals that differ in the moves of the two games between @greedy and @first

@@ -32,7 +32,7 @@ func (r *Report) Write(w io.Writer) {
 	}
 }
 
-// Table is a table of results. A cell is a string, a number, a figure (a number with a format), or nil.
+// Table is a table of results. A cell is a string, a number, a figure (a number with its format), or nil.
 type Table struct {
 	Columns []string
 	Rows    [][]any

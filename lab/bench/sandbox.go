@@ -37,8 +37,8 @@ func (b Sandbox) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(s.table), err
 }
 
-// sandboxBench is a Sandbox measurement in progress. In each round it runs bots without a sandbox and in each
-// level of the sandbox, so that the load of the machine affects all of them equally.
+// sandboxBench is a Sandbox measurement in progress. In each round it runs bots without a sandbox and in
+// sandboxes of every strictness, so that the load of the machine affects all of them equally.
 type sandboxBench struct {
 	Sandbox
 	ctx   context.Context
@@ -48,7 +48,7 @@ type sandboxBench struct {
 	table Table
 }
 
-// way is a way to run a bot: in a sandbox of a certain level, or without one if sandbox is nil.
+// way is a way to run a bot: in a sandbox, or without one if sandbox is nil.
 type way struct {
 	name    string
 	sandbox *match.Sandbox
@@ -234,9 +234,9 @@ func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Contestant, ways []w
 	return nil
 }
 
-// addRow adds a row with the quartiles of times, in the given unit, for a bot run in way w. bare has the
-// times in the same rounds without a sandbox. The last cell is the median of the ratios times/bare, which
-// does not depend on the load of the machine.
+// addRow adds a row to the report, for the measurement what of a bot that was run in way w. It has the quartiles
+// of times, in the given unit. bare has the times in the same rounds without a sandbox; the last cell is the
+// median of the ratios times/bare, which does not depend on the load of the machine.
 func (b *sandboxBench) addRow(what, bot string, w way, unit string, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
 	row := []any{what, bot, w.name, unit, twoDecimals(median), twoDecimals(low), twoDecimals(high)}

@@ -174,8 +174,8 @@ func quantile(xs []float64, part float64) float64 {
 	return xs[min(len(xs)-1, int(part*float64(len(xs))))]
 }
 
-// measureGames returns a table with the games and moves per second that are played on all cores. All seats
-// are processes of @random.
+// measureGames returns a table with the games and moves per second that all cores together play. All seats are
+// processes of the bot @random.
 func (b Speed) measureGames(ctx context.Context) (Table, error) {
 	t := newTable("games|games/s|moves/s")
 	bot, err := findBot(ctx, "@random")

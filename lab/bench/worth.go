@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// worth compares duplicate deals with single games. A duplicate deal is played in all rotations; a single
-// game has its own deal and random seats.
+// worth compares duplicate deals with single games. A duplicate deal is played with every seating of the bots; a
+// single game has its own deal and random seats.
 type worth struct {
 	rotations int            // games of a deal
 	mean      stats.Estimate // of the means of the deals
@@ -19,9 +19,9 @@ type worth struct {
 	gameVariance, dealVariance float64
 }
 
-// factor returns the number of single games that give as much information as one game of a duplicate deal:
-// gameVariance / (rotations × dealVariance). If it is 1, duplicate deals bring no advantage. It is +Inf if
-// all deals have the same mean but the games differ.
+// factor returns how many single games give as much information as one game of a duplicate deal: gameVariance /
+// (rotations × dealVariance). If it is 1, duplicate deals bring no advantage. It is +Inf if all deals have the
+// same mean but the games differ.
 func (w worth) factor() float64 {
 	if w.gameVariance == 0 {
 		return 1
@@ -57,7 +57,7 @@ func requiredDeals(effect, variance, power float64) (deals int, ok bool) {
 	return max(int(n), 2), true
 }
 
-// budget is the number of games needed to distinguish an effect from 0.
+// budget is the number of games that are needed to distinguish an effect from 0.
 type budget struct {
 	deals          int // duplicate deals
 	duplicateGames int // games of these deals

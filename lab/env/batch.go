@@ -18,7 +18,7 @@ import (
 // noAction is the value that fills the unused end of a game's row in the array of legal actions.
 const noAction = math.MaxUint16
 
-// slot is the state of one game of a batch without its position.
+// slot is the state of one of the games that are played in parallel, without its position.
 type slot struct {
 	dealNumber uint32
 	seat       int8                    // the client's seat to move, or rules.Over
@@ -96,7 +96,8 @@ func NewBatch(c Config, workers int) (*Batch, error) {
 	return b, nil
 }
 
-// rowOf returns the bytes of game i in array a of the state frame, or none if the client did not request a.
+// rowOf returns the bytes of game i in array a of the state frame, the message to the client. There are none if
+// the client did not request a.
 func (b *Batch) rowOf(a Array, i int) []byte {
 	start := a.Offset + i*a.rowBytes
 	return b.frame[start : start+a.rowBytes]
@@ -105,7 +106,8 @@ func (b *Batch) rowOf(a Array, i int) []byte {
 // errNotReset is the error for a frame that needs games if no reset frame has started them yet.
 var errNotReset = errors.New("env: the games have not begun: send a reset frame first")
 
-// Reset starts all games and writes the state frame. Game i plays deal first+i of the match with this seed.
+// Reset starts all games and writes the state frame, the message to the client. Game i plays deal first+i of the
+// match with this seed.
 func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
 	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
 		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))
@@ -118,7 +120,8 @@ func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error 
 	})
 }
 
-// Next starts the next deal of each game i with which[i] != 0, and writes the state frame.
+// Next starts the next deal of each game i with which[i] != 0, and writes the state frame, the message to the
+// client.
 func (b *Batch) Next(ctx context.Context, which []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -140,9 +143,9 @@ func (b *Batch) Next(ctx context.Context, which []byte) error {
 	})
 }
 
-// Step applies an action of the client to every game that is not over, lets the house bots move, and writes
-// the state frame. The actions are one little-endian uint16 for each game, the number of a move. If one of
-// them is illegal, Step returns an error and no game changes.
+// Step applies an action of the client to every game that is not over, lets the house bots (part of timba) move,
+// and writes the state frame, the message to the client. The actions are one little-endian uint16 for each game,
+// the number of a move. If one of them is illegal, Step returns an error and no game changes.
 func (b *Batch) Step(ctx context.Context, actions []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -186,8 +189,9 @@ func (b *Batch) legal(i int) []rules.Move {
 	return b.moves[start : start+int(b.slots[i].moveCount)]
 }
 
-// forEach clears the rewards in the state frame and calls do for every game i, in several goroutines if there
-// are many games. If it returns an error, the batch must be reset before it is used again.
+// forEach clears the rewards in the state frame, the message to the client, and calls do for every game i, in
+// several goroutines if there are many games. If it returns an error, the batch must be reset before it is used
+// again.
 func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) error {
 	rewards := b.arrays.rewards
 	clear(b.frame[rewards.Offset : rewards.Offset+rewards.rowBytes*len(b.slots)])
@@ -220,7 +224,7 @@ func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) er
 	return err
 }
 
-// deal starts a new game in slot i: it deals by the slot's deal number and resets the house bots.
+// deal starts a new game at index i, by its deal number, and resets its house bots (part of timba).
 func (b *Batch) deal(i int, w *worker) {
 	s := &b.slots[i]
 	w.src = rules.NewStream(referee.DealSeed(b.seed, int(s.dealNumber)))
@@ -243,9 +247,10 @@ func (b *Batch) dealNext(i int, w *worker) error {
 	return nil
 }
 
-// moveToTurn lets the house bots of game i move until the client has the turn or the game is over, and writes the
-// game into the state frame. acted reports whether the client has moved before. If not, no reward is written before
-// the end of the game, and with automatic reset a deal without a turn of the client is skipped.
+// moveToTurn lets the house bots (part of timba) of game i move until the client has the turn or the game is
+// over, and writes the game into the message to the client. acted says whether the client has moved before. If
+// not, no reward is written before the end of the game, and with automatic reset a deal without a turn of the
+// client is skipped.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)
@@ -283,8 +288,8 @@ func (b *Batch) skipToTurn(ctx context.Context, w *worker, i int, state rules.St
 // before the client has a turn, for example because a hand wins at once.
 const maxSkippedDeals = 10_000
 
-// moveBots lets the house bots of game i move until the client has the turn, and returns the client's seat.
-// If the game ends before, it returns rules.Over.
+// moveBots lets the house bots (part of timba) of game i move until the client has the turn, and returns the
+// client's seat. If the game ends first, it returns rules.Over.
 func (b *Batch) moveBots(ctx context.Context, i int, state rules.State) (int, error) {
 	for {
 		seat := state.Turn()

@@ -68,7 +68,7 @@ type Config struct {
 	Bots      []string      // by seat, the spec of a house bot without @; "" for the client
 }
 
-// configKey says how the value of a key in a client's JSON document is stored and checked.
+// configKey says how the value of one key in a client's JSON document is stored and checked.
 type configKey struct {
 	name  string
 	value any         // pointer to the variable to set
@@ -146,7 +146,7 @@ func readKeys(document []byte, keys []configKey) error {
 	return nil
 }
 
-// resolve sets c.Variant to the named game with the given options, and c.Bots to the specs in seats, whose
+// resolve sets c.Variant to the named game with the given options, and c.Bots to the house bots in seats, whose
 // keys are seat numbers. It is an error if no seat remains for the client or if there are too many bots.
 func (c *Config) resolve(name string, options map[string]json.RawMessage, seats map[string]string) error {
 	game, err := games.Find(name)

@@ -14,7 +14,7 @@ const headerBytes = 8
 
 type frameKind byte
 
-// The kinds of frames that a client sends.
+// The kinds of frames (messages) that a client sends.
 const (
 	frameMake    frameKind = 'M' // the JSON document that ParseConfig reads
 	frameReset   frameKind = 'R' // a seed of 32 bytes and the first deal as a uint32
@@ -23,7 +23,7 @@ const (
 	frameView    frameKind = 'V' // the number of a game as a uint32
 )
 
-// The kinds of frames that the server sends. It answers each frame of the client with one frame.
+// The kinds of frames (messages) that the server sends. It answers each frame of the client with one frame.
 const (
 	frameLayout frameKind = 'L' // the Layout as JSON
 	frameState  frameKind = 'S' // the arrays of the Layout
@@ -69,8 +69,8 @@ func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	return k, buf, nil
 }
 
-// newFrame returns a frame of kind k whose payload has the given size in bytes. The payload is zero until
-// the caller fills it.
+// newFrame returns a frame (message) of kind k whose payload has the given size in bytes. The payload is zero
+// until the caller fills it.
 func newFrame(k frameKind, size int) []byte {
 	frame := make([]byte, headerBytes+size)
 	binary.LittleEndian.PutUint32(frame, uint32(size))

@@ -22,8 +22,8 @@ type shape struct {
 	positions func(n int) positions
 }
 
-// shapes has a function for each game. It returns the shape of a variant, on which the sizes of arrays
-// depend. Its argument is the game's struct of options, such as brisca.Rules.
+// shapes has a function for each game, which returns the shape of a variant: the numbers that determine the sizes
+// of arrays. Its argument is the game's struct of options, such as brisca.Rules.
 var shapes = map[*rules.Game]func(options any) shape{
 	brisca.Game: shapeFunc(observeBrisca,
 		func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },
@@ -82,7 +82,7 @@ func shapeFunc[S, R any, P dealable[S, R]](
 	}
 }
 
-// positions is a list of positions of one variant.
+// positions is a list of positions of the same variant of a game.
 type positions interface {
 	deal(i int, src *rules.Stream)
 	state(i int) rules.State

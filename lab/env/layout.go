@@ -8,8 +8,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Array describes an array in the payload of a state frame. The elements are little-endian, and the last
-// index varies fastest.
+// Array describes an array in the message that the server sends after each step. The elements are little-endian,
+// and the last index varies fastest.
 type Array struct {
 	Name     string `json:"name"`
 	Type     string `json:"type"`   // element type: "f4", "u4", "u2", "i2", "u1" or "i1", a kind and a size in bytes
@@ -18,7 +18,8 @@ type Array struct {
 	rowBytes int    // bytes of one game
 }
 
-// Layout is the answer to a make frame. It describes the client's actions and the arrays of state frames.
+// Layout is the server's answer to a client that requests games. It describes the client's actions and the arrays
+// of the messages that follow.
 type Layout struct {
 	Version   int               `json:"version"`
 	Game      string            `json:"game"`
@@ -36,14 +37,14 @@ type Layout struct {
 	Size      int               `json:"size"` // of the payload of a state frame, in bytes
 }
 
-// arraySet has the description of each array of a state frame. It is the zero value for an array that the
-// client has left out.
+// arraySet describes each array of the message to the client. A field is zero if the client does not want that
+// array.
 type arraySet struct {
 	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
 }
 
-// newLayout arranges the arrays of a state frame in descending order of element size. It returns an error if
-// the games need too much memory.
+// newLayout arranges the arrays of the message to the client in descending order of element size. It returns an
+// error if the games need too much memory.
 func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	v := c.Variant
 	l = &Layout{
@@ -88,7 +89,8 @@ func newLayout(c *Config, s *shape) (l *Layout, at arraySet, err error) {
 	return l, at, l.check(s)
 }
 
-// add appends an array with elements of type kind, see Array.Type. width has its dimensions for each game.
+// add appends an array with elements of type kind (see Array.Type) for all games. width has the dimensions of the
+// part for one game.
 func (l *Layout) add(name, kind string, width ...int) Array {
 	row := int(kind[1] - '0')
 	for _, n := range width {

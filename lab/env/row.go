@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// rowWriter writes one game's rows of the arrays "planes" and "numbers". If layout is not nil, it writes no
-// values, but appends the name of each plane and each number to layout.
+// rowWriter writes the part of one game in the arrays "planes" (zeros and ones) and "numbers". If layout is not
+// nil, it writes no values, but appends the name of each plane and each number to layout.
 type rowWriter struct {
 	planes  []uint8
 	numbers []byte
@@ -40,7 +40,6 @@ var bitBytes = func() (s [256]uint64) {
 	return s
 }()
 
-// writeCards writes a set of cards as a plane.
 func (r *rowWriter) writeCards(name string, cards baraja.Set) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, baraja.Cards})
@@ -57,8 +56,8 @@ func (r *rowWriter) putCards(cards baraja.Set) {
 	r.plane += baraja.Cards
 }
 
-// writeSeatCards writes a plane for the cards of each seat. It starts with the observing seat, seat, and goes
-// on in the order of turns. If from is 1, the plane of the observing seat is left out.
+// writeSeatCards writes the cards of each seat as a plane of zeros and ones. It starts with the observing seat,
+// seat, and goes on in the order of turns. If from is 1, it omits the observing seat.
 func (r *rowWriter) writeSeatCards(name string, from, seat int, cards []baraja.Set) {
 	if r.layout != nil {
 		for n := from; n < len(cards); n++ {
@@ -76,8 +75,8 @@ func (r *rowWriter) writeSeatCards(name string, from, seat int, cards []baraja.S
 	}
 }
 
-// writeBoard writes a bit board as a plane of size*size squares. The first bits of two successive rows are
-// apart bits apart.
+// writeBoard writes a bit board as size*size zeros and ones. apart is the number of bits from the start of a row
+// to the start of the next.
 func (r *rowWriter) writeBoard(name string, board uint64, size, apart int) {
 	if r.layout != nil {
 		r.layout.Planes = append(r.layout.Planes, Plane{name, size * size})
@@ -128,9 +127,9 @@ func (r *rowWriter) writeSeatNumbers(name string, players, seat int, number func
 	}
 }
 
-// writeTricks writes planes in the order of turns, starting with the observing seat, seat. First come the
-// cards in the current trick, of all other seats; the first card of trick is that of the leader. Then come
-// the cards that each seat has played so far, which are in played.
+// writeTricks writes planes (zeros and ones for cards) in the order of turns, starting with the observing seat,
+// seat: first the cards of all other seats in the current trick, whose first card is that of the leader, then the
+// cards that each seat has played so far, which are in played.
 func (r *rowWriter) writeTricks(leader int, trick []baraja.Card, seat int, played []baraja.Set) {
 	var lies [rules.MaxSeats]baraja.Set
 	for _, c := range trick {

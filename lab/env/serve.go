@@ -13,9 +13,9 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Serve reads frames of one client from in and writes the answers to out, until in or ctx ends. Each batch of
-// games uses the given number of goroutines, or one for each core if workers is 0. Serve fails if it cannot
-// read or write, or if it cannot find the start of the next frame.
+// Serve reads frames (messages) of one client from in and writes the answers to out, until in or ctx ends. The
+// games use the given number of goroutines, or one for each core if workers is 0. Serve fails if it cannot read
+// or write, or if it cannot find the start of the next frame.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error {
 	ended := make(chan error, 1)
 	go func() { ended <- (&session{ctx: ctx, input: in, output: out, workers: workers}).run() }()
@@ -89,7 +89,7 @@ func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) 
 }
 
 // makeBatch creates games as the payload, a JSON document, describes them. They replace the client's present
-// games. It returns a frame with the layout of the new ones.
+// games. It returns a message with the layout of the new ones.
 func (s *session) makeBatch(payload []byte) ([]byte, error) {
 	c, err := ParseConfig(payload)
 	if err != nil {

@@ -21,7 +21,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/house"
 )
 
-// The maximal number of games in a block. It is higher for matches of models, whose files may take long to load.
+// The maximal number of games in a block, a series of games of one match. It is higher for matches of models,
+// whose files may take long to load.
 const (
 	maxBlockGames        = 10
 	maxBlockGamesLearned = 100
@@ -47,7 +48,8 @@ type player struct {
 	trainingSeed uint64 // seed with which its model was trained
 }
 
-// key returns a text with everything that determines the games of the block, except their seed and number.
+// key returns a text with everything that determines the games of the block (a series of games of one match),
+// except their seed and number.
 func (b *block) key() string {
 	words := []string{"experiment", b.variant.Game.Name, b.variant.Settings.String()}
 	for _, p := range b.seats {
@@ -60,9 +62,9 @@ func (b *block) key() string {
 	return strings.Join(words, "/")
 }
 
-// blocks returns the blocks of games of all matches, the first blocks of all matches before the second ones,
-// so that an interrupted experiment has figures for every match. found has the players by way of training and
-// name, as findPlayers returns them.
+// blocks divides the games of all matches into blocks, series of games with the same bots. The first blocks of
+// all matches come before the second ones, so that an interrupted experiment has results for every match. found
+// has the players by way of training and name, as findPlayers returns them.
 func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list []*block) {
 	for i, w := range e.ways() {
 		for j := range e.Matches {
@@ -119,8 +121,8 @@ func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]playe
 // so that the stored results are not used any more.
 const resultsVersion = 1
 
-// resultsLine is a line in a file of results: everything that determines a block, a hash of it as Key, and
-// the results of the block.
+// resultsLine is a line in a file of results. It has everything that determines a block (a series of games of one
+// match), a hash of that as Key, and the results of the block.
 type resultsLine struct {
 	Key     string        `json:"key,omitempty"`
 	Version int           `json:"version"`
@@ -137,7 +139,8 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// resultsLine returns the line of a results file for the block, without results. seed is that of the experiment.
+// resultsLine returns the line of a results file for the block, a series of games, without results. seed is that
+// of the experiment.
 func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,

@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Comparison is a measured table with the figures of the published one.
+// Comparison is a table of measured numbers next to the published ones.
 type Comparison struct {
 	Number      string   `json:"number"`
 	Title       string   `json:"title"`
@@ -22,7 +22,7 @@ type Comparison struct {
 	plot        bool
 }
 
-// Verdict says whether a measured figure agrees with the published one.
+// Verdict says whether a measured number agrees with the published one.
 type Verdict string
 
 // The verdicts. Figures agree if their intervals overlap. They are not compared if there is no published
@@ -33,8 +33,8 @@ const (
 	NotCompared Verdict = ""
 )
 
-// Figure is a measured figure and the published one, with 95 % intervals. If there is no published figure,
-// PublishedEstimate is NaN. If the spread of the published figure is unknown, its interval is infinite.
+// Figure is a measured number and the published one, with 95 % intervals. If there is no published number,
+// PublishedEstimate is NaN. If its spread is unknown, its interval is infinite.
 type Figure struct {
 	Row               string         `json:"row"`
 	Column            string         `json:"column"`
@@ -49,8 +49,8 @@ type Figure struct {
 // totalRow is the name of the row that covers all other rows of a table.
 const totalRow = "all"
 
-// compare compares measured results with the published table t. It takes the results of games whose models
-// were trained in the way w, by row of the table.
+// compare compares measured results with the published table t. It uses the games whose models were trained in
+// the way w. rows has the results by row of the table.
 func (e *Experiment) compare(t *Table, w way, rows [][]result) Comparison {
 	m := measures[t.Measure]
 	r := Comparison{Way: w, Number: t.Number, Title: t.Title, Measure: t.Measure, Unit: m.unit, Columns: t.columns(), plot: t.Plot}
@@ -91,9 +91,9 @@ func figure(m measure, games []result, column string, published float64, of row)
 	return f
 }
 
-// publishedEstimate returns the published figure value with its interval. sample is the number of games in
-// the study. Studies do not publish the spread of a mean: it is derived from that of our own figure, ours,
-// over the given number of games.
+// publishedEstimate returns value, a published number, with its interval. sample is the number of games in the
+// study. Studies do not publish the spread of a mean: it is derived from that of our own result, ours, over the
+// given number of games.
 func (m *measure) publishedEstimate(value float64, sample int, ours stats.Estimate, games int) stats.Estimate {
 	switch {
 	case math.IsNaN(value), m.exact:
@@ -117,8 +117,8 @@ func (m *measure) verdict(f Figure) Verdict {
 	return Differs
 }
 
-// ratio returns our training time divided by the published one as text, such as "1/250". Both are times for
-// each game, episode or generation from which the model learns. If the ratio is unknown, it returns "".
+// ratio returns our training time divided by the published one as text, such as "1/250". Both are times for one
+// game, episode or generation. If the ratio is unknown, it returns "".
 func (f *Figure) ratio() string {
 	x := f.PublishedEstimate.Value / float64(max(1, f.StudyGames)) / (f.OurEstimate.Value / float64(max(1, f.Games)))
 	switch {

@@ -43,7 +43,7 @@ type Experiment struct {
 	rows []row
 }
 
-// row is a row of the tables: a match, a training or a model.
+// row is a row of the tables of an experiment: a match, a training or a model.
 type row struct {
 	name      string
 	games     int      // number of games in the study, or the amount that a model learns from
@@ -67,7 +67,7 @@ type Matchup struct {
 	seedCount int // number of seeds of its models, at least 1
 }
 
-// Table is a published table and the measure that is compared with it.
+// Table is a published table, with the measure (how its numbers are computed) that is compared with it.
 type Table struct {
 	Number  string // its number in the study
 	Title   string

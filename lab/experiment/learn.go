@@ -72,17 +72,20 @@ func (l *TrainedModel) title() string {
 
 func (l *TrainedModel) defectsText() string { return cmp.Or(strings.Join(l.Defects, ", "), "none") }
 
-// spec returns the text that selects, on a command line, the house bot that plays with the trained model.
+// spec returns the text that selects, on a command line, the house bot (part of timba) that plays with the
+// trained model.
 func (l *TrainedModel) spec() string {
 	return "@" + l.Method + ":model=" + filepath.Join(l.Dir, run.ModelFile)
 }
 
-// label returns a spec of the house bot that plays with the model, for stored results. Instead of the path of
-// the model it has its name in the cache, so that it does not depend on the directory of the cache.
+// label returns the text that selects the bot which plays with the model, in a form for stored results. Instead
+// of the path of the model it has its name in the cache, so that it does not depend on the directory of the
+// cache.
 func (l *TrainedModel) label() string { return "@" + l.Method + ":model=" + l.entry }
 
-// trainModels trains all models in all ways and appends them to r.Models. It takes models from the cache if
-// they are there. After an error r.Models has the models that were trained before.
+// trainModels trains all models, with and without defects as the experiment demands, and appends them to
+// r.Models. It takes models from the cache if they are there. After an error r.Models has the models that were
+// trained before.
 func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *Findings) error {
 	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // the seed that timba-lab train would use
 	for _, w := range e.ways() {
@@ -133,8 +136,8 @@ func (l *TrainedModel) train(ctx context.Context, o *Options, c *cache, title st
 	return err
 }
 
-// hashedName returns the name of the model's directory in the cache: mode, method, and a hash of everything
-// that determines the result of the training.
+// hashedName returns the name of the model's directory in the cache: the game with its number of players, the
+// method, and a hash of everything that determines the result of the training.
 func (l *TrainedModel) hashedName() string {
 	text, err := json.Marshal([]any{house.Version, l.Method, l.method.Version, l.settings, l.workers})
 	if err != nil {

@@ -181,8 +181,8 @@ func allOrders(n int) (list [][]int) {
 	return list
 }
 
-// checkBot returns an error unless spec names a house bot that can play the game. If the bot has an option
-// for its time for a move, it is also an error if spec does not set it.
+// checkBot returns an error unless spec names a house bot (part of timba) that can play the game. If the bot has
+// an option for its time for a move, spec must set it.
 func checkBot(spec, game string) error {
 	given, ok := strings.CutPrefix(spec, "@")
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// measure is a way to compute a figure from the results of games.
+// measure is a way to compute a number of a table, such as the share of games won, from the results of games.
 type measure struct {
 	columns []string // names of the columns; if nil, the columns are the bots of the table
 	share   bool     // the figure is a share of the games in percent; otherwise it is a mean over the games
@@ -21,7 +21,7 @@ type measure struct {
 	value func(r *result, column string) float64
 }
 
-// measures are all measures, by the names that files of experiments use.
+// measures has all measures (ways to compute the numbers of a table), by the names in files of experiments.
 var measures = map[string]measure{
 	"wins": {share: true, unit: "%", value: func(r *result, bot string) float64 {
 		return indicator(r.Winner == bot || r.WinnerSeat == 0 && bot == seatColumn)
@@ -101,7 +101,7 @@ func measureNames(k kind) (names []string) {
 	return names
 }
 
-// columns returns the names of the table's columns: those of its measure if it has any, otherwise the bots.
+// columns returns the names of the table's columns: those that its measure defines, otherwise the bots.
 func (t *Table) columns() []string {
 	if c := measures[t.Measure].columns; c != nil {
 		return c
@@ -109,7 +109,7 @@ func (t *Table) columns() []string {
 	return t.Bots
 }
 
-// estimate returns the figure for a column over independent games, with its 95 % interval.
+// estimate returns the number for a column of the table, computed from independent games, with its 95 % interval.
 func (m *measure) estimate(games []result, column string) stats.Estimate {
 	values := make([]float64, len(games))
 	sum := 0.0
@@ -123,8 +123,9 @@ func (m *measure) estimate(games []result, column string) stats.Estimate {
 	return m.mean(values)
 }
 
-// estimateBySeed returns the figure for a column over models trained with several seeds, and the number of
-// seeds that have games. The games of one model are not independent, so its mean counts as one value.
+// estimateBySeed returns the number for a column of the table, with its interval, computed from models that were
+// trained with several seeds, and how many of these have games. The games of one model are not independent, so
+// its mean counts as one value.
 func (m *measure) estimateBySeed(games []result, column string, seeds int) (models int, e stats.Estimate) {
 	var means []float64
 	for i := range seeds {

@@ -182,10 +182,10 @@ func absentParts(method string) []string {
 	return parts[:2]
 }
 
-// way selects the defects of the study's program with which the models of an experiment are trained.
+// way says with which known defects of the study's program the models of an experiment are trained.
 type way string
 
-// The ways of training: with the defects listed in each model, with all defects, and with none.
+// The ways of training: with the defects that each model lists, with all known ones, and with none.
 const (
 	asNamed     way = ""
 	asPublished way = "as published"
@@ -205,8 +205,8 @@ const (
 	keyDefects = "as-published"
 )
 
-// plan returns the model to be trained in the way w with the given seed. The amount of training is that of
-// the study multiplied by scale, but at least 1.
+// plan returns the model to be trained with the given seed, and with the defects that w selects. The amount of
+// training is that of the study multiplied by scale, but at least 1.
 func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	method, err := train.Find(m.Method)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// findPlayers returns all players by way of training and name. A model has one player for each seed, other
-// bots have only one.
+// findPlayers returns all players by way of training (with which defects) and name. A model has one player for
+// each seed, other bots have only one.
 func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []TrainedModel) (map[way]map[string][]player, error) {
 	found := map[way]map[string][]player{}
 	add := func(w way, name, spec, label string, seed uint64) error {
@@ -45,9 +45,9 @@ func (e *Experiment) findPlayers(ctx context.Context, o *Options, models []Train
 	return found, nil
 }
 
-// play plays all blocks of games that have no results in file, and stores their results there. It returns all
-// results by row of the tables; their order does not depend on the workers. If it fails, it also returns the
-// results of the finished games.
+// play plays all blocks (series of games of a match) that have no results in file, and stores their results
+// there. It returns all results by row of the tables; their order does not depend on the workers. If it fails, it
+// also returns the results of the finished games.
 func (e *Experiment) play(ctx context.Context, o *Options, report *Findings, file *resultsFile) ([][]result, error) {
 	found, err := e.findPlayers(ctx, o, report.Models)
 	if err != nil {
@@ -99,8 +99,9 @@ func (e *Experiment) play(ctx context.Context, o *Options, report *Findings, fil
 	return rows, cmp.Or(file.writeErr, context.Cause(ctx), context.Cause(playing))
 }
 
-// play plays the games of the block on the given processor core and calls done with the result of each. The
-// match has only its first rotation, because b.seats already has the bots in the order of the block.
+// play plays the games of the block, a series of games of one match, on the given processor core and calls done
+// with the result of each. The match has only its first seating, because b.seats already has the bots in the
+// order of the block.
 func (b *block) play(ctx context.Context, o *Options, core int, done func(result)) error {
 	m := match.Match{
 		Variant: b.variant, Deals: b.games, OnlyRotations: []int{0}, Clock: run.Clock, Seed: o.Seed.Derive(b.key()),
@@ -125,8 +126,8 @@ func (b *block) play(ctx context.Context, o *Options, core int, done func(result
 // in the match.
 const copyMark = "#"
 
-// resultOf returns the values of a finished game that measures need. It replays games of Tebes to find how
-// they ended; it fails only if that is not possible.
+// resultOf returns the values of a finished game from which the tables are computed. It replays games of Tebes to
+// find how they ended; it fails only if that is not possible.
 func resultOf(v *rules.Variant, g *referee.GameResult) (result, error) {
 	r := result{WinnerSeat: -1, Points: map[string]float64{}, Turns: float64(len(g.Moves)), Seconds: g.Took.Seconds(), FirstSeatPoints: g.Points[0]}
 	firsts, seats := map[int]bool{}, map[string]float64{}

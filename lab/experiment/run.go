@@ -124,7 +124,7 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 }
 
 // computeResults trains the models, plays the games, and returns the results by row of the tables. If the
-// experiment has two ways of training, it returns the rows of the first way, then those of the second. If ctx
+// experiment trains its models both with and without defects of the study, the rows with them come first. If ctx
 // ends before there are any results, it returns nil.
 func (e *Experiment) computeResults(ctx context.Context, o *Options, r *Findings) ([][]result, error) {
 	var games *resultsFile

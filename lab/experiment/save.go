@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Save writes the figures as a CSV file and the plots as SVG files into dir, and returns the paths of the
-// files. If it fails, it returns no paths, although some of the files may exist.
+// Save writes the results as a CSV file and the plots as SVG files into dir, and returns the paths of the files.
+// If it fails, it returns no paths, although some of the files may exist.
 func (r *Findings) Save(dir string) (files []string, err error) {
 	save := func(name string, write func(path string) error) {
 		if path := filepath.Join(dir, name); err == nil {
@@ -72,14 +72,14 @@ func formatFinite(x float64) string {
 	return strconv.FormatFloat(x, 'g', 8, 64)
 }
 
-// errorBars has figures with their intervals in the form that gonum/plot requires.
+// errorBars has measured numbers with their intervals in the form that gonum/plot requires.
 type errorBars struct {
 	plotter.XYs
 	plotter.YErrors
 }
 
-// draw draws a plot of the measured and the published figures of a table into the file at path. The extension
-// of path determines the format.
+// draw draws a plot of the measured and the published numbers of a table into the file at path. The extension of
+// path determines the format.
 func (r *Comparison) draw(path string) error {
 	var ours, published errorBars
 	var labels []string
@@ -123,7 +123,7 @@ func (r *Comparison) draw(path string) error {
 	return p.Save(vg.Length(10+len(labels))*vg.Centimeter, 10*vg.Centimeter, path)
 }
 
-// add adds a figure at position x of the axis. If its value is NaN, nothing is added. An infinite end of its
+// add adds a number at position x of the axis. If its value is NaN, nothing is added. An infinite end of its
 // interval gets a bar of length 0.
 func (b *errorBars) add(x float64, e stats.Estimate) {
 	if math.IsNaN(e.Value) {

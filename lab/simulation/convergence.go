@@ -35,7 +35,7 @@ type Point struct {
 	Bias     float64 `json:"scale"`    // mean Elo minus mean true strength, with the anchor at its own Elo
 }
 
-// Band has the mean, the lowest and the highest value of a figure over the runs of a simulation.
+// Band has the mean, the lowest and the highest value of a number over the runs of a simulation.
 type Band struct {
 	Mean float64 `json:"mean"`
 	Low  float64 `json:"low"`
@@ -108,8 +108,8 @@ func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, erro
 // snapshot has the values from which a Point is computed, for one simulated ladder.
 type snapshot struct{ spearman, kendall, err, bias float64 }
 
-// sampleLadder plays a ladder by method m and compares ratings with true strengths at every checkpoint. looks
-// has the comparisons for Elo; fits has those for maximum-likelihood ratings, or is nil if m has none.
+// sampleLadder plays a simulated ladder by method m and compares ratings with true strengths at every checkpoint.
+// looks has the comparisons for Elo; fits has those for maximum-likelihood ratings, or is nil if m has none.
 func (c Config) sampleLadder(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.matches < at*c.Bots {

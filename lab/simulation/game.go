@@ -10,13 +10,13 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// The result of a simulated game between two sides depends on the lead of the first side. The lead is the
-// difference of skill, plus the luck of the deal, plus noise. Luck changes its sign in the other rotation of
-// the deal; noise is new in every game. Both are normally distributed, and their variances add up to 1. A
-// lead between -tieMargin and tieMargin is a tie.
+// The result of a simulated game between two sides depends on the lead of the first side: the difference of
+// skill, plus the luck of the deal, plus noise. Luck changes its sign when the same deal is played with exchanged
+// seats; noise is new in every game. Both are normally distributed, and their variances add up to 1. A lead
+// between -tieMargin and tieMargin is a tie.
 //
-// For equal skill the variance of the score is 0.226 for a game and 0.094 for the mean of a deal, as measured
-// in Brisca for two players (lab/results/duplicates.csv).
+// For equal skill the variance of the score is 0.226 for a game and 0.094 for the mean of a deal, as measured in
+// Brisca for two players (lab/results/duplicates.csv).
 const (
 	luckWeight  = 0.509
 	noiseWeight = 0.861

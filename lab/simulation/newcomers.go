@@ -75,9 +75,9 @@ type arrivals struct {
 	shift float64     // change in the mean Elo of the other bots
 }
 
-// simulateArrivals adds newcomers to a ladder and plays matches by method m. The newcomers' true strengths
-// are drawn from truth. Their errors are relative to the mean error of the other bots, because no match can
-// show how far all ratings are shifted.
+// simulateArrivals adds new bots to a ladder and plays matches by method m. The new bots' true strengths are
+// drawn from truth. Their errors are relative to the mean error of the other bots, because no match can show how
+// far all ratings are shifted.
 func simulateArrivals(w *world, m Method, truth *rand.Rand) arrivals {
 	others := len(w.strengths)
 	shift := func() (sum float64) {

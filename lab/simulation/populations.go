@@ -171,7 +171,8 @@ func (p *population) sampleLadder(ctx context.Context, l ladder.Ladder, truth, p
 	return looks, nil
 }
 
-// sampleAgreement compares the Elo and maximum-likelihood ratings of the live bots with their true strengths.
+// sampleAgreement compares the Elo and maximum-likelihood ratings of the bots that still play with their true
+// strengths.
 func (w *world) sampleAgreement() (a agreementSample, err error) {
 	fitted, err := w.fit().Intervals()
 	if err != nil {
@@ -190,7 +191,7 @@ func (w *world) sampleAgreement() (a agreementSample, err error) {
 	return a, nil
 }
 
-// accuracy compares ratings, by index of the bot, with the true strengths of the live bots.
+// accuracy compares ratings, by index of the bot, with the true strengths of the bots that still play.
 func (w *world) accuracy(ratings []float64) (a accuracy) {
 	pairs, others := 0.0, float64(len(w.live)-1) // bots without the anchor
 	for _, i := range w.live {

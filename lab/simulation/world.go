@@ -14,7 +14,7 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// world is a simulated ladder. A bot is a version; its index identifies it. Bot 0 is the anchor.
+// world is a simulated ladder. A bot is identified by its index. Bot 0 is the anchor, whose rating is fixed.
 type world struct {
 	r         *rand.Rand
 	variant   *rules.Variant
@@ -104,10 +104,11 @@ func pairAtRandom(w *world) (bots []int) {
 	return bots
 }
 
-// rater is a function that simulates a match and updates the ratings. bots has the bots' indices, by slot.
+// rater is a function that simulates a match and updates the ratings. bots has the indices of the bots in the
+// match.
 type rater func(w *world, bots []int)
 
-// rateByOutcome plays the duplicate deals of a match and rates the bots as a server does. It also records
+// rateByOutcome plays a match, each deal with every seating, and rates the bots as a server does. It also records
 // the results for the maximum-likelihood ratings.
 func rateByOutcome(w *world, bots []int) {
 	before := make([]rating.Entry, len(bots))
@@ -148,7 +149,7 @@ func (w *world) addBout(bots []int, score float64) {
 	w.bouts = append(w.bouts, b)
 }
 
-// play simulates a match, each deal in all rotations. bots has the bots' indices, by slot.
+// play simulates a match, each deal with every seating. bots has the indices of the bots in the match.
 func (w *world) play(bots []int) []ladder.FinishedGame {
 	var games []ladder.FinishedGame
 	for d := range w.deals {
@@ -195,7 +196,7 @@ func (w *world) drawRanks(strength []float64, luck float64) []int {
 	return ranks
 }
 
-// rateByMatch returns a function that simulates the duplicate deals of a match between two bots and then
+// rateByMatch returns a function that simulates a match between two bots, each deal with both seatings, and then
 // updates their Elo once, with the K-factor k.
 func rateByMatch(k float64) rater {
 	return func(w *world, bots []int) {

@@ -30,9 +30,9 @@ func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	return nil, fmt.Errorf("mode %v has %d seats: name 1 bot or %d, not %d", m, m.Players, m.Players, len(given))
 }
 
-// BotGames returns a function that generates games between the bots in c.Bots, whose programs r finds. It
-// plays a match for each combination of optional rules. Each deal is played once, and the bots move on by one
-// seat from deal to deal. If a bot has a fault, the function returns an error.
+// BotGames returns a function that generates games between the bots in c.Bots, whose programs r finds. It plays a
+// match for each combination of optional rules. Each deal is played once, and the bots move on by one seat from
+// deal to deal. If a bot has a fault, the function returns an error.
 func (c *Config) BotGames(ctx context.Context, r program.Resolver) (GenerateFunc, error) {
 	bots := make([]match.Contestant, len(c.Bots))
 	for i, spec := range c.Bots {
@@ -79,9 +79,9 @@ func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contes
 	return found.Contestant, nil
 }
 
-// playGames plays games with the combination of rules r, whose number is bits. It stores them in games at the
-// indices at. With n bots it plays n matches of one rotation each: rotation k plays the games at[k], at[k+n]
-// and so on.
+// playGames plays games with the combination of rules r, whose number is bits, and stores them in games at the
+// indices at. With n bots it plays n matches, each with one seating of the bots: match k plays the games at[k],
+// at[k+n] and so on.
 func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Contestant, seed rules.Seed, games []GameRecord, at []int) error {
 	n := len(bots)
 	for rotation := range n {

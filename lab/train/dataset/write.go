@@ -112,8 +112,8 @@ func randomGames(c *Config) GenerateFunc {
 	}
 }
 
-// SetDeal starts the record g of a new game without moves. Its rules are the combination with the number
-// ruleBits. Its shuffled pack is that of t, the table before the first move.
+// SetDeal starts the record g of a new game, with the rules of combination number ruleBits and no moves. Its
+// shuffled pack is that of t, the table before the first move.
 func (g *GameRecord) SetDeal(ruleBits int, t *baraja.Table) {
 	// In the shuffled pack the trump card was behind the cards that were dealt.
 	n := int(t.NextDraw)

@@ -163,7 +163,8 @@ func (h *Heuristic) leadWorth(c baraja.Card) (worth int) {
 	return worth
 }
 
-// heaviestSuits returns all cards of the suit with the most played aces and threes, or of several such suits.
+// heaviestSuits returns all cards of the suit of which the most aces and threes were played, or of several such
+// suits.
 func (h *Heuristic) heaviestSuits() (s baraja.Set) {
 	for suit, n := range h.heavyPlayed {
 		if n == h.maxHeavy {

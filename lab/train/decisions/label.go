@@ -25,8 +25,8 @@ type Follower struct {
 	trickStart int // index of the first decision of the trick
 }
 
-// Start starts a new game with the given mode, optional rules and shuffled pack. It deletes the decisions of
-// the last game.
+// Start starts a new game with the given optional rules and shuffled pack; m is the game with its number of
+// players. It deletes the decisions of the last game.
 func (f *Follower) Start(m cards.Mode, r baraja.TableRules, pack [baraja.TableCards]baraja.Card) {
 	f.Decisions, f.trickStart = f.Decisions[:0], 0
 	f.Position.Layout(m, r, pack)

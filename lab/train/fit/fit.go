@@ -72,7 +72,7 @@ func zeros(n *net.Net) (list [][]float32) {
 	return list
 }
 
-// state is the first line of a checkpoint.
+// state is the first line of a checkpoint of a NetTrainer.
 type state struct {
 	Steps    int `json:"steps"` // batches so far
 	Progress any `json:"progress"`
@@ -111,7 +111,7 @@ func (t *NetTrainer) forEachVector(do func(x []float32) error) error {
 	return nil
 }
 
-// shard is a number of rows that pass through the net together, with their gradients.
+// shard is a group of rows that pass through the net together, with their gradients.
 type shard struct {
 	samples []Sample
 	acts    [][]float32 // by layer: outputs after the activation, row by row

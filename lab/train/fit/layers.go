@@ -21,8 +21,9 @@ func LayersParam(to *string) run.Param {
 	return run.Param{Name: "layers", Target: to, Help: "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs"}
 }
 
-// ParseLayers returns the numbers of units of the hidden layers for a text such as "50-25" or ThirdsLayers.
-// Only for ThirdsLayers it uses the mode and the encoding, which determine the number of inputs.
+// ParseLayers returns the numbers of units of the hidden layers for a text such as "50-25" or ThirdsLayers. For
+// ThirdsLayers they depend on the number of inputs, which follows from m (a game with its number of players) and
+// the encoding.
 func ParseLayers(text string, m cards.Mode, encoding string) (layers []int, err error) {
 	if text == ThirdsLayers {
 		e, err := features.NewEncoder(m, encoding)

@@ -16,8 +16,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// agentSpecies is the species of the variant rl: agents that learn by Monte Carlo. An agent learns from the
-// games that it plays in its own generation, and its children inherit what it has learned.
+// agentSpecies has the operations of a genetic search for agents that learn by Monte Carlo (the variant rl). An
+// agent learns from the games that it plays in its own generation, and its children inherit what it has learned.
 type agentSpecies struct {
 	*Config
 	keys       policy.Keys
@@ -57,8 +57,8 @@ func (a *agentSpecies) player() player[*dictionary] {
 	return &explorer{keys: a.keys, epsilon: a.Epsilon, trace: rl.NewTrace()}
 }
 
-// applyLessons returns a copy of agent d that has learned the given returns of its games. The pairs of state
-// and action in the copy are sorted for crossover.
+// applyLessons returns a copy of agent d that has learned from the returns of its games (the sums of rewards).
+// The pairs of state and action in the copy are sorted for crossover.
 func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *dictionary {
 	grown := &dictionary{table: d.table.Clone(), drawnPlaces: maps.Clone(d.drawnPlaces)}
 	for _, u := range lessons {
@@ -69,7 +69,7 @@ func (a *agentSpecies) applyLessons(d *dictionary, lessons []rl.Update) *diction
 	return grown
 }
 
-// resetting is the name of the only mutation of dictionaries. As in the study, it replaces the best actions
+// resetting is the name of the only mutation of agents that learn. As in the study, it replaces the best actions
 // of random states by random ones.
 const resetting = "reset"
 
@@ -99,7 +99,7 @@ func (a *agentSpecies) breed(p, q *dictionary, o *outcome, counts map[string]int
 	}
 }
 
-// release runs the garbage collector if the old tables are large. This helps to stay within the memory limit.
+// release runs the garbage collector if the old agents' tables are large, to stay within the memory limit.
 func (a *agentSpecies) release(old []*dictionary) {
 	const worthwhile = 32 << 20
 	size := int64(0)
@@ -111,7 +111,7 @@ func (a *agentSpecies) release(old []*dictionary) {
 	}
 }
 
-// metrics returns three metrics, and the second one also as turned:
+// metrics returns three numbers about a generation, and the second one also as turned:
 //   - "pairs": the mean number of state-action pairs in the table of an agent
 //   - "turned_away": how often a full table rejected a new pair
 //   - "spread": the share of states in which the best action of an elite agent differs from that of the
@@ -174,8 +174,8 @@ func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, 
 	return int64(each * float64(maxTables(a.Population, a.Parents))), int64(each * float64(a.Population))
 }
 
-// save writes the table of d, then the number of states for which a mutation drew an action, and these states
-// with their actions.
+// save writes the agent d: its table, then the number of states for which a mutation drew an action, and these
+// states with their actions.
 func (a *agentSpecies) save(w io.Writer, d *dictionary) error {
 	if err := d.table.Save(w); err != nil {
 		return err

@@ -87,7 +87,7 @@ const (
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// Default returns the study's configuration for a search of nets in a mode, a game with its number of players.
+// Default returns the study's configuration for a search of nets. mode is a game with its number of players.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Parents: 6, KeepElite: true,
@@ -96,9 +96,9 @@ func Default(mode string) Config {
 	}
 }
 
-// DefaultAgents returns the study's configuration for a search of agents in a mode, except for Keys, which
-// determine the positions that count as the same state. With the study's keys, which contain all that a
-// player knows, agents hardly ever see a state twice.
+// DefaultAgents returns the study's configuration for a search of agents, except for Keys, which determine the
+// positions that count as the same state. With the study's keys, which contain all that a player knows, agents
+// hardly ever see a state twice. mode is a game with its number of players.
 func DefaultAgents(mode string) Config {
 	c := Default(mode)
 	c.Variant, c.Layers, c.Playouts, c.MoveValue = Agents, nil, 0, ""
@@ -163,9 +163,9 @@ func (c *Config) agentParams() []run.Param {
 	}
 }
 
-// Complete sets each setting for which given returns false to the default of the variant. The function given
-// reports whether the user has set the setting with a name. Complete returns an error if the user has set a
-// setting or a defect of the other variant, or if a value is not valid.
+// Complete sets each setting that the user has not set to the default of the variant. given reports whether the
+// user has set the setting with a name. Complete returns an error if the user has set a setting or a defect of
+// the other variant, or if a value is not valid.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	others, defaults, defects := c.agentParams(), Default(c.Mode), Defects
 	if c.Variant == Agents {
@@ -251,8 +251,8 @@ func (c *Config) checkAgents() error {
 	return err
 }
 
-// selectNamed returns the operators of all whose names are in wanted. The function name returns the name of
-// an operator. If wanted is empty or has an unknown name, the error calls the operators kind.
+// selectNamed returns those of all whose names are in wanted. The function name returns the name of an element.
+// If wanted is empty or has an unknown name, the error calls the elements kind.
 func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
 	known := namesOf(all, name)
 	for _, want := range wanted {
@@ -296,7 +296,7 @@ const (
 	policyCustom = "custom"
 )
 
-// The ratios of the policy tuned. The study's program uses a lower crossover ratio than its text states.
+// The probabilities of the policy tuned. The study's program uses a lower one for crossover than its text states.
 const (
 	tunedCrossover   = 0.93
 	tunedAsPublished = 0.90

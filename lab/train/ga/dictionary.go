@@ -9,7 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// dictionary is an individual of the variant rl. It has the mean return of each action in each state.
+// dictionary is an agent that a genetic search (variant rl) creates. It has the mean return of each action in
+// each state; a return is the sum of the rewards after the action.
 type dictionary struct {
 	table *rl.ReturnTable
 	// drawnPlaces has, for each state in which a mutation replaced the best action, the index of the new one
@@ -105,7 +106,8 @@ func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 // for it; x and y are those of the two children. x and y are valid until the next call.
 type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 
-// dictionaryCrossover is a crossover of dictionaries. Both children get the states that only one parent has.
+// dictionaryCrossover is a crossover of two agents that learn (see dictionary). Both children get the states that
+// only one parent has.
 type dictionaryCrossover struct {
 	name string
 	// newMix returns the crossover function for the states that both parents have. n is the number of states of
@@ -113,8 +115,8 @@ type dictionaryCrossover struct {
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
-// dictionaryCrossovers are the crossovers of R. Arjonilla's thesis. A gene is a state, and genes are ordered by
-// key. average-flat and arithmetic compute means of returns; the others exchange states.
+// dictionaryCrossovers are the crossovers of R. Arjonilla's thesis for agents that learn. A gene is a state, and
+// genes are ordered by key. average-flat and arithmetic compute means of returns; the others exchange states.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))
@@ -210,8 +212,8 @@ func blendPairs(a, b rl.Pair, weight float32) rl.Pair {
 	return p
 }
 
-// offspring fills the dictionaries of two children. It collects pairs of state and action until all those of
-// one shard, a part of the table, are known, and then stores them.
+// offspring fills the tables of two children. It collects pairs of state and action until all those of one shard,
+// a part of the table, are known, and then stores them.
 type offspring struct {
 	children   [2]*dictionary
 	resetRates [2]float64 // by child: probability that the mutation draws a new action for a state; 0 for no mutation

@@ -55,8 +55,8 @@ type cardTable struct {
 	rand     *rules.Rand // random numbers of the agents
 }
 
-// play plays one game with the deal of seed. Agent i has seat (i + rotation) modulo the number of seats.
-// Cards and optional rules depend only on seed. The result is valid until the next game.
+// play plays one game with the deal of seed. Agent i has seat (i + rotation) modulo the number of seats. Cards
+// and optional rules depend only on seed. The result is valid until the next game.
 func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Position {
 	*t.rand = *rules.NewRand(seed)
 	rule := t.rules[t.rand.Below(len(t.rules))]
@@ -75,8 +75,8 @@ func (t *cardTable) play(agents []Agent, seed uint64, rotation int) *cards.Posit
 	return p
 }
 
-// match plays the given number of games and returns the fitness of each agent. It plays each deal in all
-// rotations before the next one: game g has the deal of seeds[g/len(agents)].
+// match plays the given number of games and returns the fitness of each agent. It plays each deal with every
+// seating before the next one: game g has the deal of seeds[g/len(agents)].
 func (t *cardTable) match(agents []Agent, games int, seeds []uint64) (fit [baraja.TableSeats]Fitness) {
 	n := len(agents)
 	for g := range games {

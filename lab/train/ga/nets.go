@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// netSpecies is the species of the variant xn. Its individuals are nets that rank all moves in one pass.
+// netSpecies has the operations of a genetic search for nets (the variant xn). The nets rank all moves in one
+// pass.
 type netSpecies struct {
 	*Config
 	mode       cards.Mode
@@ -59,7 +60,7 @@ func outputLayer(n *net.Net) Genome {
 
 func (b *netSpecies) player() player[*net.Net] { return newNetPlayer(b.mode, b.blank) }
 
-// applyLessons returns n unchanged, because nets do not learn from games.
+// applyLessons returns n unchanged, because nets do not learn from the games that they play in a search.
 func (b *netSpecies) applyLessons(n *net.Net, _ []rl.Update) *net.Net { return n }
 
 func (b *netSpecies) breed(p, q *net.Net, o *outcome, counts map[string]int, r *rules.Rand) (x, y *net.Net, work func()) {

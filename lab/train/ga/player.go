@@ -53,8 +53,8 @@ func (p *netPlayer) choosePlace(j *evalPosition) (best int) {
 	return best
 }
 
-// sizes returns the layer sizes of a net for a mode: the number of inputs, the units of each hidden layer,
-// and the number of outputs.
+// sizes returns the layer sizes of a net for m, a game with its number of players: the number of inputs, the
+// units of each hidden layer, and the number of outputs.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := learned.GAEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

@@ -124,8 +124,8 @@ func (w *worker[I]) reachDecision(r *rules.Rand) []rules.Move {
 	}
 }
 
-// positionFitness returns the fitness of all members. The fitness of a net is the sum of the values of the
-// moves that it chooses in the positions from evalPositions. Each playout counts as one game.
+// positionFitness returns the fitness of all nets of a generation: the sum of the values of the moves that a net
+// chooses in the positions from evalPositions. Each random playout counts as one game.
 func (s *search[I]) positionFitness(ctx context.Context) ([]Fitness, error) {
 	pool, err := s.evalPositions(ctx)
 	if err != nil {

@@ -16,8 +16,8 @@ type rival struct {
 	playing []bool             // whether the seat has had a turn in this game
 }
 
-// newRival returns an agent that plays the moves of the house bot named by spec, with its parameters. It
-// returns an error if the bot cannot play the mode, for example because it has no model for it.
+// newRival returns an agent that plays the moves of the house bot (part of timba) named by spec, with its
+// parameters. It returns an error if the bot cannot play m, for example because it has no model for it.
 func newRival(spec string, m cards.Mode) (Agent, error) {
 	b := &rival{playing: make([]bool, m.Players)}
 	for range m.Players {

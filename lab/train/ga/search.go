@@ -14,8 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// search is a run of the genetic algorithm. It implements run.Trainer. Its result does not depend on the
-// number of workers; each worker plays in its own goroutine.
+// search is a run of the genetic algorithm. Its individuals, of type I, are nets or agents. It implements
+// run.Trainer. Its result does not depend on the number of workers; each worker plays in its own goroutine.
 type search[I any] struct {
 	Config
 	mode    cards.Mode
@@ -57,8 +57,8 @@ const (
 	forPositions = "ga/positions"
 )
 
-// randFor returns the random number generator for a purpose, such as forDeals. The number is that of the
-// generation or round.
+// randFor returns the random number generator for one purpose, such as forDeals, in the generation or round with
+// the given number.
 func randFor(seed uint64, purpose string, number int) *rules.Rand {
 	return rules.NewRand(run.DeriveSeed(seed, purpose, number))
 }
@@ -161,7 +161,7 @@ func (s *search[I]) playTournament(ctx context.Context, among []int, games int, 
 }
 
 // seatAgents returns the agents that play a game, by seat. The numbers in pair are indices of members. A fixed
-// opponent takes the other seats. If learns is true, individuals explore by random moves and record returns.
+// opponent takes the other seats. If learns is true, the members explore by random moves and record returns.
 func (w *worker[I]) seatAgents(members []I, pair pairing, learns bool) []Agent {
 	w.agents = w.agents[:0]
 	for k := range w.mode.Players {

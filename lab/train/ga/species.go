@@ -17,8 +17,8 @@ const (
 
 func Variants() []string { return []string{Nets, Agents} }
 
-// species is the set of operations on the individuals of a search, either nets or dictionaries of agents. An
-// individual never changes after a method has returned it.
+// species is the set of operations on the individuals of a search: nets, or agents that learn. An individual
+// never changes after a method has returned it.
 type species[I any] interface {
 	// firstGeneration returns n individuals.
 	firstGeneration(n int, r *rules.Rand) []I
@@ -30,7 +30,7 @@ type species[I any] interface {
 	// outcome o has the probabilities of crossover and mutation. If work is not nil, the children are
 	// incomplete until it has been called, which any goroutine may do.
 	breed(a, b I, o *outcome, counts map[string]int, r *rules.Rand) (x, y I, work func())
-	// release is called after a new generation has replaced the old one, so that the species can free memory.
+	// release is called after a new generation has replaced the old one, so that memory can be freed.
 	release(old []I)
 	// metrics returns the metrics of a generation, and how often full tables rejected a new pair of state and
 	// action. The indices of the best members are in elite, in descending order of fitness.

@@ -189,7 +189,7 @@ const (
 	metricsBytes   = 80        // for each generation
 )
 
-// state is the first line of a checkpoint. The members follow it.
+// state is the first line of a checkpoint of a search. The individuals follow it.
 type state struct {
 	Generation int            `json:"generation"`
 	Members    int            `json:"members"`

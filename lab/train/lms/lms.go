@@ -108,9 +108,9 @@ func (t *Training) chooseMove(w *teekolms.Weights, s *teeko.State, r *rules.Rand
 	return legal[r.Below(len(legal))]
 }
 
-// learn updates w by each position of a game, with the features in seen. The training value of a position is
-// the present value of the learner's next position. For the last one it is that of the game's result:
-// standing is 1 for a win, -1 for a loss, or 0 for a draw, which has drawValue.
+// learn updates w by each position of a game, with the features in seen. The training value of a position is the
+// present value of the learner's next position. For the last one it is that of the game's result, standing: 1 for
+// a win, -1 for a loss, or 0 for a draw, which has drawValue.
 func (t *Training) learn(w *teekolms.Weights, seen []teekolms.Features, standing int) {
 	end := float64(standing)
 	if standing == 0 {

@@ -64,7 +64,7 @@ func (g *cardGame) Standing(seat int) int { return g.position.Outcome(seat) }
 func (g *cardGame) Score(seat int) int { return g.position.PointLead(seat) }
 
 // HeuristicValue returns the heuristic value of the card that an action plays (see package decisions). If the
-// action plays no card, because it exchanges the trump card or declares a king and queen, the value is 0.
+// action plays no card, because it exchanges the trump card or declares the 12 and 11 of a suit, the value is 0.
 func (g *cardGame) HeuristicValue(s *policy.View, action uint8) float64 {
 	m := s.Move(action)
 	if m >= baraja.SwapMove {

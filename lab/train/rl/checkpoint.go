@@ -54,9 +54,9 @@ func (l *Learner) tables() []*ReturnTable {
 	return append(l.states[:len(l.states):len(l.states)], l.votes...)
 }
 
-// Save writes the table in little-endian binary. The table consists of shards. For each shard, Save writes
-// the number of used slots, the number of slots and the number of rejected pairs. Then follow the pairs of
-// state and action: a word with key, action and count, and the mean.
+// Save writes the table in little-endian binary, shard by shard (the parts of the table): the number of used
+// slots, the number of slots and the number of rejected pairs, then the pairs of state and action. A pair is a
+// word with key, action and count, and the mean.
 func (t *ReturnTable) Save(w io.Writer) error {
 	var b []byte
 	for n := range t.shards {

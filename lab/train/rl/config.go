@@ -110,7 +110,7 @@ type Config struct {
 // MaxMiB is the highest memory limit, in MiB.
 const MaxMiB = 1 << 18
 
-// Default returns the study's configuration for a mode, a game with its number of players.
+// Default returns the study's configuration for mode, a game with its number of players.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,
@@ -140,9 +140,9 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete clears the abstraction if the variant needs none and the user has not set it. The function given
-// reports whether the user has set the setting with a name. Complete returns an error if a defect is unknown
-// or another setting is not valid.
+// Complete checks the settings, and clears the abstraction if the variant needs none and the user has not set it.
+// given reports whether the user has set the setting with a name. Complete returns an error if a defect is
+// unknown or another setting is not valid.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	if c.Variant != policy.Abstract && !given("abstraction") {
 		c.Abstraction = ""

@@ -92,7 +92,7 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 	}
 }
 
-// isRepeat reports whether earlier contains a decision with the seat, the state and the action of d.
+// isRepeat reports whether earlier has a decision with the same seat, state and action as d.
 func isRepeat(earlier []decision, d *decision) bool {
 	return slices.ContainsFunc(earlier, func(e decision) bool {
 		return e.seat == d.seat && e.action == d.action && e.key == d.key
@@ -118,8 +118,8 @@ func (t *Trace) Add(s *policy.View, action uint8, score int) {
 	t.decisions = append(t.decisions, decision{key: s.Key, fallbackKey: s.FallbackKey, action: action, score: int16(score)})
 }
 
-// AppendUpdates appends the return of each recorded decision to updates and returns the result. The last
-// decision comes first. The score is that of Environment.Score at the end of the episode.
+// AppendUpdates appends the return of each recorded decision to updates, the last decision first, and returns the
+// result. score is Environment.Score at the end of the episode.
 func (t *Trace) AppendUpdates(score int, updates []Update) []Update {
 	t.final[0] = score
 	t.config.emitReturns(t.decisions, t.final[:], func(d *decision, value float32) {

@@ -105,8 +105,8 @@ func (l *Learner) Step(ctx context.Context) error {
 	return nil
 }
 
-// learnShard updates one shard of an agent's table with the returns in all pieces of a batch, in order. Calls
-// for different shards may run in parallel.
+// learnShard updates one shard (a part) of an agent's table with the returns in all pieces of a batch, in order.
+// Calls for different shards may run in parallel.
 func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	least := float32(l.config.MinStep)
 	states := l.states[agent]
@@ -126,9 +126,9 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	}
 }
 
-// moveVote updates the table of votes after the agent has learned u. In this table each state votes for its
-// best action, under its fallback key, which many similar states share. If known is true, the state has so
-// far voted for the action before, and this vote is withdrawn. Then it votes for its present best action.
+// moveVote updates the agent's table of votes after the agent has learned u. Each state votes for its best
+// action, under its fallback key, which many similar states share. If known is true, the state has so far voted
+// for the action before, and moveVote withdraws this vote. Then the state votes for its present best action.
 func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {

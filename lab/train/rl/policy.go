@@ -7,9 +7,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// WritePolicy writes the best action of each state in t with at least the given number of visits, and returns
-// the number of states written. For a state in drawn it instead writes the value in drawn, an index among the
-// legal actions. The file has shortened keys: of several states with the same one, only the first is written.
+// WritePolicy writes the best action of each state in t with at least the given number of visits, and returns the
+// number of states written. For a state in drawn it writes the value in drawn instead, an index among the legal
+// actions. The file has shortened keys: of several states with the same one, only the first is written.
 func WritePolicy(w io.Writer, t *ReturnTable, visits int, drawn map[policy.Key]uint8) (states int, err error) {
 	p, err := policy.NewWriter(w, t.Len())
 	if err != nil {

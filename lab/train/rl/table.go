@@ -36,7 +36,7 @@ type ReturnTable struct {
 	maxSlots int // of each shard
 }
 
-// shard is one part of a table. Each slot has a word and a mean. A word consists, from the highest bit, of
+// shard is one part of a ReturnTable. Each slot has a word and a mean. A word consists, from the highest bit, of
 // the key without the number of the shard, the action and the count. The word of an empty slot is 0.
 type shard struct {
 	words      []uint64

@@ -125,7 +125,6 @@ func (l *Learner) mergeAgents() {
 	}
 }
 
-// Size returns estimates, in bytes, of the memory and disk space that the whole training needs.
 func (l *Learner) Size() (memory, disk int64) {
 	const overhead = 128 << 20 // memory besides the tables
 	tables := min(int64(l.config.Memory)<<20, int64(float64(l.Bytes())*float64(l.config.Episodes)/float64(l.Episodes)))

@@ -99,7 +99,7 @@ func (c *Config) Params() []run.Param {
 	)
 }
 
-// Complete checks the settings. If the training starts with the weights of a model, it reads the file.
+// Complete checks the settings. If the training starts with the weights of a model, Complete reads the file.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	if c.Hidden, err = net.ParseSizes(c.layersText); err != nil {
 		return err
@@ -119,8 +119,8 @@ func (c *Config) Complete(func(name string) bool) (err error) {
 	return nil
 }
 
-// parse returns the net in data, the content of a model file. It is an error if the model is for another mode
-// or has other hidden layers than c.
+// parse returns the net in data, the content of a model file. It is an error if the model is for another game or
+// number of players, or has other hidden layers than c.
 func (c *Config) parse(data []byte) (*net.Net, error) {
 	h, body, err := model.Read(bytes.NewReader(data))
 	if err != nil {
@@ -148,8 +148,8 @@ func (c *Config) Check() error {
 	return net.CheckSizes(sizes(m, c.Hidden))
 }
 
-// sizes returns the layer sizes of a net for a mode: the number of inputs, the units of each hidden layer,
-// and the number of outputs.
+// sizes returns the layer sizes of a net for m, a game with its number of players: the number of inputs, the
+// units of each hidden layer, and the number of outputs.
 func sizes(m cards.Mode, hidden []int) []int {
 	e := features.NewCompleteEncoder(m)
 	return append(append([]int{e.Inputs()}, hidden...), m.Actions())

@@ -10,14 +10,14 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// lesson is a position from which the net learns. It has the advantage of each legal move.
+// lesson is a position from which the net learns, with the advantage of each legal move.
 type lesson struct {
 	ones       []uint16  // indices of the net's inputs that are 1
 	outputs    []uint8   // by legal move: index of the net's output
 	advantages []float32 // by legal move: its value minus the mean over all legal moves
 }
 
-// gamePlayer plays games of a mode with the moves of the net. It serves one goroutine.
+// gamePlayer plays games with the moves of the net. It serves one goroutine.
 type gamePlayer struct {
 	config   *Config
 	encoder  features.CompleteEncoder

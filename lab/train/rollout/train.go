@@ -56,7 +56,7 @@ type training struct {
 	progress progress
 }
 
-// progress is the state of a training in a checkpoint, besides the weights.
+// progress is the part of a checkpoint besides the weights.
 type progress struct {
 	Generation    int     `json:"generation"`
 	Positions     int     `json:"positions"` // learned from so far

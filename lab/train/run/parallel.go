@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// ForEach calls do for every i in [0, n), in at most the given number of goroutines, and waits until all
-// calls have returned. The argument worker is the number of the goroutine, counted from 0.
+// ForEach calls do for every i in [0, n), in at most the given number of goroutines, and waits until all calls
+// have returned. worker is the number of the goroutine, counted from 0.
 func ForEach(workers, n int, do func(worker, i int)) {
 	var next atomic.Int64
 	work := func(worker int) {

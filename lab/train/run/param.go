@@ -160,7 +160,7 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults copies the values of settings in others to the settings with the same index in params, except
+// ApplyDefaults copies the values of the settings in others to those with the same index in params. It skips
 // those for whose names given returns true. Both lists must belong to the same training.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {

@@ -47,7 +47,7 @@ type TrainingResult interface{ String() string }
 
 // Trainer is a training in progress.
 type Trainer interface {
-	// Progress returns the units of work done and their total number. When both are equal, no steps follow.
+	// Progress returns the units of work done and their total number. When both are equal, the training is done.
 	Progress() (done, all int)
 	// Step does the next part of the work. If it fails, for example because the context has ended, the
 	// training can still be saved and resumed.

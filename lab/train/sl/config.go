@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// The variants. They differ in the label of a decision, which the net learns to predict.
+// The variants of the training. They differ in what the net learns to predict about a decision.
 const (
 	VariantWL = "wl" // whether the game was won
 	VariantP  = "p"  // points of the trick
@@ -102,7 +102,7 @@ func (c *Config) Params() []run.Param {
 }
 
 // Complete parses the text of the hidden layers, opens the data set and checks the settings. After UseData or
-// ExpectData it does not open a data set; otherwise it is an error if none is named.
+// ExpectData it opens no data set; otherwise it is an error if none is named.
 func (c *Config) Complete(func(name string) bool) (err error) {
 	m, err := cards.ParseMode(c.Mode)
 	if err != nil {

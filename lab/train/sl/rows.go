@@ -59,8 +59,8 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 	return r, r.classify(values, c)
 }
 
-// labelGames returns the training label of every decision in the games [from, to) of r. The variant selects
-// the outcome of a decision that is its label, such as the points of the trick.
+// labelGames returns what the net learns to predict about every decision in the games [from, to) of r. The
+// variant selects it, such as the points of the trick.
 func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 	var f decisions.Follower
 	var g dataset.GameRecord

@@ -37,7 +37,7 @@ type Training struct {
 	shuffledEpochs int // number of epochs whose shuffle was applied to train
 }
 
-// progress is the state of a training in a checkpoint, besides the weights.
+// progress is the part of a checkpoint besides the weights.
 type progress struct {
 	Epoch int     `json:"epoch"`
 	Row   int     `json:"row"`  // within the epoch
@@ -129,7 +129,6 @@ func (t *Training) Finish(_ context.Context, f *run.Folder) (run.TrainingResult,
 	)
 }
 
-// Size returns estimates, in bytes, of the memory that the training needs, and of its files on disk.
 func (t *Training) Size() (memory, disk int64) {
 	const rowBytes = 8
 	weights := int64(4 * t.net.ParamCount())
