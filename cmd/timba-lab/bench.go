@@ -58,7 +58,7 @@ func newBench() *cobra.Command {
 }
 
 // newBenchDuplicates returns the command that measures how many fewer deals are needed to tell two bots apart if
-// each deal is played in all rotations.
+// each deal is played with every seating of the bots.
 func newBenchDuplicates() *cobra.Command {
 	b := new(bench.Duplicates)
 	cmd := &cobra.Command{
@@ -147,8 +147,8 @@ func newBenchLadder() *cobra.Command {
 	return measure(cmd, b)
 }
 
-// newBenchOpenings returns the command that counts how varied and how even the openings of games without chance
-// in the deal are.
+// newBenchOpenings returns the command that counts, for games that always begin in the same position, how varied
+// and how even random first moves make them.
 func newBenchOpenings() *cobra.Command {
 	b := new(bench.Openings)
 	cmd := &cobra.Command{

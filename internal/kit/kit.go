@@ -157,7 +157,7 @@ func Wait[T any](t testing.TB, what string, done <-chan T) {
 }
 
 // last returns when a wait must end: ten seconds before the test's deadline, so that the failure can still be
-// printed, or in an hour if the test has no deadline.
+// printed. If the test has no deadline, it is in an hour.
 func last(t testing.TB) time.Time {
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := d.Deadline(); ok {

@@ -20,9 +20,9 @@ type Text struct {
 	Plain  string // used if Format is "": a text that is the same in every language
 }
 
-// cutVerb returns the text before the first verb of a format, the verb, and the text after it. Without a
-// verb, it returns the format. A verb may have an index, as in %[2]s, and %% counts as a verb. It does not
-// use regular expressions because compiling them would delay the start of house bots.
+// cutVerb returns the text before the first verb (such as %d) of a format, the verb, and the text after it.
+// Without a verb, before is the whole format. A verb may have an index, as in %[2]s, and %% counts as a verb.
+// cutVerb does not use regular expressions because compiling them would delay the start of house bots.
 func cutVerb(format string) (before, verb, rest string) {
 	for from := 0; ; {
 		i := strings.IndexByte(format[from:], '%')
@@ -171,7 +171,8 @@ func Join(separator string, texts ...Text) Text {
 	return Text{Format: strings.Repeat("%s"+separator, max(0, len(texts)-1)) + "%s", Args: texts}
 }
 
-// Map returns a copy of the text in which change is applied to all parts that do not depend on the language.
+// Map returns a copy of the text in which change is applied to all parts that do not depend on the language, such
+// as names.
 func (t Text) Map(change func(string) string) Text {
 	args := make([]Text, len(t.Args))
 	for i, arg := range t.Args {

@@ -25,7 +25,7 @@ type appraiser interface {
 }
 
 // briscaAgent plays the card to which its appraiser gives the highest value. Of several such cards it plays the
-// weakest, and selects at random if several are equally weak. It exchanges the trump card whenever that is legal.
+// weakest, or a random one of the weakest. It exchanges the trump card whenever that is legal.
 type briscaAgent struct {
 	appraiser
 	ending *endgame.Solver[briscaTree, *briscaTree] // exact solver of the last tricks of two players; nil if the agent does not solve them
@@ -48,7 +48,8 @@ func newBriscaPlayer(a *briscaAgent) Player {
 	return &thinkerBot{thinkers: map[string]thinker{"brisca": a}}
 }
 
-// newBriscaEnding returns an exact solver without a table: for so few positions a table would make it slower.
+// newBriscaEnding returns an exact solver without a table of known results: for so few positions a table would
+// make it slower.
 func newBriscaEnding() *endgame.Solver[briscaTree, *briscaTree] {
 	return endgame.New[briscaTree](0)
 }
@@ -68,8 +69,8 @@ func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, 
 	return m, appendScore(info, worth)
 }
 
-// choose returns a move in s for the seat to move, and the value that the appraiser gives it. The value of
-// exchanging the trump card is 0.
+// choose returns a move in s for the seat to move, and the value that the appraiser gives it. The exchange of the
+// trump card has the value 0.
 func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, top float64) {
 	a.legal = s.Legal(a.legal[:0])
 	if last := a.legal[len(a.legal)-1]; last >= baraja.SwapMove {
@@ -157,8 +158,8 @@ func (a *studyAppraiser) strength(c baraja.Card) int {
 	return baraja.Strength(c)
 }
 
-// trickGain returns the points in the trick plus those of c if playing c makes it, or a partner's card, the best of
-// the trick so far. Otherwise it returns the negative of that number. teams is set if seats play in two teams.
+// trickGain returns the points in the trick plus those of c if playing c makes c, or a partner's card, the best
+// of the trick so far. Otherwise it returns the negative of that number. teams is set if seats play in two teams.
 func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2

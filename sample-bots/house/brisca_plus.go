@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// plusWeights has the weights by which the house bot brisca-plus values cards. Each is an option of the bot.
+// plusWeights has the weights by which the bot brisca-plus values cards. Each is an option of the bot.
 type plusWeights struct {
 	gain  float64 // value of each point of the trick
 	plain float64 // cost of each step of strength of a card that is not a trump
@@ -55,7 +55,7 @@ func (a *plusAppraiser) worth(c baraja.Card) float64 {
 	return worth
 }
 
-// cost returns the cost of playing c: an estimate of what c would be worth if it stayed in the hand.
+// cost returns what playing c costs: an estimate of what c would be worth if it stayed in the hand.
 func (a *plusAppraiser) cost(c baraja.Card) float64 {
 	strength := float64(baraja.Strength(c))
 	cost := a.weights.plain*strength + a.weights.value*float64(baraja.Value(c))

@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/ismcts"
 )
 
-// cardsState is implemented by positions of a card game that both ismcts, the Monte Carlo search for hidden
-// cards, and endgame, the exact solver, can search. S is the type of the position.
+// cardsState is implemented by positions of a card game that can be searched by both ismcts, the Monte Carlo
+// search for hidden cards, and endgame, the exact solver. S is the type of the position.
 type cardsState[S any] interface {
 	ismcts.GuidedState[S]
 	endgame.State[S]

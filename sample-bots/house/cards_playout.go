@@ -19,8 +19,7 @@ var (
 )
 
 const (
-	// leadRisk is the expected loss when a card that is not a trump is the first of a trick, as a fraction
-	// of its points.
+	// leadRisk is the expected loss from leading a card that is not a trump, as a fraction of its points.
 	leadRisk = 0.5
 	// earlyWeight is the factor, in quarters, of the points of a trick if other seats play to it after this one.
 	earlyWeight = 3
@@ -45,9 +44,9 @@ func newPlayoutValues(w weights) *playoutValues {
 }
 
 // sensibleCard returns the playable card with the greatest estimated gain in the trick minus its value in the
-// hand. pairs has the cards of pairs (12 and 11 of a suit) that have not been scored; playing one of them
-// costs the points of its pair. song is the bonus, in hundredths of a point, for winning the trick. teams is
-// set if seats play in two teams.
+// hand. pairs has the cards of pairs (12 and 11 of a suit) that have not been scored; playing one of them costs
+// the points of its pair. song is the bonus, in hundredths of a point, for winning the trick with a declared
+// pair. teams is set if seats play in two teams.
 func (p *playoutValues) sensibleCard(t *baraja.Table, playable baraja.Set, teams bool, pairs baraja.Set, song int32) baraja.Card {
 	trumps := t.Trumps() % 4
 	late := 0

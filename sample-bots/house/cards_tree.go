@@ -95,7 +95,8 @@ func (t *tuteTree) Redeal(seat int, r *rules.Rand) {
 	}
 }
 
-// isConsistent reports whether each seat's hand is possible after what it has played, as t.shared.lacks says.
+// isConsistent reports whether each seat could hold the hand that was dealt to it at random, given the cards that
+// it has played.
 func (t *tuteTree) isConsistent() bool {
 	for i := range t.shared.lacks {
 		l := &t.shared.lacks[i]
@@ -111,8 +112,8 @@ func (t *briscaTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.
 
 func (t *tuteTree) Margin() int32 { return int32(t.Table.Points[0]) - int32(t.Table.Points[1]) }
 
-// Key returns 0, which means that the solver stores no result for the position. In the few last positions of
-// Brisca a lookup takes longer than a search.
+// Key returns 0, which means that the solver stores no result for the position. In the last positions of Brisca a
+// lookup takes longer than a search.
 func (t *briscaTree) Key() uint64 { return 0 }
 
 // Key returns a hash of the position for the solver's table. Within a trick it returns 0, and no result is stored.

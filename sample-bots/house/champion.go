@@ -9,15 +9,15 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/alphabeta"
 )
 
-// championTebes has the weights by which the house bot champion evaluates positions of Tebes.
+// championTebes has the weights by which the bot champion evaluates positions of Tebes.
 var championTebes = tebesWeights{
 	bonus:   [...]int32{60, 30, 15, 8, 6, 3},
 	penalty: [...]int32{60, 30, 15},
 	c:       [...]int32{1, 200, 5},
 }
 
-// championGames maps the name of a game to the function that creates the thinker with which the house bot
-// champion plays it. memory is the size of the search's table or tree in bytes.
+// championGames maps the name of a game to the function that creates the thinker with which the bot champion
+// plays it. memory is the size of the search's table or tree in bytes.
 var championGames = map[string]func(l limits, memory int) thinker{
 	"brisca":  func(l limits, memory int) thinker { return newBriscaThinker(l, memory) },
 	"tute":    func(l limits, memory int) thinker { return newTuteThinker(l, memory) },
@@ -42,7 +42,7 @@ func championOptions(memory int) alphabeta.Options {
 	return alphabeta.Options{Table: memory, ReduceLateMoves: true, UseDeeperEntries: true}
 }
 
-// newChampion returns the player of the house bot champion. The option level selects a weaker form of it.
+// newChampion returns the player of the bot champion. The option level selects a weaker form of it.
 func newChampion(p *params) Player {
 	level := p.readInt(levelName, 1, topLevel, topLevel, "how well it plays, 1 for a beginner")
 	l, memory := p.readSearch("0s")

@@ -23,13 +23,13 @@ type ChampionLevel struct {
 	Spec   string
 }
 
-// DefaultLevel is the number of the level for people who do not choose one.
+// DefaultLevel is the number of the level of difficulty for people who do not choose one.
 const DefaultLevel = 4
 
 var levelNames = [topLevel]string{"beginner", "learner", "amateur", "intermediate", "advanced", "expert", "master", "champion"}
 
-// Levels returns the levels of the house bot champion, the weakest first. Each can play every game of the
-// champion. The caller must not change the slice.
+// Levels returns the levels of difficulty of the bot champion, the weakest first. It can play every game of the
+// champion at each. The caller must not change the slice.
 var Levels = sync.OnceValue(func() (list []ChampionLevel) {
 	for i, name := range levelNames {
 		l := ChampionLevel{Number: i + 1, Name: name, Spec: "champion"}
@@ -41,8 +41,8 @@ var Levels = sync.OnceValue(func() (list []ChampionLevel) {
 	return list
 })
 
-// FindLevel returns the level whose name or number is text, such as "expert" or "6". It returns an error that
-// lists the levels if there is none.
+// FindLevel returns the level of difficulty whose name or number is text, such as "expert" or "6". If there is
+// none, the error lists the levels.
 func FindLevel(text string) (ChampionLevel, error) {
 	var all []string
 	for _, l := range Levels() {
@@ -54,11 +54,11 @@ func FindLevel(text string) (ChampionLevel, error) {
 	return ChampionLevel{}, fmt.Errorf("level %q does not exist: try 1 to %d, or %s", text, topLevel, strings.Join(all, ", "))
 }
 
-// levelMemory is the maximum size in bytes of the table or tree of a search below the top level. The few
-// nodes of these levels need no more.
+// levelMemory is the maximum size in bytes of the table or tree of a search below the top level of difficulty.
+// The few nodes of these levels need no more.
 const levelMemory = 4 << 20
 
-// grade says how the champion is weakened in one game at one level.
+// grade says how the bot champion is weakened in one game at one level of difficulty.
 type grade struct {
 	nodes         uint64 // maximum number of search nodes for a move
 	randomPercent int    // percentage of random moves
@@ -75,9 +75,9 @@ const (
 	seesThreat              // also avoids random moves after which the other side can win at once
 )
 
-// levelGrades has the grades of each game, by its name: the first for level 1, the last for the level below
-// the top. They were chosen so that the ratings of all neighboring levels differ by about the same amount.
-// docs/house-bots.md has the measurements.
+// levelGrades says, for each game by its name, how the bot is weakened at each level of difficulty: the first
+// entry is for level 1, the last for the level below the top. The entries were chosen so that the ratings of all
+// neighboring levels differ by about the same amount. docs/house-bots.md has the measurements.
 var levelGrades = map[string][topLevel - 1]grade{
 	"brisca":  {{1, 90, blind}, {1, 66, blind}, {1, 44, blind}, {1, 26, blind}, {1, 9, blind}, {20, 0, blind}, {150, 0, blind}},
 	"tute":    {{1, 85, blind}, {1, 27, blind}, {1, 0, blind}, {11, 0, blind}, {20, 0, blind}, {60, 0, blind}, {200, 0, blind}},
@@ -87,7 +87,7 @@ var levelGrades = map[string][topLevel - 1]grade{
 }
 
 // weaken returns a thinker that plays with the node limit and the random moves of g. search creates the
-// champion's thinker from the limits and the memory in bytes.
+// unweakened thinker from the limits and the memory in bytes.
 func (g grade) weaken(l limits, memory int, search func(limits, int) thinker) thinker {
 	if l.nodes == 0 || l.nodes > g.nodes {
 		l.nodes = g.nodes

@@ -62,8 +62,8 @@ func (g *greedyPlayer) Answer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: best, Info: g.info}
 }
 
-// read sets the position of turn t in j, and its legal moves in g. It returns false if it cannot derive a
-// position from t, for example because the game is unknown.
+// read sets the position of turn t in j, and its legal moves in g. If it cannot derive a position from t, for
+// example because the game is unknown, it returns false.
 func (g *greedyPlayer) read(t *protocol.Turn, j judge) bool {
 	s, err := g.positionAt(t)
 	if err != nil {

@@ -76,8 +76,8 @@ func (j *briscaJudge) unbeatenChance(best baraja.Card, n int) float64 {
 }
 
 // netShare returns the expected gain of this side compared with the other sides, as a fraction of the trick's
-// points. p is the probability that this side wins the trick. The gain of a lost trick is -1 divided by the
-// number of other sides.
+// points. p is the probability that this side wins the trick. If it loses the trick, its gain is -1 divided by
+// the number of other sides.
 func (j *briscaJudge) netShare(p float64) float64 {
 	others := float64(j.players - 1)
 	if j.teams {

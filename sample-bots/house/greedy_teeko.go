@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules/teeko"
 )
 
-// teekoJudge prefers moves that win, then avoids moves that let the opponent win at once, then counts the
-// shapes that each side can still complete.
+// teekoJudge values moves of Teeko: moves that win come first, moves that let the opponent win at once come last.
+// Otherwise it counts the winning shapes that each side can still complete.
 type teekoJudge struct {
 	state *teeko.State
 	seat  int

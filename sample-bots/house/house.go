@@ -15,13 +15,13 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Player chooses the moves of a house bot. It keeps state between turns: use one Player for one sequence of
-// games, from one goroutine.
+// Player chooses the moves of a house bot (part of timba). It keeps state between turns: use one Player for one
+// sequence of games, from one goroutine.
 type Player interface {
 	Answer(*protocol.Turn) protocol.Answer
 }
 
-// Bot describes a house bot.
+// Bot describes a house bot, which is part of timba.
 type Bot struct {
 	Name string
 	Help string // one line for people: how the bot plays
@@ -40,7 +40,7 @@ func (b Bot) Options() []BotOption {
 	return p.options
 }
 
-// Bots returns every house bot. The simple ones come first.
+// Bots returns every house bot (those that are part of timba). The simple ones come first.
 func Bots() []Bot {
 	return []Bot{
 		{"random", "plays any legal move", nil, true, newRandom},
@@ -81,9 +81,9 @@ func NewPlayer(spec string) (Player, error) {
 	return b.newPlayer(&params{settings: settings}), nil
 }
 
-// CanonicalSpec returns the canonical form of spec, which omits options with default values and lists the
-// others in the order of Bot.Options. Two specs for the same behavior have the same canonical form. The error
-// is that of NewPlayer.
+// CanonicalSpec returns the canonical form of spec (NAME or NAME:key=value,key=value). It omits options with
+// default values and lists the others in the order of Bot.Options. Two specs for the same behavior have the same
+// canonical form. The error is that of NewPlayer.
 func CanonicalSpec(spec string) (string, error) {
 	b, settings, err := parse(spec)
 	if err != nil {
@@ -123,18 +123,20 @@ func SimpleNames() (n []string) {
 	return n
 }
 
-// Executable returns the path of the program that plays a house bot with the arguments "bot SPEC", which is this
-// program. Tests with the race detector replace it by a program without the detector, which starts faster.
+// Executable returns the path of the program that plays a house bot when it is started with the arguments "bot
+// SPEC". It is this program. Tests with the race detector replace it by a program without the detector, which
+// starts faster.
 var Executable = os.Executable
 
-// Plays reports whether the bot of spec is made for the game with the given name. It is true for an unknown bot.
+// Plays reports whether the bot of spec, such as "greedy:key=value", is made for the game with the given name. It
+// is true for an unknown bot.
 func Plays(spec, game string) bool {
 	made := Games(spec)
 	return made == nil || slices.Contains(made, game)
 }
 
-// Games returns the names of the games that the bot of spec is made for. nil means all games, or that there
-// is no such bot.
+// Games returns the names of the games that the bot of spec, such as "greedy:key=value", is made for. nil means
+// all games, or that there is no such bot.
 func Games(spec string) []string {
 	name, _, _ := strings.Cut(spec, ":")
 	for _, b := range Bots() {
@@ -145,8 +147,8 @@ func Games(spec string) []string {
 	return nil
 }
 
-// LadderBots returns the specs of the house bots on the default ladder of a game, the weakest first. For a
-// game that is not part of timba these are the simplest bots.
+// LadderBots returns the specs (name and options) of the house bots on the default ladder of a game, the weakest
+// first. For a game that is not part of timba these are the simplest bots.
 func LadderBots(game string) []string {
 	if bots, ok := ladderSpecs[game]; ok {
 		return slices.Clone(bots)
@@ -154,8 +156,9 @@ func LadderBots(game string) []string {
 	return []string{"random", "first"}
 }
 
-// ladderSpecs are the specs of the bots on the default ladder of each game, the weakest first. docs/house-bots.md
-// has their ratings. With the clock of these ladders each needs at most about 15 ms for a move.
+// ladderSpecs has the specs (name and options) of the bots on the default ladder of each game, the weakest first.
+// docs/house-bots.md has their ratings. With the clock of these ladders each needs at most about 15 ms for a
+// move.
 var ladderSpecs = map[string][]string{
 	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "champion"},
 	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "champion:level=6", "champion"},
@@ -164,7 +167,7 @@ var ladderSpecs = map[string][]string{
 	"teeko":   {"random", "champion:level=1", "champion:level=2", "champion:level=3", "teeko-lms", "greedy", "champion:level=6", "champion"},
 }
 
-// Version is the version of all house bots. It must change whenever their moves change.
+// Version is the common version of all house bots. It must change whenever their moves change.
 const Version = "2"
 
 // Run plays as the house bot of spec: it reads the protocol from in and writes the answers to out, until in

@@ -57,8 +57,8 @@ func openModel(path, kind string, byMean bool) (*learned.Agent, error) {
 	return a, nil
 }
 
-// learner plays Brisca and Tute by trained models of one kind. There is one model for each mode, which is a
-// game with certain options. It reads a model when a game first needs it.
+// learner plays Brisca and Tute by trained models of one kind. There is one model for each mode, which is a game
+// with certain options. learner reads a model when a game first needs it.
 type learner struct {
 	kind   string // such as "rl"; also the name of the bot
 	path   string // file of the model, or builtIn
@@ -103,8 +103,8 @@ func (l *learner) agentFor(mode cards.Mode) (a *learned.Agent, err error) {
 	return a, nil
 }
 
-// CheckModel returns an error if spec names a bot that plays v by a trained model, and there is no model for
-// v. It also returns the error of an invalid spec.
+// CheckModel returns an error if spec (name and options) names a bot that plays v by a trained model, and there
+// is no model for v. It also returns the error of an invalid spec.
 func CheckModel(spec string, v *rules.Variant) error {
 	p, err := NewPlayer(spec)
 	if err != nil {

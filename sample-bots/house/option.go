@@ -16,8 +16,8 @@ type BotOption struct {
 	kind *valueKind // nil if the values are listed words or a range of numbers
 }
 
-// valueKind defines which values an option allows if they are neither listed words nor a range of whole
-// numbers. The default is the first value of the option.
+// valueKind defines which values an option allows, if they are neither listed words nor a range of whole numbers.
+// The default is the option's first value.
 type valueKind struct {
 	allowedText string                      // the allowed values, for people
 	canonical   func(string) (string, bool) // returns the canonical form, or false if the value is not allowed

@@ -16,8 +16,8 @@ import (
 // chooses its move.
 var podridaCriteria = map[string]mcts.Criterion{"value": mcts.ByValue, "visits": mcts.ByVisits, "ucb": mcts.ByBound}
 
-// podridaKnowledge maps each value of the option hands of podrida-mcts to the knowledge that a random deal
-// of the hidden cards respects.
+// podridaKnowledge maps each value of the option hands of the bot podrida-mcts to the knowledge with which a
+// random deal of the hidden cards must agree.
 var podridaKnowledge = map[string]podrida.Knowledge{
 	"failed": podrida.Failures, "unseen": podrida.Played, "random": podrida.OwnHand,
 }
@@ -66,8 +66,8 @@ type vote struct {
 	value         float64 // sum of the values in these trees
 }
 
-// isBetter reports whether more trees have chosen the move of v than that of the other vote. If equally
-// many have, the higher total value decides.
+// isBetter reports whether more trees have chosen the move of v than the other move. If equally many have, the
+// higher total value decides.
 func (v *vote) isBetter(than *vote) bool {
 	if v.trees != than.trees {
 		return v.trees > than.trees

@@ -10,8 +10,8 @@ import (
 // The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in
 // which they are tried.
 
-// podridaFacts has the facts on which the bid of the house bot podrida-rules depends, as the seat to move
-// sees them. T, g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
+// podridaFacts has the facts on which the bid of the bot podrida-rules depends, as the seat to move sees them. T,
+// g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
 type podridaFacts struct {
 	cards    int    // number of cards dealt to each seat, which is the number of the round in the study
 	legal    uint64 // bit n is set if n is a legal bid
@@ -59,14 +59,14 @@ func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
 // hasTwoBids reports whether at least two seats have bid. The names of the rules call this "two bids".
 func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
 
-// isLong reports whether the hand has trumps and also other aces or kings, in round 7 or later. isPoor and
-// isSpare can be true from round 5 on, for a hand without trumps: isPoor if the hand has no aces or kings,
-// isSpare if it has some.
+// isLong reports whether the hand, in round 7 or later, has trumps and also other aces or kings. isPoor and
+// isSpare can be true from round 5 on, for a hand without trumps: isPoor if it has no aces or kings, isSpare if
+// it has some.
 func (f *podridaFacts) isLong() bool  { return f.trumps > 0 && !f.isRound(1, 6) && f.good > 0 }
 func (f *podridaFacts) isPoor() bool  { return f.trumps == 0 && f.good == 0 && !f.isRound(1, 4) }
 func (f *podridaFacts) isSpare() bool { return f.trumps == 0 && f.good > 0 && !f.isRound(1, 4) }
 
-// bidRule determines a bid of the house bot podrida-rules if its condition holds and no rule before it applies.
+// bidRule determines the bid of the bot podrida-rules if its condition holds and no rule before it applies.
 type bidRule struct {
 	number    int
 	name      string
@@ -169,14 +169,14 @@ func (f *podridaFacts) nearest(n int) int {
 	return n
 }
 
-// podridaTurn has the facts on which the card of the house bot podrida-rules depends.
+// podridaTurn has the facts on which the choice of a card by the bot podrida-rules depends.
 type podridaTurn struct {
 	cards         baraja.Set // playable cards
 	canWin        bool       // one of the playable cards would be the best of the trick so far
 	missingTricks int        // bid minus tricks won; negative if the seat has won more than it has bid
 }
 
-// playRule says that podrida-rules plays its best or its worst playable card if a condition holds and no rule
+// playRule makes the bot podrida-rules play its best or its worst playable card if a condition holds and no rule
 // before it applies.
 type playRule struct {
 	number    int

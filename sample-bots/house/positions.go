@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// positions converts turns of the protocol to positions of a game, in which hidden cards are random. The zero
+// positions converts turns of the protocol to positions of a game, with hidden cards dealt at random. The zero
 // value is ready for use.
 type positions struct {
 	game    *protocol.GameLine

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// LocalSeat plays games as a house bot within this process, one after another; StartGame starts each. The bot
-// sees no more of a position than the protocol would send it.
+// LocalSeat is a house bot (part of timba) that plays games within this process, one after another; StartGame
+// starts each. The bot sees no more of a position than the protocol would send it.
 type LocalSeat struct {
 	spec   string
 	player Player

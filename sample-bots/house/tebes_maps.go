@@ -7,7 +7,7 @@ import (
 )
 
 // Maps of M. Sales, "Tebes", 2015, that value the squares for black on the standard board of 6x6. Black's back
-// row is at the top. The digit of a square is its level, to which a weight belongs; a dot means no value.
+// row is at the top. The digit of a square is its level, which has a weight; a dot means no value.
 var (
 	drawnBonus   = [...]string{"5....5", "......", "..6.6.", "6.3264", ".2.6.2", "133221"}
 	drawnPenalty = [...]string{"133221", ".3...3", "...33."}
@@ -19,8 +19,8 @@ const (
 	tebesBlack    = 1 // the seat for which the maps are drawn
 )
 
-// tebesMaps says, for one side on one board of Tebes, which squares have a bonus for own pieces or a penalty
-// for opposing ones. The level of a square selects its weight in tebesWeights.
+// tebesMaps says, for one side on one board of Tebes, which squares have a bonus for own pieces or a penalty for
+// opposing ones. Each square has a level, which selects its weight in tebesWeights.
 type tebesMaps struct {
 	// bonus has the set of squares of each level. The first index is 1 if the side holds the left corner,
 	// plus 2 if it holds the right one. Once it holds a corner, the squares around it have no bonus.
@@ -30,9 +30,9 @@ type tebesMaps struct {
 	corners [2]tebes.Board // the left and the right corner of the opponent, which the side wants to hold
 }
 
-// newTebesMaps returns the maps of a seat for the board of s. On the standard board of 6x6 they are the
-// published ones. For other boards they are derived from the colors of the squares, without the bonus levels
-// 4 and 6, which the study does not explain.
+// newTebesMaps returns the maps of a seat for the board of s. On the standard board of 6x6 they are the published
+// ones. For other boards they are derived from the colors of the squares, without the bonus levels 4 and 6, which
+// the study (M. Sales, 2015) does not explain.
 func newTebesMaps(s *tebes.State, seat int) (m tebesMaps) {
 	size := int(s.Rules().Size)
 	if size == len(drawnBonus) && !s.Rules().Random {
@@ -152,15 +152,15 @@ func (m *tebesMaps) flip(s *tebes.State) {
 	}
 }
 
-// tebesWeights has the weights of an evaluation in points: of each bonus level, of each penalty level, and
-// the factors of maps, pieces and threatened captures in heuristic 2.
+// tebesWeights has the weights, in points, by which positions of Tebes are evaluated: those of the bonus and of
+// the penalty levels of squares, and the factors of heuristic 2 for squares, pieces and threatened captures.
 type tebesWeights struct {
 	bonus   [bonusLevels]int32
 	penalty [penaltyLevels]int32
 	c       [3]int32
 }
 
-// perPiece is the value of each piece in heuristic 1, in points, in addition to that of its square.
+// perPiece is the value of each piece in heuristic 1 of Tebes, in points, in addition to that of its square.
 const perPiece = 10
 
 // bonusSum returns the sum of the bonuses, in points, of the squares of the side's own pieces.

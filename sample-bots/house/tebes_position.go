@@ -96,7 +96,7 @@ func (t *tebesTree) HalfPoints(side int) int {
 	return 1
 }
 
-// priorScale is the value, in hundredths of a point, of a position whose prior is 3/4.
+// priorScale is the value, in hundredths of a point, at which Prior returns 3/4.
 const priorScale = 40 * hundredths
 
 // Prior estimates the result for a side, from 0 for a loss to 1 for a win, by the heuristic. For a finished

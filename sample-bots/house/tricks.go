@@ -14,8 +14,8 @@ type trickView struct {
 // seatsAfter returns how many seats play to the current trick after this seat has played.
 func (v *trickView) seatsAfter() int { return v.players - len(v.trick) - 1 }
 
-// randomUnbeatenChance returns the probability that n cards, each drawn at random from hidden, include none
-// of better. It returns 1 if hidden is empty.
+// randomUnbeatenChance returns the probability that none of n cards, each drawn at random from hidden, is in
+// better. If hidden is empty, it returns 1.
 func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	total := hidden.Len()
 	if total == 0 {
@@ -24,8 +24,8 @@ func randomUnbeatenChance(better baraja.Set, hidden baraja.Set, n int) float64 {
 	return power(1-float64((better&hidden).Len())/float64(total), n)
 }
 
-// forcedUnbeatenChance returns the probability that none of the next n seats beats the card best, whose set
-// of stronger cards is better. It assumes rules that force each seat to win the trick if it can: to follow
+// forcedUnbeatenChance returns the probability that none of the next n seats beats the card best. better has the
+// cards of its suit that beat it. The rules are assumed to force each seat to win the trick if it can: to follow
 // suit, with a stronger card if possible, and to trump otherwise.
 func (v *trickView) forcedUnbeatenChance(best baraja.Card, better baraja.Set, n int) float64 {
 	led := best.Suit()

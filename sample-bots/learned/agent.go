@@ -24,7 +24,7 @@ type Agent struct {
 	choose func(p *cards.Position, legal []rules.Move, r *rules.Rand) (rules.Move, Note)
 }
 
-// Note is a named number that describes a move of an agent. A bot reports it with the move.
+// Note is a named number that describes a move of an agent, such as its value. A bot reports it with the move.
 type Note struct {
 	Name  string // ScoreNote or KnownNote; "" if there is no note
 	Value float64

@@ -25,7 +25,7 @@ type GA struct {
 	playedCount uint8     // number of played cards that playedSums includes
 }
 
-// NewGA returns a player for the mode m, which plays by the net n.
+// NewGA returns a player for the mode m (a game with certain options), which plays by the net n.
 func NewGA(m cards.Mode, n *net.Net) *GA {
 	p := &GA{encoder: GAEncoder(m), work: n.NewWorkspace()}
 	p.playedSums = make([]float32, len(p.work.FirstSums))

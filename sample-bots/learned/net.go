@@ -20,7 +20,7 @@ type NetAgent struct {
 	ones    []uint16
 }
 
-// NewNet returns a player for the mode m, which plays by the net n.
+// NewNet returns a player for the mode m (a game with certain options), which plays by the net n.
 func NewNet(m cards.Mode, n *net.Net) *NetAgent {
 	return &NetAgent{Mode: m, encoder: features.NewCompleteEncoder(m), net: n, work: n.NewWorkspace()}
 }

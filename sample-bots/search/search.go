@@ -28,7 +28,7 @@ type Result struct {
 	Line   []rules.Move // expected moves, beginning with Move; valid until the next search
 }
 
-// Meter counts the nodes of a search and detects when the search has used up its budget.
+// Meter counts the nodes of a search and detects when the search has used up its budget of time or nodes.
 type Meter struct {
 	budget    Budget
 	nodes     uint64

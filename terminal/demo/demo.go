@@ -1,5 +1,5 @@
-// Package demo runs a temporary competition between house bots and starters, the small bots in many languages
-// from which authors begin. A screen shows its standings.
+// Package demo runs a temporary competition between house bots, which are part of timba, and starters, the small
+// bots in many languages from which authors begin. A screen shows its standings.
 package demo
 
 import (
@@ -42,8 +42,9 @@ func Config() *config.Config {
 	return c
 }
 
-// Starters returns the starters in the named languages whose programs are installed on this machine. nil means
-// all languages. It writes to w which ones are missing, and returns an error for an unknown language.
+// Starters returns the starter bots (examples for authors) in the named languages whose programs are installed on
+// this machine. nil means all languages. It writes to w which ones are missing, and returns an error for an
+// unknown language.
 func Starters(languages []string, w io.Writer) (list []starters.Language, err error) {
 	if languages == nil {
 		for _, l := range starters.Languages {
@@ -116,8 +117,8 @@ func (d *Demo) submit(ctx context.Context, display *display) error {
 	return nil
 }
 
-// sendStarter writes the starter in the language l to dir, submits it, and waits until the server has accepted or
-// refused it. state is the outcome as text, such as "is failed: ...".
+// sendStarter writes the example bot in the language l to dir, submits it, and waits until the server has
+// accepted or refused it. state is the outcome as text, such as "is failed: ...".
 func sendStarter(ctx context.Context, c *client.Client, dir string, l starters.Language) (state string, err error) {
 	name, err := l.Write(dir)
 	if err != nil {

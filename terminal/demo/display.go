@@ -48,8 +48,9 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 	return d
 }
 
-// showMatches shows each match that the channel finished reports. It returns when ctx ends, or when sent is closed
-// (all starters are submitted) and the given number of matches is finished. If matches is 0, only ctx ends it.
+// showMatches shows each match that the channel finished reports. It returns when ctx ends, or when sent is
+// closed (all example bots are submitted) and the given number of matches is finished. If matches is 0, only ctx
+// ends it.
 func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finishedMatches < matches {

@@ -9,7 +9,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Position is what Style.Position draws: one seat's view of a game, and what else is known.
+// Position is a position of a game to be drawn: what one seat sees of it, and what else is known.
 type Position struct {
 	Game    string
 	Display rules.Display  // how to draw the game

@@ -110,7 +110,7 @@ func (e *Explainer) writeFaults() error {
 	return nil
 }
 
-// place returns a line with the bot, the game and the ply of a fault.
+// place returns a line with the bot, the game and the ply (number of moves before) of a fault.
 func (x gameFault) place() string {
 	m := x.Replay.Match
 	return fmt.Sprintf("%s (seat %d), deal %d, rotation %d, ply %d: %s", x.name(x.fault.Seat), x.fault.Seat, m.Deal, m.Rotation, x.fault.Ply, x.fault.Code)
@@ -193,8 +193,8 @@ func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 	}
 }
 
-// readLog returns the content and the path of the log of the bot at fault. The log is empty if the bot wrote
-// nothing. path is "" if the log is not on this machine.
+// readLog returns the content and the path of the log of the bot that had the fault. If the bot wrote nothing,
+// the log is empty. path is "" if the log is not on this machine.
 func (x gameFault) readLog() (log []byte, path string) {
 	path = x.logPath(x.fault.Seat)
 	log, err := os.ReadFile(path)

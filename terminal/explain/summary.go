@@ -16,7 +16,7 @@ import (
 // shownMoments is the number of moves that a summary shows in each list: of long thinks, and of decisive moves.
 const shownMoments = 5
 
-// moment is a move that a summary may show.
+// moment is a move that a summary of games may show.
 type moment struct {
 	game          *ReplayFile
 	ply           int
@@ -115,8 +115,8 @@ func (e *Explainer) writeMoments(title, unit string, list []moment, value func(m
 	})
 }
 
-// duel is one deal with the sums of the points that each bot got in its games in all rotations, and the two
-// bots with the most points.
+// duel is one deal with the points that each bot got, summed over its games with all seatings of the bots, and
+// the two bots with the most points.
 type duel struct {
 	match         string
 	deal          int
@@ -148,7 +148,7 @@ func (e *Explainer) writeDeals() {
 	})
 }
 
-// duels returns the deals of which the games in all rotations are in e.Games.
+// duels returns the deals whose games with all seatings of the bots are in e.Games.
 func (e *Explainer) duels() (all []duel) {
 	index := map[string]int{}
 	most := 0

@@ -90,7 +90,7 @@ func (p *Person) moveList(t turn) bool {
 	return false
 }
 
-// hintBot is the name of the house bot that gives hints, without the @.
+// hintBot is the name of the bot that gives hints, without the @.
 const hintBot = "greedy"
 
 // showHint shows the move that the house bot hintBot would make in this turn. It returns false: the person stays

@@ -59,7 +59,8 @@ type game struct {
 	grace *time.Timer // ends the game some time after the person has left; guarded by mu
 }
 
-// bulletin collects what happened in the game and was not shown to the person yet. Several goroutines may use it.
+// bulletin collects what has happened in the game and was not shown to the person yet. Several goroutines may use
+// it.
 type bulletin struct {
 	mu       sync.Mutex
 	news     []string // event and fault lines for the person's seat
@@ -128,8 +129,8 @@ func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 
 func (g *game) hasLeft() bool { return context.Cause(g.playing) == ErrQuit }
 
-// collectNews is the match's Observer.Trace. It collects the events and faults that the person's seat gets, and the
-// info lines of the other bots.
+// collectNews is the function Observer.Trace of the match. It collects the events and faults that the person's
+// seat gets, and the info lines of the other bots.
 func (p *Person) collectNews(t referee.Traffic) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -247,7 +248,8 @@ func (p *Person) recordMove(t *protocol.Turn, move string) protocol.Answer {
 }
 
 // scriptedMove returns the move to repeat in this turn after the person has taken a move back. ok is false if all
-// moves are repeated, or if the view differs from that of the earlier game because other bots played differently.
+// moves are repeated, or if the person now sees something else than in the earlier game, because other bots
+// played differently.
 func (p *Person) scriptedMove(t *protocol.Turn) (move string, ok bool) {
 	n := len(p.moves)
 	if n >= len(p.script) {

@@ -19,13 +19,13 @@ type ReplayPosition struct {
 	Events SeatEvents          // the events of Move
 }
 
-// SeatEvents are the events of a move or of the deal, complete and as each seat sees them.
+// SeatEvents are the events of a move or of the deal of the cards, complete and as each seat sees them.
 type SeatEvents struct {
 	All    []string // complete, also with what some seats may not see
 	BySeat [][]string
 }
 
-// Walk is a replay as a list of positions.
+// Walk is a replay as a list of positions, to be shown one by one.
 type Walk struct {
 	Replay  *referee.Replay
 	Variant *rules.Variant

@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// NewBot returns the command bot, with which a match runs each house bot as a process of its own program.
+// NewBot returns the command bot, as which a match starts this program to play a house bot (part of timba).
 func NewBot() *cobra.Command {
 	var help strings.Builder
 	for _, b := range house.Bots() {

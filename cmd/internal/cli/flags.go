@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// checkUsage makes cmd and its subcommands describe wrong flags and arguments in words of timba. They also
+// checkUsage makes cmd and its subcommands describe wrong flags and arguments in timba's own words. They also
 // reject empty flags and arguments, which Cobra accepts. A command without Args then takes no arguments.
 func checkUsage(cmd *cobra.Command) {
 	arguments := cmd.Args

@@ -31,8 +31,8 @@ var badValues = []string{
 // unknownFlags are not flags of any command.
 var unknownFlags = []string{"--no-such-flag", "--no-such-flag=1", "-Z", "--=", "---x", "--\xff", "-\xff", "--" + strings.Repeat("x", 1_000_000)}
 
-// forbidden has patterns that no message to a user may match, because they come from libraries. The key says
-// what a pattern finds.
+// forbidden has patterns of texts that no message to a user may contain, because they come from libraries. The
+// key says what a pattern finds.
 var forbidden = map[string]*regexp.Regexp{
 	"Go's name of a type or function":     regexp.MustCompile(`\b[a-z]\w*\.[A-Z][a-z]\w*`),
 	"Go's text of a value":                regexp.MustCompile(`%!|<nil>|&\{|map\[|\[\]string|\b0x[0-9a-f]{6,}|\bNaN\b`),
@@ -204,7 +204,8 @@ func (o *output) Write(p []byte) (int, error) {
 }
 
 // run runs a command line and checks its exit status and messages. If start is true, the context of the command
-// ends at its first output; otherwise it has ended before the command starts, so that only the usage is checked.
+// ends at its first output. Otherwise it has ended before the command starts, so that the command only checks its
+// usage.
 func (w *Walk) run(args []string, start bool) {
 	w.t.Helper()
 	ctx, cancel := context.WithCancel(w.t.Context())

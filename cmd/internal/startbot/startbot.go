@@ -1,6 +1,7 @@
-// Package startbot runs a house bot before the other packages of a program are initialized. Every match starts some
-// house bots, and otherwise most of their starting time and memory would go to packages that a bot does not need.
-// It does nothing if the command line is wrong; the command bot, which does the same later, reports that.
+// Package startbot runs a house bot (part of timba) before the other packages of a program are initialized. Every
+// match starts some house bots, and otherwise most of their starting time and memory would go to packages that a
+// bot does not need. If the command line is wrong, it does nothing; the command bot, which does the same later,
+// reports that.
 //
 // Go initializes packages as soon as their imports are initialized, in the order of their paths. This package
 // imports little, so it comes early.

@@ -25,7 +25,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// adminService answers the requests of admin commands. It is a remote server, or works on the data directory
+// adminService answers the requests of admin commands. It is a client of a server, or works on the data directory
 // of a server on this machine.
 type adminService interface {
 	AddInvite(context.Context, wire.NewInvite) (wire.MadeInvite, error)

@@ -78,8 +78,9 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	return g.Resolve(given)
 }
 
-// withOpening returns a variant like v in which deals begin with random moves. It returns v itself if the deals of
-// the game differ anyway, or if set, words of the form name=value, contains the option for the length of openings.
+// withOpening returns a variant like v in which games begin with random moves. It returns v itself if the games
+// differ anyway, as by the shuffled cards, or if set, words of the form name=value, contains the option for the
+// number of random moves.
 func withOpening(v *rules.Variant, set []string) (*rules.Variant, error) {
 	name := rules.OpeningOption.Name
 	given := v.Settings.Map()

@@ -61,8 +61,8 @@ func initBot(w io.Writer, language, dir string) error {
 	return nil
 }
 
-// botPath returns a directory as a BOT argument. It adds ./ to a name that would otherwise mean a house bot
-// or a flag.
+// botPath returns the directory dir in the form in which a user names a bot. It adds ./ to a name that would
+// otherwise mean a house bot (part of timba) or a flag.
 func botPath(dir string) string {
 	if strings.HasPrefix(dir, "@") || strings.HasPrefix(dir, "-") {
 		return "./" + dir

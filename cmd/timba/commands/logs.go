@@ -92,8 +92,8 @@ func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, 
 	return bot, last[0].Version, nil
 }
 
-// stagesOf returns the stages through which version n of a bot has passed after its submission. Only failed
-// stages have their logs.
+// stagesOf returns the stages through which version n of a bot has passed after its upload (unpack, build, check,
+// trial). Only failed stages have their logs.
 func stagesOf(ctx context.Context, c *client.Client, bot string, n int) ([]wire.Stage, error) {
 	stages, err := c.Stages(ctx, bot, n)
 	if err != nil {

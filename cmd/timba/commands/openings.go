@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// startFlags are the flags on the deals of a match and their openings.
+// startFlags are the flags for the deals of a match and the moves (openings) with which they begin.
 type startFlags struct {
 	deals          int
 	deal, rotation int
@@ -36,9 +36,9 @@ func (f *startFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 }
 
-// plan sets the deals and the openings in p. dealsGiven says whether the user has set --deals; otherwise there
-// is one deal for each opening. It returns the options of the game, words of the form name=value: the options
-// in set and those of the openings.
+// plan sets the deals and the openings (given first moves) in p. dealsGiven says whether the user has set
+// --deals; otherwise there is one deal for each opening. It returns the options of the game, words of the form
+// name=value: those in set and those of the openings.
 func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
 	switch {
 	case f.rotation >= 0 && f.deal < 0:
@@ -73,9 +73,10 @@ func parseSeed(text string) (rules.Seed, error) {
 	return referee.ParseSeed(text)
 }
 
-// readOpenings returns the openings in a file, which is a replay or has an opening in each line. Each opening ends
-// after ply moves; -1 means all of its moves. The openings must be of the given game and have the same options,
-// which are also returned. The options in set, words of the form name=value, apply to lines without them.
+// readOpenings returns the openings (given first moves) in a file, which is a replay or has an opening in each
+// line. Each opening ends after ply moves; -1 means all of its moves. The openings must be of the given game and
+// have the same options, which are also returned. The options in set, words of the form name=value, apply to
+// lines without them.
 func readOpenings(path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -132,8 +133,9 @@ func readOpenings(path, game string, set []string, ply int) (openings []referee.
 	return openings, options, nil
 }
 
-// variantOfLine returns the variant of an opening, with its options and those of the user in set, words of the
-// form name=value. It returns an error if the opening is of another game or the options contradict each other.
+// variantOfLine returns the variant of an opening (given first moves), with its options and those of the user in
+// set, words of the form name=value. It returns an error if the opening is of another game or the options
+// contradict each other.
 func variantOfLine(n referee.NotatedGame, game string, set []string) (*rules.Variant, error) {
 	if n.Game != game {
 		return nil, fmt.Errorf("it is a game of %s, not of %s", n.Game, game)

@@ -119,14 +119,14 @@ func (f *playFlags) run(cmd *cobra.Command, args []string) error {
 	return f.play(cmd, m, out)
 }
 
-// middleLevel returns the name and the number of the default level of the opponent, such as "NAME (3)".
+// middleLevel returns the name and the number of the opponent's default level of difficulty, such as "NAME (3)".
 func middleLevel() string {
 	l := house.Levels()[house.DefaultLevel-1]
 	return fmt.Sprintf("%s (%d)", l.Name, l.Number)
 }
 
-// opponents returns the bots that the user has named. If there are none, it returns the house bot of the
-// chosen or default level.
+// opponents returns the bots that the user has named or, if there are none, the house bot (part of timba) with
+// the chosen or default level of difficulty.
 func (f *playFlags) opponents(named []string) (bots []program.BotSpec, err error) {
 	if len(named) == 0 {
 		level, err := house.FindLevel(cmp.Or(f.level, strconv.Itoa(house.DefaultLevel)))

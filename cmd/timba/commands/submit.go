@@ -149,8 +149,8 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 	return p.Data, "application/gzip", nil
 }
 
-// follow prints each stage of a submission when it ends, and the log of a failed stage. It returns the
-// submission when all stages have ended.
+// follow prints each stage of a submission (unpack, build, check, trial) when it ends, and the log of a failed
+// stage. It returns the submission when all stages have ended.
 func follow(ctx context.Context, w io.Writer, c *client.Client, s wire.Submission) (wire.Submission, error) {
 	printed, place := 0, 1
 	for next, err := range c.Follow(ctx, s.ID) {

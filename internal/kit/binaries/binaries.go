@@ -28,10 +28,9 @@ var packages = map[string]string{
 // for all packages. Go's cache of test results depends on its value and on the sources of the programs.
 const EnvBin = "TIMBA_BIN"
 
-// Program returns the path of a program, which was built without the race detector and which every user may
-// run. The program is in the directory $TIMBA_BIN. If that is not set, it is built once in this process, and
-// Clean removes it. If the sources of the program change, Go runs the test again. In `make check`, Program
-// skips the test.
+// Program returns the path of a program for tests, built without the race detector, which every user may run. The
+// program is in the directory $TIMBA_BIN. If that is not set, it is built once in this process, and Clean removes
+// it. If the sources of the program change, Go runs the test again. In `make check`, Program skips the test.
 func Program(t testing.TB, name string) string {
 	t.Helper()
 	if testing.Short() {

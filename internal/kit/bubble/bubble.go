@@ -25,11 +25,11 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// Settle waits until every other goroutine of the bubble is blocked, waiting for a goroutine or for a time.
+// Settle waits until every other goroutine of the testing/synctest bubble is blocked, waiting for a goroutine or
+// for a time.
 func Settle() { synctest.Wait() }
 
-// Until waits until holds returns true. After an hour of the bubble's clock the test fails with what in the
-// message.
+// Until waits until holds returns true. After an hour of the fake clock the test fails with what in the message.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {
@@ -71,7 +71,6 @@ func Serve(t testing.TB, s *http.Server) *Listener {
 // URL is the address of every server in a bubble. Only the clients of its listener reach it.
 const URL = "http://timba.example"
 
-// Accept implements net.Listener.
 func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.conns:
@@ -81,13 +80,11 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener.
 func (l *Listener) Close() error {
 	l.closeOnce.Do(func() { close(l.done) })
 	return nil
 }
 
-// Addr implements net.Listener.
 func (l *Listener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
 // Dial opens a connection to the listener, for any address. A write to it blocks until the other end reads.

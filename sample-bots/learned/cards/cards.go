@@ -1,8 +1,9 @@
-// Package cards provides Brisca and Tute in the form that models see: the modes of the games, positions with
-// the history that an observer remembers, and numbers for cards and actions. Begin with Mode and Position.
+// Package cards provides Brisca and Tute in the form that models see: the modes (a game with certain options),
+// positions with the history that an observer remembers, and numbers for cards and actions. Begin with Mode and
+// Position.
 //
-// The modes, the encodings and the algorithms are those of R. Arjonilla, bachelor's thesis, UOC 2024, unless
-// a package says otherwise.
+// The modes, the encodings and the algorithms are those of R. Arjonilla, bachelor's thesis, UOC 2024, unless a
+// package says otherwise.
 package cards
 
 import (
@@ -147,7 +148,8 @@ func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 		text, m, AllRules, NoRules, m.RuleCount())
 }
 
-// CheckRules returns an error if there is no mode with the given name, or if its method Combinations refuses rules.
+// CheckRules returns an error if there is no mode (a game with certain options) with the given name, or if its
+// method Combinations refuses rules.
 func CheckRules(mode, rules string) error {
 	m, err := ParseMode(mode)
 	if err == nil {
@@ -200,7 +202,7 @@ func (m Mode) MaxPoints() int {
 	return baraja.AllPoints + baraja.LastBonus
 }
 
-// Side returns the number of the side that a seat plays for.
+// Side returns the number of the side that a seat plays for: its team or, without teams, the seat.
 func (m Mode) Side(seat int) int {
 	if m.Teams {
 		return seat % 2

@@ -145,7 +145,7 @@ func (p *Position) Play(m rules.Move) {
 	}
 }
 
-// Points returns the points of a side.
+// Points returns the points of a side: a seat, or the seats of a team.
 func (p *Position) Points(side int) (sum int) {
 	t := p.Board()
 	for seat, points := range t.Points[:t.Players] {
@@ -210,9 +210,9 @@ type History struct {
 	ScoredSongs [baraja.TableSeats]uint8
 }
 
-// reconstructHistory returns the history of a position that was not reached by Play. A seat that has scored a
-// song, the declared 12 and 11 of a suit, has since played these cards or is known to hold them. So the seat
-// that has played the 12, or is known to hold it, has scored the song.
+// reconstructHistory returns the history of a position that was not reached by Play. A seat that has scored the
+// declared 12 and 11 of a suit has since played these cards or is known to hold them. So the pair was scored by
+// the seat that has played the 12, or is known to hold it.
 func (p *Position) reconstructHistory() History {
 	t := p.Board()
 	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}

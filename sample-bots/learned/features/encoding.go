@@ -119,7 +119,7 @@ func (e *Encoder) addPoints(a *adder, t *baraja.Table, seat int) {
 	}
 }
 
-// adder adds the parts of an encoding to s, one after another.
+// adder appends the parts of an encoding to s, one after another.
 type adder struct {
 	s    *net.Inputs
 	next int // number of the first input of the next part

@@ -52,8 +52,7 @@ func NewCompleteEncoder(m cards.Mode) CompleteEncoder {
 // Inputs returns the number of inputs.
 func (e *CompleteEncoder) Inputs() int { return e.inputs }
 
-// Places has, by suit, the place that the suit has among the inputs and outputs for one position. Trumps have
-// place 0.
+// Places says, for one position, where each suit is among the inputs and outputs of the net. Trumps have place 0.
 type Places [suits]uint8
 
 // Output returns the number of the net's output for an action. It is the number of the action with the suit

@@ -183,7 +183,7 @@ func (n *Net) Forward(w *Workspace, in *Inputs) []float32 {
 	return n.Outputs(w)
 }
 
-// StartSums sets w.FirstSums to the biases of the first layer, which are the sums if all inputs are 0.
+// StartSums sets w.FirstSums to the sums for inputs that are all 0, which are the biases of the first layer.
 func (n *Net) StartSums(w *Workspace) {
 	_, b := n.Layer(0)
 	copy(w.FirstSums, b)
@@ -237,7 +237,7 @@ func (n *Net) forwardTo(k int, from, to []float32) {
 	}
 }
 
-// OutputSum returns the sum of one unit of the last layer, before n.Output is applied. hidden is the result
+// OutputSum returns the sum of one unit of the last layer, before n.Output is applied to it. hidden is the result
 // of HiddenOutputs.
 func (n *Net) OutputSum(hidden []float32, unit int) float32 {
 	last := len(n.layers) - 1

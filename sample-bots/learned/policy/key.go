@@ -36,10 +36,10 @@ const (
 // NewKey returns the key made of the high bits of hash, which must be well mixed.
 func NewKey(hash uint64) Key { return Key(hash >> (64 - KeyBits)).valid() }
 
-// KeyOf returns the key with the given shard and low bits. rest must not be 0.
+// KeyOf returns the key with the given shard (its high bits) and low bits. rest must not be 0.
 func KeyOf(shard int, rest uint64) Key { return Key(shard)<<RestBits | Key(rest) }
 
-// WithShardOf returns a key with the low bits of k and the shard, the high bits, of other.
+// WithShardOf returns a key with the low bits of k and the high bits, the shard, of other.
 func (k Key) WithShardOf(other Key) Key { return k&restMask | other&^restMask }
 
 func (k Key) valid() Key {
@@ -65,9 +65,8 @@ func DrawAction(set uint64, k Key) uint8 {
 // RandomAction returns a random action of set, which has one bit for each.
 func RandomAction(set uint64, r *rules.Rand) uint8 { return nth(set, r.Below(bits.OnesCount64(set))) }
 
-// ActionAt returns one of the legal actions, given a number place from 0 to PlaceCount-1 that is scaled to
-// the number of legal actions. A random place can thus be drawn before the legal actions are known. legal has
-// one bit for each action.
+// ActionAt returns one of the legal actions. place, from 0 to PlaceCount-1, is scaled to the number of legal
+// actions. So a random place can be drawn before the legal actions are known. legal has one bit for each action.
 func ActionAt(legal uint64, place uint8) uint8 {
 	return nth(legal, int(place)*bits.OnesCount64(legal)/PlaceCount)
 }

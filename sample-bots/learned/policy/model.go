@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Encoding returns k.Abstraction and k.Alike as text for the header of a model. KeysOf parses it.
+// Encoding returns k as text for the header of a model. KeysOf parses it.
 func (k Keys) Encoding() string {
 	words := strings.Fields(k.Abstraction)
 	if k.Alike {
@@ -23,15 +23,15 @@ func (k Keys) Encoding() string {
 
 const alike = "alike"
 
-// Model is a trained agent together with the Keys that define how it sees positions.
+// Model is a trained agent, with the Keys that define how it sees positions.
 type Model struct {
 	Keys
 	Agent
 	Header model.Header
 }
 
-// KeysOf returns the Keys that the fields Variant and Encoding of a model's header describe. It does not
-// check them.
+// KeysOf returns the Keys that a model's header describes in its fields Variant and Encoding. It does not check
+// them.
 func KeysOf(variant, encoding string) Keys {
 	k := Keys{Variant: variant}
 	for word := range strings.SplitSeq(encoding, ",") {
@@ -88,8 +88,9 @@ func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Ra
 	return move, known
 }
 
-// MoveByHandIndex makes the error of IndexDefect: it returns the move of the card in the hand at the index that m
-// has among the legal moves. In Tute that move may be illegal. If m does not play a card, it returns m.
+// MoveByHandIndex reproduces the error that IndexDefect describes: it returns the move of the card in the hand at
+// the index that m has among the legal moves. In Tute that move may be illegal. If m does not play a card, it
+// returns m.
 func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
 	if m >= baraja.SwapMove {
 		return m
@@ -104,14 +105,14 @@ func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Mo
 	return m
 }
 
-// Memory is what an agent has learned about states. It is a Policy, or the table of a training in progress.
+// Memory is what an agent has learned about states: a Policy, or the table of a training in progress.
 type Memory interface {
 	// Best returns the best legal action in the state with the key k. known is false if it knows no legal
 	// action for the state. legal has one bit for each action.
 	Best(k Key, legal uint64) (action uint8, known bool)
 }
 
-// Agent chooses actions by what was learned about the state.
+// Agent chooses an action by what was learned about the state.
 type Agent struct {
 	States Memory
 	Votes  Memory // for unknown states, by View.FallbackKey; nil except in the variant ManyStates

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/model"
 )
 
-// Policy has the best action for each state that was learned. For each shard, a part of the keys, it has a
-// sorted list of words. A word consists of high bits of a key and, in the lowest byte, of the action.
+// Policy has the best action for each state that was learned. For each shard, a part of the keys, it has a sorted
+// list of words: the high bits of a key and, in the lowest byte, the action.
 type Policy struct {
 	shards [Shards][]uint64
 	width  int
@@ -29,8 +29,8 @@ const (
 	drawnFlag  = 1 << 7
 )
 
-// A policy stores only the highest bytes of Key.Rest, but enough that at most 1 of 1024 unknown states is
-// taken for a known one.
+// A policy stores only some of the highest bytes of Key.Rest: as many that at most 1 of 1024 unknown states is
+// mistaken for a known one.
 const (
 	minWidth   = 3
 	maxWidth   = RestBits / 8
@@ -131,8 +131,8 @@ func readWords(b []byte, width int) []uint64 {
 	return words
 }
 
-// isSorted reports whether the keys of words increase. Words for the tried actions of one state may have the
-// same key.
+// isSorted reports whether the keys of words increase. Words for the tried actions of one state may have the same
+// key.
 func isSorted(words []uint64) bool {
 	for i := 1; i < len(words); i++ {
 		a, b := words[i-1], words[i]

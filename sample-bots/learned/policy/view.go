@@ -26,7 +26,7 @@ const (
 	// 12 and 11 declared or scored, the cards played and the rules. For an unknown key it uses the most frequent
 	// best action among the keys with the same trump card, trick and hand. The study calls it MC-MS.
 	ManyStates = "ms"
-	// Abstract is the variant whose keys contain only what an abstraction retains.
+	// Abstract is the variant whose keys contain only the facts that the learner's abstraction selects.
 	Abstract = "as"
 )
 
@@ -141,9 +141,9 @@ type keyParts struct {
 
 const noCard = 63
 
-// read sets the facts that a key contains. points says whether these include the points of the seats; first
-// omits everything except the trump card, the trick and the hand. Other facts stay zero, so that the order
-// of suits depends only on facts in the key.
+// read sets the facts that a key contains. points says whether these include the points of the seats. If first is
+// set, only the trump card, the trick and the hand are set. Other facts stay zero, so that the order of suits
+// depends only on facts in the key.
 func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))

@@ -11,7 +11,7 @@ import (
 const ChildArg = "--child"
 
 // startChild starts a process that holds the pipes of this one open and outlives it. If session is set, the
-// process is in its own session. Its process ID is printed on stderr.
+// process is in a session of its own. Its process ID is printed on stderr.
 func startChild(session bool) {
 	self, err := os.Executable()
 	if err == nil {

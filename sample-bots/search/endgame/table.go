@@ -1,6 +1,7 @@
 package endgame
 
-// entry says by how much the margin of a position changes from now to the end of the game, or gives a bound.
+// entry says by how much the margin (the difference in points) changes from a position to the end of the game, or
+// gives a bound.
 type entry struct {
 	key          uint64
 	change       int16

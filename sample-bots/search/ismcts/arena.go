@@ -58,7 +58,7 @@ func (a *arena) clear() {
 }
 
 // find looks for the child of the node parent for move m. If it exists, place is its index. Otherwise place is
-// noNode, and free is the index at which the child may be added.
+// noNode, and free is an index at which the child may be added.
 func (a *arena) find(parent uint32, m rules.Move) (place, free uint32) {
 	mask := uint32(len(a.nodes) - 1)
 	h := (uint64(parent)<<16 | uint64(m)) * 0x9e3779b97f4a7c15

@@ -56,7 +56,7 @@ var (
 	values = [13]int{1: 11, 3: 10, 10: 2, 11: 3, 12: 4}
 )
 
-// beats: does a card, played later, take the trick from the card that wins it now?
+// beats reports whether a card, played later, takes the trick from the card that wins it now.
 func beats(card, winner string) bool {
 	if suit(card) == suit(winner) {
 		return powers[rank(card)] > powers[rank(winner)]
@@ -73,7 +73,8 @@ func price(card string) int {
 	return p
 }
 
-// trickScore: take a trick that has points as cheaply as we can, else throw the cheapest card.
+// trickScore prefers to take a trick that has points as cheaply as we can, and otherwise to throw the cheapest
+// card.
 func trickScore(card string) int {
 	winner, pot := "", 0
 	for _, later := range items("trick") {
