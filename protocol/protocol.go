@@ -98,7 +98,6 @@ func badSpacing(line []byte) bool {
 	return last == ' '
 }
 
-// dropCR removes a CR at the end of line.
 func dropCR(line []byte) []byte {
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		return line[:n-1]

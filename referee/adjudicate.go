@@ -156,7 +156,6 @@ type adjudicator struct {
 	lastAgainstLoss []int // by side: number of the last move whose score does not say that the side is losing
 }
 
-// newAdjudicator returns an adjudicator for a new game of v, or nil if a has no rules.
 func newAdjudicator(a Adjudication, v *rules.Variant) *adjudicator {
 	if !a.isSet() {
 		return nil
@@ -274,7 +273,6 @@ func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	return made
 }
 
-// equal reports whether both games ended by the same rule for the same seats. Either may be nil.
 func (a *AdjudicationResult) equal(b *AdjudicationResult) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -176,7 +176,6 @@ func isDelegated(dir string) bool {
 	return false
 }
 
-// hasSystemd reports whether systemd is the init system of this machine.
 func hasSystemd() bool {
 	info, err := os.Lstat("/run/systemd/system")
 	return err == nil && info.IsDir()

@@ -47,7 +47,6 @@ var (
 	retAllow = bpf.RetConstant{Val: unix.SECCOMP_RET_ALLOW}
 )
 
-// retErrno returns the instruction by which a filter makes a system call fail with errno.
 func retErrno(errno unix.Errno) bpf.RetConstant {
 	return bpf.RetConstant{Val: unix.SECCOMP_RET_ERRNO | uint32(errno)}
 }
@@ -146,7 +145,6 @@ func (a *assembler) newLabel() label {
 	return label(len(a.labels) - 1)
 }
 
-// place sets a label to the position of the next instruction.
 func (a *assembler) place(l label) { a.labels[l] = len(a.code) }
 
 func (a *assembler) add(code ...bpf.Instruction) { a.code = append(a.code, code...) }

@@ -66,7 +66,6 @@ func (c *Config) checkFormat(v *rules.Variant) error {
 	return fmt.Errorf("tournament: format %q does not exist: try %s", f, strings.Join(names, ", "))
 }
 
-// tooMany reports whether there are more than maxMatches ways to choose k of n bots.
 func tooMany(n, k int) bool {
 	return combin.GeneralizedBinomial(float64(n), float64(k)) > maxMatches+0.5
 }

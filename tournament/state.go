@@ -210,7 +210,6 @@ func (m *Match) RepeatedDeals() int {
 	return m.test.repeats.InRow
 }
 
-// isTestOver reports whether the sequential test of the match is over. Without a test it returns false.
 func (m *Match) isTestOver() bool {
 	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.test.repeats.IsExhausted()
 }

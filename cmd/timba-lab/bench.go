@@ -26,7 +26,6 @@ func measure(cmd *cobra.Command, m measurement) *cobra.Command {
 	}, func(w io.Writer, r *bench.Report) { r.Write(w) })
 }
 
-// timeFlag adds the flag --time, which is stored in to. value is its default, and least is its lower bound.
 func timeFlag(cmd *cobra.Command, to *time.Duration, value, least time.Duration, usage string) {
 	cli.NumberFlag(cmd, to, "time", value, least, 24*time.Hour, usage)
 }

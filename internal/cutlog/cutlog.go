@@ -30,7 +30,6 @@ func (l *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// dropTo drops bytes from the beginning of the tail until it has at most the given size.
 func (l *Buffer) dropTo(size int) {
 	if over := len(l.tail) - size; over > 0 {
 		l.droppedBytes += over

@@ -123,7 +123,6 @@ func (b Speed) measureTurn(ctx context.Context, g *rules.Game, bot match.Contest
 	return through, floor, nil
 }
 
-// ratios returns values[i]/to[i] for each index i.
 func ratios(values, to []float64) (list []float64) {
 	for i := range values {
 		list = append(list, values[i]/to[i])

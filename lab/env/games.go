@@ -57,7 +57,6 @@ func podridaPoints(s *podrida.State, dst []float32) {
 	}
 }
 
-// noPoints sets all points to 0. It serves games that have no points before they end.
 func noPoints[P any](_ P, dst []float32) { clear(dst) }
 
 // dealable is the constraint for a pointer to a game's position. R is the type of the game's options.

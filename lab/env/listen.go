@@ -72,7 +72,6 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger)
 // sendTimeout is the time that a client has to read the error before its connection is closed.
 const sendTimeout = time.Second
 
-// sendError sends an error frame. It does not wait longer than sendTimeout for a client that does not read.
 func (s *Server) sendError(conn net.Conn, err error) {
 	conn.SetWriteDeadline(time.Now().Add(sendTimeout))
 	conn.Write(errorFrame(err))

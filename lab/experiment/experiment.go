@@ -251,7 +251,6 @@ func (e *Experiment) checkTable(t *Table) error {
 	return nil
 }
 
-// publishedFigure returns the published figure in a row and column, counted from 0, or NaN if there is none.
 func (t *Table) publishedFigure(row, column int) float64 {
 	if len(t.PublishedFigures) == 0 {
 		return math.NaN()

@@ -62,7 +62,6 @@ func (l *TrainedModel) sizeText() string {
 	return text + l.Extra
 }
 
-// title returns the name of the model, followed by its seed if the experiment trains it with several seeds.
 func (l *TrainedModel) title() string {
 	if !l.hasSeeds {
 		return l.Name

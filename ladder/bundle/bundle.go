@@ -49,7 +49,6 @@ type BotFile struct {
 	Exec bool // whether it is executable
 }
 
-// mode returns the permissions of the unpacked file.
 func (f BotFile) mode() fs.FileMode {
 	if f.Exec {
 		return 0o755

@@ -38,7 +38,6 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 	return tree, nil
 }
 
-// wrap puts the name of the package before an internal error. It returns other errors unchanged.
 func wrap(err error) error {
 	if ladder.CodeOf(err) != "" {
 		return err

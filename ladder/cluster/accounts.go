@@ -31,7 +31,6 @@ func workerPermissions(name string) jwt.UserPermissionLimits {
 	return p
 }
 
-// serverPermissions returns the permissions of the server, which may do everything.
 func serverPermissions() (p jwt.UserPermissionLimits) {
 	p.NatsLimits = jwt.NatsLimits{Subs: jwt.NoLimit, Data: jwt.NoLimit, Payload: jwt.NoLimit}
 	return p

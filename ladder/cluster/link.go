@@ -128,7 +128,6 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 	return l, err
 }
 
-// current returns the state of the link, and a channel that is closed when the state changes.
 func (l *Link) current() (linkState, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

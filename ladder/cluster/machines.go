@@ -141,13 +141,11 @@ func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	return why
 }
 
-// meetsLevel reports whether level, the sandbox level of a machine, is at least required.
 func meetsLevel(level string, required sandbox.Level) bool {
 	parsed, err := sandbox.ParseLevel(level)
 	return err == nil && parsed >= required
 }
 
-// sameMachine reports whether a and b are equal except for SeenAt and the running attempts.
 func sameMachine(a, b attempt.WorkerInfo) bool {
 	a.SeenAt, b.SeenAt, a.Attempts, b.Attempts = time.Time{}, time.Time{}, nil, nil
 	return reflect.DeepEqual(a, b)

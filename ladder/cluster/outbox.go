@@ -62,7 +62,6 @@ func openOutbox(dir string) (o outbox, err error) {
 
 func (o outbox) path(a attemptKey) string { return filepath.Join(o.dir, a.String()+resultSuffix) }
 
-// store writes a result to the disk, completely or not at all.
 func (o outbox) store(p packedResult) error {
 	if err := renameio.WriteFile(o.path(p.attemptKey), p.data, 0o600); err != nil {
 		return fmt.Errorf("results: %w", err)

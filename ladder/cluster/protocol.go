@@ -90,7 +90,6 @@ func filesSubject(machine string) string { return "files." + machine }
 
 func machinesSubject(machine string) string { return "machines." + machine }
 
-// inboxPrefix returns the prefix of the subjects on which a machine gets answers.
 func inboxPrefix(machine string) string { return "_INBOX_" + machine }
 
 func machineOf(subject string) string {

@@ -270,7 +270,6 @@ func (w *Worker) sayGoodbye(ctx context.Context) {
 	}
 }
 
-// notify makes the worker send its next heartbeat at once.
 func (w *Worker) notify() {
 	select {
 	case w.heartbeats.early <- struct{}{}:

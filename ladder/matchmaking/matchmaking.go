@@ -68,7 +68,6 @@ func newness(p *Candidate) float64 {
 	return halfUrgencyMatches / float64(halfUrgencyMatches+p.Matches+p.OpenMatches)
 }
 
-// uncertaintyDistance returns the distance in Elo that is added for the uncertainty of p.
 func uncertaintyDistance(p *Candidate) float64 {
 	return uncertaintyElo * math.Sqrt(max(p.Uncertainty, 0))
 }

@@ -111,7 +111,6 @@ func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	return games
 }
 
-// exampleRanks returns the ranks of the example game with the given number, by seat.
 func exampleRanks(v *rules.Variant, number int) (ranks []int) {
 	for seat := range v.Players {
 		ranks = append(ranks, 1+(number*number/3+v.Side(seat))%(1+number%v.Sides))

@@ -85,7 +85,6 @@ func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 	return p.Volatility * power(low/2)
 }
 
-// power returns e to the power of x, with the precision of exp.
 func power(x float64) float64 {
 	if x > 0 {
 		return 1 / exp(-x)

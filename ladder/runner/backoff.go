@@ -31,7 +31,6 @@ func (b *backoff) recordFailure(now time.Time) time.Time {
 	return b.until
 }
 
-// isBackingOff reports whether the thing must not be tried yet.
 func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) }
 
 // backoffs has a backoff for each thing that failed. The keys come from versionName and similar functions.
@@ -64,7 +63,6 @@ func (b backoffs) nextEnd(now time.Time) (first time.Time) {
 	return first
 }
 
-// earliest returns the earlier of two times, of which zero stands for never.
 func earliest(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

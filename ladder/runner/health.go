@@ -66,7 +66,6 @@ func (h *health) clearPause() {
 	h.failingSince, h.pauseEnd = time.Time{}, time.Time{}
 }
 
-// recordSuccess makes the next pause short again.
 func (h *health) recordSuccess() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -79,7 +79,6 @@ func (m *matchJob) isCancelled(ctx context.Context, from Store) bool {
 	return err == nil && stored.State == ladder.Dropped
 }
 
-// requesterOf returns the person who requested a match, and 0 for any other job.
 func requesterOf(j Job) int64 {
 	if m, ok := j.(*matchJob); ok {
 		return m.match.RequestedBy
@@ -87,7 +86,6 @@ func requesterOf(j Job) int64 {
 	return 0
 }
 
-// ladderOf returns the ladder of a rated match, and "" for any other job.
 func ladderOf(j Job) string {
 	if m, ok := j.(*matchJob); ok {
 		return m.match.Ladder

@@ -28,7 +28,6 @@ type metrics struct {
 // unrated is the label of matches that are on no ladder.
 const unrated = "unrated"
 
-// ladderLabel returns the value of the label "ladder" for the ladder called name, or unrated if name is empty.
 func ladderLabel(name string) string {
 	if name == "" {
 		return unrated

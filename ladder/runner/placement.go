@@ -67,7 +67,6 @@ func (p *placement) machineNamed(name string) *machine {
 	return m
 }
 
-// updateMachine calls change with m, holding p.mu.
 func (p *placement) updateMachine(m *machine, change func(*machine)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +133,6 @@ func (p *placement) freeCores(now time.Time) iter.Seq[Core] {
 	}
 }
 
-// hasFreeCore reports whether a job can start on m now.
 func (p *placement) hasFreeCore(m *machine, now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +165,6 @@ func (m *machine) idleCores() []int {
 	return idle
 }
 
-// hasMemory reports whether m has the given memory, in bytes, in addition to the memory of its jobs.
 func (m *machine) hasMemory(memory int64) bool {
 	for _, a := range m.assignments {
 		memory += a.job.memory()
@@ -208,7 +205,6 @@ func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignme
 	return a
 }
 
-// isAdopted reports whether an earlier server started the attempt.
 func (a *assignment) isAdopted() bool { return a.play != nil && a.play.adopted }
 
 // recordAttempt sets the attempt of assignment a, the try to play its match, after the start was stored. job is

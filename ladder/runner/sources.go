@@ -122,7 +122,6 @@ func (r *Runner) timeLeft(m *ladder.Match) time.Duration {
 	return r.Limits.Time - m.PlayTime()
 }
 
-// dropOverTime drops a match that has used up its time.
 func (r *Runner) dropOverTime(ctx context.Context, m *ladder.Match) {
 	r.cancelMatch(ctx, m, phrase.New("cancelled: over its time of %s", r.Limits.Time.Round(time.Second)))
 }

@@ -51,7 +51,6 @@ type ladderChange struct {
 	apply  func(*ladderState)
 }
 
-// clear removes all ladders, so that they are read again at their next use.
 func (s *cache) clear() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -96,7 +96,6 @@ func bot(b queries.Bot) ladder.Bot {
 	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, CreatedAt: moment(b.Created), WithdrawnAt: nullMoment(b.Withdrawn)}
 }
 
-// convertRows returns a list with convert(r) for each row r.
 func convertRows[R, T any](rows []R, convert func(R) T) (out []T) {
 	for _, r := range rows {
 		out = append(out, convert(r))
@@ -211,7 +210,6 @@ func gameOf(r *referee.Replay, slots int) ladder.FinishedGame {
 	return g
 }
 
-// totalTime returns the sum of the durations of games, in microseconds.
 func totalTime(games []ladder.FinishedGame) (sum int64) {
 	for _, g := range games {
 		sum += g.Took.Microseconds()

@@ -39,7 +39,6 @@ func (f *findings) add(list ...Difference) {
 	f.more += len(list) - n
 }
 
-// total returns the number of all differences, including those that are not in the list.
 func (f *findings) total() int { return len(f.list) + f.more }
 
 func (f *findings) addAll(other findings) {

@@ -64,7 +64,6 @@ func machineError(err error) error {
 	return err
 }
 
-// isDuplicate reports whether err says that a value that must be unique in a table exists already.
 func isDuplicate(err error) bool {
 	var e *sqlite.Error
 	return errors.As(err, &e) && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)

@@ -44,7 +44,6 @@ func parseKey(prefix, text string) (k key, ok bool) {
 	return key{text: text, public: random[:publicLength], hash: sha256.Sum256([]byte(text))}, true
 }
 
-// hasHash reports, in constant time, whether hash is the hash of the key.
 func (k key) hasHash(hash []byte) bool { return subtle.ConstantTimeCompare(k.hash[:], hash) == 1 }
 
 const maxTokenLabel = 80

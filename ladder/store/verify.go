@@ -198,7 +198,6 @@ UNION ALL SELECT printf('match_slots match_id=%d slot=%d', match_id, slot), prin
   FROM (SELECT match_id, slot, row_number() OVER (PARTITION BY match_id ORDER BY slot) - 1 AS place FROM stored.match_slots) WHERE slot <> place
 `
 
-// checkInputs reports the contradictions that inputChecks finds.
 func (r *rebuild) checkInputs() error {
 	return r.update(func(tx *Tx) error { return r.query(r.ctx, tx, inputChecks) })
 }

@@ -79,7 +79,6 @@ func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) err
 	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, jsonText(n), hash) })
 }
 
-// jsonList returns a list as JSON, and nil as an empty list.
 func jsonList[T any](all []T) string { return jsonText(append([]T{}, all...)) }
 
 // StartStage records that a stage of a pending version starts. If the version has a stage of that name, it is

@@ -254,7 +254,6 @@ func (s *submission) processStage(ctx context.Context, st stage) (on bool, err e
 	return false, s.Store.Versions.Fail(ctx, s.version.ID, phrase.New("%s: %s", phrase.New(st.name), summary.Map(firstLine)))
 }
 
-// transcript returns an empty log that hides the directories of the server.
 func (s *submission) transcript() *transcript {
 	const slash = string(filepath.Separator)
 	return newTranscript(s.work+slash, string(s.Dir)+slash)

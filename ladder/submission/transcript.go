@@ -20,7 +20,6 @@ type transcript struct {
 	secrets []string // paths of the server that String removes
 }
 
-// newTranscript returns an empty log from which secrets are removed.
 func newTranscript(secrets ...string) *transcript {
 	return &transcript{Buffer: cutlog.Buffer{Limit: MaxLog}, secrets: secrets}
 }

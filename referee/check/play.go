@@ -48,13 +48,11 @@ func (s style) rewrite(lines []byte) (out []byte) {
 
 func (g *game) String() string { return g.variant.Game.Name + " " + g.variant.Settings.String() }
 
-// botSeed returns the seed for the bot's own random decisions, which the line "game" contains.
 func (g *game) botSeed() uint64 {
 	s := g.seed.Derive("check/bot")
 	return binary.BigEndian.Uint64(s[:]) >> 11
 }
 
-// othersRand returns the random number generator that decides the moves of the other seats.
 func (g *game) othersRand() *rules.Rand {
 	s := g.seed.Derive("check/others")
 	return rules.NewRand(binary.BigEndian.Uint64(s[:]))

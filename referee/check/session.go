@@ -254,7 +254,6 @@ func (t *transcript) addStderr(data []byte) {
 	t.stderr = slices.Delete(t.stderr, 0, max(0, len(t.stderr)-tailLog))
 }
 
-// printable returns text with everything but printable ASCII escaped as in a Go string.
 func printable(text string) string {
 	text = strconv.QuoteToASCII(text)
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])

@@ -85,7 +85,6 @@ func (f *Failure) write(w io.Writer) {
 	paragraph(w, "change", f.Change.String())
 }
 
-// paragraph writes a label and a text, with line breaks after about width columns.
 func paragraph(w io.Writer, label, body string) {
 	fmt.Fprintln(w, text.Paragraph(fmt.Sprintf("  %-7s ", label), body, len("  label   ")+width))
 }

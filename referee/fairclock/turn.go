@@ -72,7 +72,6 @@ func (t *TurnMeter) Begin(now time.Time, left time.Duration) {
 	}
 }
 
-// reset discards all readings and starts a turn at the time now.
 func (t *TurnMeter) reset(now time.Time) {
 	*t = TurnMeter{monitor: t.monitor, bot: t.bot, start: now, waits: t.waits, startCPU: -1, inputFilled: t.inputFilled}
 	t.waits.begin(now)

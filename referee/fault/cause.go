@@ -180,7 +180,6 @@ func shorten(line string) string {
 	return strings.ToValidUTF8(line[:longestCause-end], "") + "..." + strings.ToValidUTF8(line[len(line)-end:], "")
 }
 
-// quote returns a line of stderr in quotation marks. Characters that are not printable are escaped.
 func quote(line string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(strconv.Quote(line))
 }

@@ -158,7 +158,6 @@ func (k Kind) Parameters() (names []string) {
 // Form returns the text of faults of this kind, with JSON names of fields of Reason in braces, such as {limit}.
 func (k Kind) Form() string { return k.row().text }
 
-// row returns the row of k in the table kinds, or an empty one for an unknown kind.
 func (k Kind) row() kind {
 	if i := slices.IndexFunc(kinds, func(row kind) bool { return row.Kind == k }); i >= 0 {
 		return kinds[i]

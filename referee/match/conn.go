@@ -106,5 +106,4 @@ func (b *lineBuffer) checkLimits(line []byte, count int) error {
 	return nil
 }
 
-// rest returns the unfinished line at the end of the buffer.
 func (b *lineBuffer) rest() []byte { return b.buf[b.r:b.w] }

@@ -67,7 +67,6 @@ type Resources struct {
 // Rotations returns how often each deal is played: once for each rotation of the bots through the seats.
 func (m *Match) Rotations() int { return len(m.Bots) }
 
-// endDeal returns the number of the last deal plus one.
 func (m *Match) endDeal() int { return m.FirstDeal + m.Deals }
 
 func (m *Match) botClock(bot int) referee.Clock {

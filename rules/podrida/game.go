@@ -78,7 +78,6 @@ func (r Rules) HandSize(round int) int {
 	return round
 }
 
-// plies returns the number of moves in all rounds before the given one, counted from 1.
 func (r Rules) plies(round int) (n uint16) {
 	for earlier := 1; earlier < round; earlier++ {
 		n += uint16(r.Players) * uint16(1+r.HandSize(earlier))

@@ -126,7 +126,6 @@ func checkParse(v *rules.Variant, s rules.State, text string) error {
 	return nil
 }
 
-// checkPoints returns an error unless s has points for each seat.
 func checkPoints(v *rules.Variant, s rules.State) error {
 	if points := s.Points(); len(points) != v.Players {
 		return fmt.Errorf("points: %v for %d players", points, v.Players)

@@ -185,7 +185,6 @@ func (w *walk) playOn(s rules.State) error {
 	return w.checkTotal(s)
 }
 
-// playOn makes random legal moves until there are none.
 func playOn(s rules.State, r *rules.Rand) {
 	var space [rules.MaxMoves]rules.Move
 	for legal := s.Legal(space[:0]); len(legal) > 0; legal = s.Legal(space[:0]) {

@@ -94,7 +94,6 @@ func (s *sources) find(mine, theirs, empty, near Board) {
 	s[9] = open >> 9 & (mine&(empty>>18) | free&(theirs>>18))
 }
 
-// any returns the squares from which at least one move is possible.
 func (s *sources) any() Board {
 	return s[0] | s[1] | s[2] | s[3] | s[4] | s[5] | s[6] | s[7] | s[8] | s[9]
 }

@@ -77,7 +77,6 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	return 0, phrase.Errorf("teeko: %q is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)", text)
 }
 
-// square parses a number from 0 to 24 without leading zeros.
 func square(text string) (int, bool) {
 	n, err := strconv.Atoi(text)
 	return n, err == nil && n >= 0 && n < squares && strconv.Itoa(n) == text

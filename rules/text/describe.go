@@ -28,7 +28,6 @@ var (
 	item   = regexp.MustCompile(`^(?:- |\d+\. |\|)`)
 )
 
-// rulesOf returns the English rules of a game without Markdown.
 func rulesOf(g *rules.Game) string {
 	return strings.TrimSpace(plain.Replace(ruling.ReplaceAllString(g.Text("en"), "")))
 }

@@ -92,7 +92,6 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	return cannot
 }
 
-// draws returns the number of cards that each seat draws in a game.
 func (s *State) draws() int { return (int(s.DrawEnd) - handCards*int(s.Players)) / int(s.Players) }
 
 // eachLack calls tell for each play by which a seat showed that it had no card of a set, because by the rules it

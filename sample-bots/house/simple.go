@@ -20,7 +20,6 @@ func (d *dice) randFor(t *protocol.Turn) *rules.Rand {
 	return &d.rand
 }
 
-// randomAnswer returns a random legal move with the info "play=random".
 func (d *dice) randomAnswer(t *protocol.Turn) protocol.Answer {
 	return protocol.Answer{Move: t.Moves.Token(d.randFor(t).Below(t.Moves.Len())), Info: randomInfo}
 }

@@ -72,7 +72,6 @@ func thinkTime(t *protocol.Turn, late time.Duration) time.Duration {
 	return max(use-reserve-2*late, use/8)
 }
 
-// appendInfo appends key=value to dst, after a space if dst is not empty.
 func appendInfo(dst []byte, key string, value int64) []byte {
 	if len(dst) > 0 {
 		dst = append(dst, ' ')
@@ -80,7 +79,6 @@ func appendInfo(dst []byte, key string, value int64) []byte {
 	return strconv.AppendInt(append(append(dst, key...), '='), value, 10)
 }
 
-// appendScore appends "score=" and the score with two decimals to dst.
 func appendScore(dst []byte, score float64) []byte {
 	return strconv.AppendFloat(append(dst, "score="...), score, 'f', 2, 64)
 }

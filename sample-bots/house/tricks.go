@@ -11,7 +11,6 @@ type trickView struct {
 	trick         []baraja.Card
 }
 
-// seatsAfter returns how many seats play to the current trick after this seat has played.
 func (v *trickView) seatsAfter() int { return v.players - len(v.trick) - 1 }
 
 // randomUnbeatenChance returns the probability that none of n cards, each drawn at random from hidden, is in

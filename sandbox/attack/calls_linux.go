@@ -206,7 +206,6 @@ func calls(t *target) []call {
 	}
 }
 
-// makeCalls makes the system calls to test, and prints the name and the result of each.
 func makeCalls(t *target) {
 	for _, c := range calls(t) {
 		fmt.Println(c.name, uint(c.make()))

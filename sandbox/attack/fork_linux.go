@@ -18,7 +18,6 @@ func fork() (pid int, errno syscall.Errno) {
 	return int(r), e
 }
 
-// exitFork ends a process that fork has made, with the exit status code.
 func exitFork(code int) {
 	for {
 		syscall.RawSyscall(unix.SYS_EXIT_GROUP, uintptr(code), 0, 0)
@@ -61,7 +60,6 @@ func (t *team) takeToken() bool {
 	return n == 1
 }
 
-// report sends the result of a forked process to the first process; 0 means success.
 func (t *team) report(errno syscall.Errno) {
 	octet[0] = byte(errno)
 	syscall.RawSyscall(unix.SYS_WRITE, uintptr(t.reports[1]), uintptr(unsafe.Pointer(&octet)), 1)
@@ -113,7 +111,6 @@ func (t *team) await(n int, patience, hold time.Duration) bool {
 	return true
 }
 
-// err returns the error of the process that failed, or errNothing if none did.
 func (t *team) err() error {
 	if t.failure != 0 {
 		return t.failure

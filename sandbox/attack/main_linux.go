@@ -160,7 +160,6 @@ func exitWithError(err error) {
 
 func ready() { fmt.Println("READY", os.Getpid()) }
 
-// await waits for the end of stdin.
 func await(*target) {
 	var b [1]byte
 	for n, err := 1, error(nil); n > 0 && err == nil; {

@@ -271,7 +271,6 @@ func isBelow(path, dir string) bool {
 	return err == nil && rel != "." && filepath.IsLocal(rel)
 }
 
-// allows reports whether files of the bot may lead to an absolute path.
 func (b Bounds) allows(path string) bool {
 	clean := filepath.Clean(path)
 	return b.owns(clean) || path == clean && b.IsKnown(path)

@@ -9,7 +9,6 @@ import (
 // block is a group of lines of a drawing that are placed together, such as a row of cards.
 type block []string
 
-// width returns how many columns a text takes in a terminal, without escape codes for colors.
 func width(line string) int { return text.Width(line) }
 
 func (b block) width() int {
@@ -20,7 +19,6 @@ func (b block) width() int {
 	return n
 }
 
-// pad adds spaces at the end of a text until it takes the given number of columns.
 func pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-width(text)))
 }
@@ -70,7 +68,6 @@ func (b block) indent(n int) block {
 	return moved
 }
 
-// wrap joins words to lines of at most the given number of columns.
 func wrap(words []string, columns int) block { return text.Wrap(words, columns) }
 
 // widthsOf returns the width of each column of a table, and that of the table with gap columns between them.

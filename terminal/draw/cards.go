@@ -99,7 +99,6 @@ func (s Style) boxRow(cards, captions []string) block {
 	return rows
 }
 
-// withTitle adds a title above a block.
 func (s Style) withTitle(title string, b block) block {
 	return append(block{s.Dim(title)}, b...)
 }

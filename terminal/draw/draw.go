@@ -109,7 +109,6 @@ func list(value string) []string {
 	return strings.Split(value, ",")
 }
 
-// itemAt returns item i, or "" if there is none.
 func itemAt(items []string, i int) string {
 	if i < 0 || i >= len(items) {
 		return ""

@@ -220,7 +220,6 @@ func (e *Explainer) writeLog(log []byte, path string) {
 	}
 }
 
-// best returns the n items for which the function worth is largest, in descending order.
 func best[T any](items []T, n int, worth func(T) float64) []T {
 	items = slices.Clone(items)
 	slices.SortStableFunc(items, func(a, b T) int { return cmp.Compare(worth(b), worth(a)) })

@@ -80,7 +80,6 @@ func valuesOf(legal []string) (word string, ok bool) {
 
 func isNumber(text string) bool { return text != "" && strings.Trim(text, "0123456789") == "" }
 
-// isStep reports whether a move consists of two squares, such as 19-12.
 func isStep(move string) bool {
 	from, to, two := strings.Cut(move, "-")
 	return two && isNumber(from) && isNumber(to)
@@ -106,7 +105,6 @@ func (c choices) squareNumbers(line string) string {
 	return line
 }
 
-// movesFrom returns the legal moves of the piece on a square. square is the number of the square.
 func (c choices) movesFrom(square string) (moves []string) {
 	if c.manner == bySteps {
 		moves = beginning(c.legal, square+"-")

@@ -138,7 +138,6 @@ func (p *Person) showView(t turn) bool {
 	return false
 }
 
-// words returns everything that can be typed in a turn: the commands and the moves.
 func (p *Person) words(t turn) []string {
 	return append(p.commandNames(), slices.Clone(t.choices.legal)...)
 }

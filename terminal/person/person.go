@@ -214,7 +214,6 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	}
 }
 
-// side returns the number of squares along a side of the board, or 0 if the game has no board.
 func (p *Person) side(t *protocol.Turn) int {
 	if board := p.Match.Variant.Game.Display.Board; board != nil {
 		return rules.Columns(t.View.Get(board.Pieces))
@@ -222,7 +221,6 @@ func (p *Person) side(t *protocol.Turn) int {
 	return 0
 }
 
-// hand returns the cards in the person's hand, or nil if the game has no cards.
 func (p *Person) hand(t *protocol.Turn) []string {
 	if cards := p.Match.Variant.Game.Display.Cards; cards != nil {
 		return strings.Split(t.View.Get(cards.Hand), ",")

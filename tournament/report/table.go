@@ -427,7 +427,6 @@ func eloText(s stats.Summary) string {
 	return fmt.Sprintf("%+.1f%s", s.Elo.Value, bound)
 }
 
-// llrText returns the log-likelihood ratio of a sequential test with the two bounds that end the test.
 func llrText(p *stats.Progress) string {
 	return fmt.Sprintf("%.2f (%.2f, %.2f)", p.LLR, p.Lower, p.Upper)
 }
@@ -461,7 +460,6 @@ func boundText(x float64) string {
 	return fmt.Sprintf("%+.1f", x)
 }
 
-// halfWidthText returns half the width of a confidence interval as text, with the given number of decimals.
 func halfWidthText(x float64, digits int) string {
 	if math.IsNaN(x) || x > 1e6 {
 		return "unbounded"

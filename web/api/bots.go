@@ -241,7 +241,6 @@ func (a *API) getHistory(r *http.Request, q historyQuery) (list wire.List[wire.C
 	return list, err
 }
 
-// putLive makes a bot play with an earlier version again.
 func (a *API) putLive(_ http.ResponseWriter, r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.UseVersion(ctx, by, bot, asked.Version)

@@ -21,10 +21,8 @@ import (
 // schema is a part of an OpenAPI document, as JSON.
 type schema = map[string]any
 
-// textContent returns the content that is plain text of the media type kind.
 func textContent(kind string) content { return content{kind: kind, schema: schema{"type": "string"}} }
 
-// bytesContent returns the content that is binary data of the media type kind.
 func bytesContent(kind string) content {
 	return content{kind: kind, schema: schema{"type": "string", "contentMediaType": kind}}
 }

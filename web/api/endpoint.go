@@ -36,7 +36,6 @@ type content struct {
 // without a document.
 type empty struct{}
 
-// jsonContent returns the content of a JSON document of type D.
 func jsonContent[D any]() content {
 	return content{kind: "application/json", doc: reflect.TypeFor[D]()}
 }
@@ -77,7 +76,6 @@ func query[Q, D any](kind string, find func(*http.Request, Q) (D, error)) endpoi
 	}, jsonContent[D]())
 }
 
-// answer returns an endpoint without query parameters that answers with the document that find returns.
 func answer[D any](find func(*http.Request) (D, error)) endpoint {
 	return query("", func(r *http.Request, _ empty) (D, error) { return find(r) })
 }

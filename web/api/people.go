@@ -95,7 +95,6 @@ func (a *API) postInvite(_ http.ResponseWriter, r *http.Request, asked wire.NewI
 	return wire.MadeInvite{Invite: InviteDoc(invite), Code: code, Site: a.Service.Config.Site.URL}, err
 }
 
-// setBlocked returns the endpoint that blocks the person in the path, or unblocks them if blocked is false.
 func (a *API) setBlocked(blocked bool) endpoint {
 	return answer(func(r *http.Request) (wire.Person, error) {
 		p, err := a.Service.SetBlocked(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("person"), blocked)

@@ -72,7 +72,6 @@ func (c *PublicFrames) common(s rules.State) map[string]string {
 	return view
 }
 
-// faceDown returns cards, which are separated by commas, with "?" in place of each card.
 func faceDown(cards string) string {
 	if cards == "" || cards == "-" {
 		return cards

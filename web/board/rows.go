@@ -120,7 +120,6 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	return c.Error()
 }
 
-// printable returns text. If it has unprintable characters, it is quoted with strconv.Quote.
 func printable(text string) string {
 	if strings.ContainsFunc(text, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		return strconv.Quote(text)
@@ -140,7 +139,6 @@ func quotedInfos(lines []string) []string {
 	return lines
 }
 
-// decimal formats a number without an exponent, as the protocol writes points.
 func decimal(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 
 // WriteJSON writes rows as one JSON array with a line for each row.

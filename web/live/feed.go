@@ -31,7 +31,6 @@ type mark struct{ number, lastPly int }
 
 func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 
-// lastPly returns the ply of the last frame. Without frames it is base - 1.
 func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
 // advance adds frames for the positions since the last frame, up to the newest position of s. If s is a snapshot

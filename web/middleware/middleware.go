@@ -217,7 +217,6 @@ func (m *Middleware) logRequest(r *http.Request, in *Request, took time.Duration
 		slog.String("address", in.Address.String()), slog.Int64("person", in.Person.ID), slog.Int64("token", in.Token.ID))
 }
 
-// securityHeaders sets the headers with the strictest security policies. A page that needs more sets its own.
 func securityHeaders(h http.Header) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'")

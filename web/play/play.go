@@ -160,7 +160,6 @@ func (t *Tables) endBlocked(ctx context.Context) {
 	}
 }
 
-// all returns all tables that have been opened completely.
 func (t *Tables) all() []*Table {
 	t.mu.Lock()
 	defer t.mu.Unlock()

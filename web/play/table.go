@@ -170,7 +170,6 @@ func (x *Table) finishClaim(seat int, session int64, stored bool) {
 	x.tables.OnChange(x.ID)
 }
 
-// hasFreeSeat reports whether a seat waits for a person. The caller holds x.mu.
 func (x *Table) hasFreeSeat() bool {
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return s.stream != nil && !s.seatStored })
 }

@@ -391,7 +391,6 @@ func (c *Connector) recordResult(r *Result) {
 	c.stopIfIdle()
 }
 
-// recordRelease records that the server has no more matches for the bot, which is leaving.
 func (c *Connector) recordRelease() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -71,7 +71,6 @@ func (s *Site) gameLadders(ctx context.Context) (list []gameLadders, err error) 
 	return list, nil
 }
 
-// activeLadders returns the ladders on which matches are played.
 func (s *Site) activeLadders(ctx context.Context) ([]store.LadderInfo, error) {
 	all, err := s.Store.Ladders.List(ctx)
 	return slices.DeleteFunc(all, func(l store.LadderInfo) bool { return !l.Active }), err

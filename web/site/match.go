@@ -222,7 +222,6 @@ func (p *matchPage) countDisqualifications(games []ladder.FinishedGame) {
 	}
 }
 
-// hasFault reports whether a bot that was started has a fault in g.
 func hasFault(g ladder.FinishedGame) bool {
 	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
@@ -292,7 +291,6 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *
 	return n, nil
 }
 
-// titleOf returns the name of a game that people see.
 func titleOf(name string) string {
 	if g, err := games.Find(name); err == nil {
 		return g.Display.Title

@@ -74,7 +74,6 @@ func cellOf(t store.Meeting, self bool) cell {
 	return c
 }
 
-// pairPath returns the address of the page about two versions on a ladder.
 func pairPath(ladderName, one string, oneNumber int, other string, otherNumber int) string {
 	part := func(bot string, number int) string { return url.PathEscape(bot + "@" + strconv.Itoa(number)) }
 	return "/ladders/" + url.PathEscape(ladderName) + "/pairs/" + part(one, oneNumber) + "/" + part(other, otherNumber)

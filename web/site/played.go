@@ -73,7 +73,6 @@ func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	}
 }
 
-// names returns the name of the player at each seat.
 func (p *playedPage) names() (list []string) {
 	for _, s := range p.BoardGame.Seats {
 		list = append(list, s.Name)

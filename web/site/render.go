@@ -153,7 +153,6 @@ func (f frame) Texts() (template.JS, error) {
 // all of them at once.
 func (f frame) Modules() []string { return f.site.assets.importURLs(f.Name + "/" + f.Name + ".js") }
 
-// showPage answers with a page.
 func (v *visit) showPage(status int, name string, data any) error {
 	return v.showTemplate("layout", status, name, data, nil)
 }

@@ -39,7 +39,6 @@ func (s *Site) postEndOthers(v *visit) error {
 	return v.redirect("/account")
 }
 
-// field returns a field of the form without surrounding space.
 func (v *visit) field(name string) string { return strings.TrimSpace(v.r.PostForm.Get(name)) }
 
 // number returns a field of the form that is a positive number, such as an ID.

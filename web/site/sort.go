@@ -71,7 +71,6 @@ type pager struct {
 // maxPage is the largest page number that a visitor can request.
 const maxPage = 100_000
 
-// pageNumber returns the query parameter page, or 1.
 func (v *visit) pageNumber() int { return int(v.query().Number("page", 1, maxPage, 1)) }
 
 // rowsOfPage returns those of rows that are on the page in the query parameter page, and its pager. size is

@@ -112,7 +112,6 @@ func seatName(l *messages.Language, name string, bot bool) string {
 	return name
 }
 
-// seatOf returns the visitor's seat at a table, or an error if the visitor has none.
 func seatOf(v *visit, t *play.Table) (int, error) {
 	if seat := t.Seat(v.Actor); seat >= 0 {
 		return seat, nil

@@ -115,14 +115,12 @@ func average(a, b, x []float32) {
 	}
 }
 
-// flat sets each gene of x to a uniformly distributed number between those of a and b.
 func flat(a, b, x []float32, r *rules.Rand) {
 	for i := range x {
 		x[i] = a[i] + float32(uniform(r))*(b[i]-a[i])
 	}
 }
 
-// arithmetic sets x to (1-alpha) a + alpha b, and y to (1-alpha) b + alpha a.
 func arithmetic(a, b, x, y []float32, alpha float32) {
 	for i := range x {
 		x[i] = (1-alpha)*a[i] + alpha*b[i]

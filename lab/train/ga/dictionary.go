@@ -239,7 +239,6 @@ func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	o.flush()
 }
 
-// copy fills the first child with the state-action pairs a and the second with b. Both may mutate.
 func (o *offspring) copy(a, b []rl.Pair) {
 	forEachState(a, b, o.add)
 	o.flush()

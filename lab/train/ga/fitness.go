@@ -38,7 +38,6 @@ func compareFitness(a, b Fitness) int {
 	return cmp.Or(cmp.Compare(b.HalfWins, a.HalfWins), cmp.Compare(b.Points, a.Points))
 }
 
-// rank returns the indices of fit in descending order of fitness, and for equal fitness in ascending order.
 func rank(fit []Fitness) []int {
 	order := indices(len(fit))
 	slices.SortStableFunc(order, func(i, j int) int { return compareFitness(fit[i], fit[j]) })

@@ -46,7 +46,6 @@ func (g Genome) distance(other Genome) float64 {
 	return sum / float64(n)
 }
 
-// uniform returns a random number in [0, 1).
 func uniform(r *rules.Rand) float64 { return float64(r.Uint64()>>11) / (1 << 53) }
 
 // randomInt returns a random integer in [low, high], or low if high is lower.

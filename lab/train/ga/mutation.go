@@ -73,7 +73,6 @@ func (m mutation) inSomeLayers(g Genome, r *rules.Rand) {
 	}
 }
 
-// maxMutated returns the number of genes of v that a mutation may change.
 func maxMutated(v []float32) int { return int(math.Round(mutatedShare * float64(len(v)))) }
 
 // randomSegment returns a random segment [from, to) of v with 2 to max(minMutated, maxMutated(v)) genes.
@@ -101,14 +100,12 @@ func displace(v []float32, from, to, at int) {
 	}
 }
 
-// rotate rotates v to the left: its first n genes become the last ones.
 func rotate(v []float32, n int) {
 	slices.Reverse(v[:n])
 	slices.Reverse(v[n:])
 	slices.Reverse(v)
 }
 
-// normal draws from the standard normal distribution (Box and Muller, 1958).
 func normal(r *rules.Rand) float64 {
 	return math.Sqrt(-2*math.Log(1-uniform(r))) * math.Cos(2*math.Pi*uniform(r))
 }

@@ -27,7 +27,6 @@ func newNetPlayer(m cards.Mode, n *net.Net) *netPlayer {
 	return &netPlayer{GA: learned.NewGA(m, n), net: n, work: n.NewWorkspace()}
 }
 
-// setIndividual sets the net that plays. All nets must have the same layer sizes.
 func (p *netPlayer) setIndividual(n *net.Net, _ bool) {
 	p.net = n
 	p.SetNet(n)

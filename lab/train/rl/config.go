@@ -165,7 +165,6 @@ func (c *Config) Check() error {
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// epsilon returns the probability of a random action in an episode. Episodes are counted from 0.
 func (c *Config) epsilon(episode int) float64 {
 	return max(0, c.Epsilon-c.EpsilonDecay*float64(episode))
 }

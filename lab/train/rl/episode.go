@@ -92,7 +92,6 @@ func (c *Config) emitReturns(decisions []decision, final []int, emit func(d *dec
 	}
 }
 
-// isRepeat reports whether earlier has a decision with the same seat, state and action as d.
 func isRepeat(earlier []decision, d *decision) bool {
 	return slices.ContainsFunc(earlier, func(e decision) bool {
 		return e.seat == d.seat && e.action == d.action && e.key == d.key

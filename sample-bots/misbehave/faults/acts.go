@@ -109,12 +109,10 @@ var turnFaults = map[string]func(b *Bot, l protocol.RefLine, move string){
 	},
 }
 
-// printBefore returns a fault that prints a line and then the move.
 func printBefore(line string) func(*Bot, protocol.RefLine, string) {
 	return func(b *Bot, _ protocol.RefLine, move string) { b.print(line + "\nmove " + move) }
 }
 
-// printAround returns a fault that prints lines before and after the move.
 func printAround(lines ...string) func(*Bot, protocol.RefLine, string) {
 	text := strings.Join(lines, "\n")
 	return func(b *Bot, _ protocol.RefLine, move string) {
@@ -122,7 +120,6 @@ func printAround(lines ...string) func(*Bot, protocol.RefLine, string) {
 	}
 }
 
-// lateDelay returns how long to sleep to be late at a turn.
 func (b *Bot) lateDelay(l protocol.RefLine) time.Duration {
 	return time.Duration(l.MS)*time.Millisecond + b.Delay
 }

@@ -91,10 +91,8 @@ func (b *Bot) isDue(ply int) bool {
 	return false
 }
 
-// print writes a line to the referee.
 func (b *Bot) print(line string) { b.write(line + "\n") }
 
-// write writes text to the referee. It ignores errors.
 func (b *Bot) write(text string) { io.WriteString(b.Output, text) }
 
 // reportWait writes WaitsLine to b.Log if ReportWaits is set. From then on the referee waits for the bot.

@@ -43,7 +43,6 @@ func newArena(bytes int) arena {
 	return a
 }
 
-// clear removes all nodes and adds a root without children.
 func (a *arena) clear() { a.nodes[0], a.used = node{}, 1 }
 
 // addChildren adds a child of a node for each move. It returns the index of the first one, or false if the

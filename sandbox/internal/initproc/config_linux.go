@@ -232,7 +232,6 @@ func (e *wrapError) Error() string { return e.text + ": " + e.err.Error() }
 
 func (e *wrapError) Unwrap() error { return e.err }
 
-// wrap returns err with a text before it, or nil if err is nil.
 func wrap(text string, err error) error {
 	if err == nil {
 		return nil

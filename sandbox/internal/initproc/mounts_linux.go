@@ -118,7 +118,6 @@ const (
 	readOnly = sys.MOUNT_ATTR_RDONLY | writable
 )
 
-// bindReadOnly bind-mounts a file or directory of the old root read-only, with all mounts below it.
 func bindReadOnly(from, to string) error { return bindMount(from, to, readOnly) }
 
 func bindMount(from, to string, attr uint64) error {
@@ -242,7 +241,6 @@ func (c *Config) showDirs() error {
 	return bindReadOnly(from, to)
 }
 
-// isReadable reports whether all users may read a directory.
 func isReadable(dir string) bool {
 	info, err := os.Stat(dir)
 	return err == nil && info.Mode()&0o005 == 0o005
