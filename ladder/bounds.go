@@ -51,8 +51,8 @@ func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Dura
 	return 0
 }
 
-// HouseMemory is the memory, in bytes, that is reserved for a house bot. House bots are part of this program
-// and have no memory limit; a house bot that searches uses about this much.
+// HouseMemory is the memory, in bytes, that is reserved for a house bot. House bots are part of this program and
+// have no memory limit; one that searches uses about this much.
 const HouseMemory = 96 << 20
 
 // MemoryBudget is the memory that the bots of a competition may use.

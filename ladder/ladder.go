@@ -355,7 +355,8 @@ type Invite struct {
 	ExpiresAt time.Time // zero if it never expires
 }
 
-// Message is a notice to the owner of a bot, for example that a stage failed or that a version was suspended.
+// Message is a notice to the owner of a bot, for example that the build of a version failed or that a version was
+// suspended.
 type Message struct {
 	ID        int64
 	Kind      MessageKind

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/internal/size"
 )
 
-// Anchor is the name of the house bot to which all ratings are relative. Its Elo is fixed.
+// Anchor is the name of the bot to which all ratings are relative. It is part of timba, and its Elo is fixed.
 const Anchor = "@random"
 
 // EnoughMatches is the number of matches after which the rating of a version hardly changes any more.

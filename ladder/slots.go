@@ -40,9 +40,9 @@ func (l Ladder) Sides() ([]int, error) {
 	return SlotSides(v, l.Bots)
 }
 
-// SlotSides returns, for each of the given number of slots of a match, the side for which it plays in rotation
-// 0. It returns an error if a bot would play against itself, or if the slots that play together change with
-// the rotation.
+// SlotSides returns the side for which each slot (a bot's place in a match) plays in rotation 0, the first
+// seating of the bots. It returns an error if a bot would play against itself, or if other slots play together in
+// other rotations.
 func SlotSides(v *rules.Variant, slots int) ([]int, error) {
 	players := v.Players
 	if slots < 2 || slots > players {

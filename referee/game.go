@@ -123,8 +123,8 @@ func (g *Game) TimeLeft(seat int) time.Duration { return g.timers[seat].timeLeft
 func (g *Game) listens(seat int) bool { return g.listening&rules.OneSeat(seat) != 0 }
 
 // TurnLines returns the protocol lines to send to the seat that is to move: events that it has not received yet,
-// its view of the position, and the line "turn". It returns nil if the Game writes no lines for the seat. The
-// lines are valid until the next call of a method other than TimeLeft.
+// what it may know of the position (its view), and the line "turn". It returns nil if the Game writes no lines
+// for the seat. The lines are valid until the next call of a method other than TimeLeft.
 func (g *Game) TurnLines() []byte {
 	seat := g.State.Turn()
 	if !g.listens(seat) {
@@ -141,8 +141,8 @@ func (g *Game) TurnLines() []byte {
 }
 
 // ViewLines returns the protocol lines to send to a seat that is not to move: events that it has not received
-// yet, and its view of the position. It returns nil if the Game writes no lines for the seat. The lines are valid
-// until the next call of a method other than TimeLeft.
+// yet, and what it may know of the position (its view). It returns nil if the Game writes no lines for the seat.
+// The lines are valid until the next call of a method other than TimeLeft.
 func (g *Game) ViewLines(seat int) []byte {
 	if !g.listens(seat) {
 		return nil

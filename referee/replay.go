@@ -48,7 +48,7 @@ type ReplayMatch struct {
 	Opening int `json:"opening,omitempty"`
 }
 
-// Compare orders games by deal, then by rotation.
+// Compare orders games by deal, then by rotation (the seating of the bots).
 func (m ReplayMatch) Compare(o ReplayMatch) int {
 	return cmp.Or(m.Deal-o.Deal, m.Rotation-o.Rotation)
 }

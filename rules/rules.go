@@ -27,7 +27,7 @@ const (
 	MaxPlies = 65_535
 )
 
-// ErrOver is wrapped by errors that refuse a move, or a view, because the game has ended.
+// ErrOver is wrapped by errors that refuse a request because the game has ended.
 var ErrOver = phrase.Errorf("the game is over")
 
 // Game describes one kind of game, such as Brisca. The package of each game has one Game, which must not be

@@ -109,8 +109,8 @@ func (r *ViewReader) Finish(s State) (State, error) {
 	return s, nil
 }
 
-// Fail stores an error about the value of a key, unless there already is one. why completes the sentence
-// "view key KEY=VALUE ...".
+// Fail stores an error about the value of a key, unless there already is one. why completes the sentence "view
+// key KEY=VALUE ...".
 func (r *ViewReader) Fail(key, why string) {
 	if r.err == nil {
 		value, _ := r.View.Lookup(key)
@@ -118,7 +118,7 @@ func (r *ViewReader) Fail(key, why string) {
 	}
 }
 
-// Value returns the value of a key. If the view has no such key, it stores an error and returns nil.
+// Value returns the value of a key. If there is no such key, it stores an error and returns nil.
 func (r *ViewReader) Value(key string) []byte {
 	if r.err != nil {
 		return nil

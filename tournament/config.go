@@ -98,8 +98,8 @@ func (c *Config) checkStart(v *rules.Variant) error {
 	return nil
 }
 
-// variant checks the configuration and returns the variant that is played. It returns an error if anything in the
-// configuration cannot be played.
+// variant checks the configuration and returns the game with its options that is played. It returns an error if
+// anything in the configuration cannot be played.
 func (c *Config) variant() (*rules.Variant, error) {
 	g, err := games.Find(c.Game)
 	if err != nil {

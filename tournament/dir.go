@@ -285,9 +285,9 @@ func (d *Dir) removeTemporary() {
 }
 
 // DescribeBot adds to c, the circumstances of a fault, what the plan of the tournament says about the bot called
-// name. It also returns the arguments of the timba command that checks the bot; for a house bot there are none.
-// replay is the path of a replay in the tournament's directory. If the directory has no plan, both results are
-// less specific.
+// name. It also returns the arguments of the timba command that checks the bot; for a bot that is part of timba
+// there are none. replay is the path of a replay in the tournament's directory. If the directory has no plan, c
+// stays as it is.
 func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 	if strings.HasPrefix(name, "@") {
 		return c, nil

@@ -279,7 +279,8 @@ func (m *Match) finishedDeals() iter.Seq2[stats.Deal, []stats.Fingerprint] {
 }
 
 // readGame decodes the replay of a game that was played earlier. It returns an error unless the replay is correct
-// and is of this match, deal and rotation, with the same bots, options and rules of adjudication.
+// and has this match, deal and rotation (seating), and the bots, options and rules of adjudication of the
+// tournament.
 func (s *State) readGame(m *Match, deal, rotation int, data []byte) (*referee.GameResult, error) {
 	r, err := referee.DecodeReplay(data)
 	if err != nil {

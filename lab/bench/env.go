@@ -19,8 +19,9 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Env measures how many random games per second a Python program plays through the client of timba-lab env.
-// If possible, client and server share one core. Only for Brisca it also measures the use of action masks.
+// Env measures how many random games per second a Python program plays through the client of timba-lab env. If
+// possible, client and server share one core. Only for Brisca it also measures the use of masks of the legal
+// actions.
 type Env struct {
 	Time time.Duration // approximate time for each row of the report
 	self string        // path of timba-lab; "" means this program
@@ -102,8 +103,8 @@ type envResult struct {
 	CPU          float64
 }
 
-// measure runs a Python program and returns its output. Its arguments are the given words and the duration of
-// the measurement in seconds.
+// measure runs a Python program and returns its output. The program gets as arguments words and then the duration
+// of the measurement in seconds.
 func (b Env) measure(ctx context.Context, python, program string, words ...string) (r envResult, err error) {
 	args := append(oneCore(), python, "-B", program)
 	args = append(append(args, words...), fmt.Sprint(b.Time.Seconds()))

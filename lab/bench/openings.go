@@ -126,8 +126,8 @@ func score(s rules.State, seat int) float64 {
 	return 0.5 + (points[seat]-points[1-seat])/2
 }
 
-// playGame plays from s, which it changes, to the end of the game. The house bot bots[i] plays seat i; its
-// random choices depend only on seed. playGame appends the moves as text to record and returns it.
+// playGame plays from s, which it changes, to the end of the game. The bot bots[i] plays seat i; its random
+// choices depend only on seed. playGame appends the moves as text to record and returns it.
 func playGame(v *rules.Variant, s rules.State, bots [2]string, seed uint64, record []byte) ([]byte, error) {
 	var seats [2]*house.LocalSeat
 	for seat, name := range bots {

@@ -61,7 +61,7 @@ func newSiteCompetition(ctx context.Context, dir string, b Site) (*siteCompetiti
 	return c, nil
 }
 
-// addVersions adds the house bots and n bots of people, and makes the last versions live on all ladders.
+// addVersions adds the bots of timba and n bots of people, which then play on all ladders.
 func (c *siteCompetition) addVersions(ctx context.Context, n int) (err error) {
 	var bots []store.HouseBot
 	for _, name := range houseNames {

@@ -148,8 +148,8 @@ func newMatch(g *rules.Game, bot match.Contestant) (*match.Match, error) {
 	return m, nil
 }
 
-// playMatch plays a match and returns the number of moves and the total duration of its games, without the
-// first game of each rotation, which includes the start of the bots. A fault of a bot is an error.
+// playMatch plays a match and returns the number of moves and the total duration of its games. The first game of
+// each rotation (seating) is left out, because it includes the start of the bots. A fault of a bot is an error.
 func playMatch(ctx context.Context, m *match.Match) (moves int, took time.Duration, err error) {
 	first := map[int]bool{} // the first game of each rotation starts processes and does not count
 	err = m.Play(ctx, func(g *referee.GameResult) error {

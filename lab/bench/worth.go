@@ -29,8 +29,8 @@ func (w worth) factor() float64 {
 	return w.gameVariance / (float64(w.rotations) * w.dealVariance)
 }
 
-// newWorth computes the worth of duplicate deals from the scores or points of a bot. deals has these by deal
-// and rotation; it must have at least two deals, each with all rotations.
+// newWorth computes the worth of duplicate deals from the scores or points of a bot, which deals has by deal and
+// rotation (seating). It must have at least two deals, each with all rotations.
 func newWorth(deals [][]float64) worth {
 	var means, within []float64
 	for _, games := range deals {

@@ -28,8 +28,8 @@ type slot struct {
 
 const slotBytes = int(unsafe.Sizeof(slot{}))
 
-// Batch is a number of games that are played in parallel. A client plays some seats, and house bots play the
-// others. The methods must not be called concurrently.
+// Batch is a number of games that are played in parallel. A client plays some seats, and bots that are part of
+// timba play the others. The methods must not be called concurrently.
 type Batch struct {
 	config  Config
 	layout  *Layout

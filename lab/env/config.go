@@ -29,12 +29,12 @@ const (
 	MaxGames = 65_536
 	// MaxMemory is the maximal size of positions and arrays, in bytes.
 	MaxMemory = 256 << 20
-	// MaxBots is the maximal number of house bots over all games.
+	// MaxBots is the maximal number of bots of timba over all games.
 	MaxBots = 16_384
-	// MaxThinkers is the maximal number of house bots that search, over all games. Each of them has memory
-	// of its own.
+	// MaxThinkers is the maximal number of bots of timba that search, over all games. Each of them has memory of
+	// its own.
 	MaxThinkers = 64
-	// MaxMoveTime is the maximal time of a house bot for a move.
+	// MaxMoveTime is the maximal time of a bot of timba for a move.
 	MaxMoveTime = time.Hour
 )
 

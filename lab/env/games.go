@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// shape has the properties of a variant on which the sizes of its arrays depend.
+// shape has the properties of a game with certain options on which the sizes of its arrays depend.
 type shape struct {
 	widest      int    // maximal number of legal moves in a position
 	highestMove string // text of the move with the highest number

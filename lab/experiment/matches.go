@@ -221,8 +221,8 @@ func moveTime(spec string) time.Duration {
 	return d
 }
 
-// scaleTime returns the spec of a house bot with its time for a move multiplied by factor, but at least a
-// millisecond. If rate is not 0, a number of search nodes replaces the time: rate for each second of the
+// scaleTime returns the spec (name and options) of a bot with its time for a move multiplied by factor, but at
+// least a millisecond. If rate is not 0, a number of search nodes replaces the time: rate for each second of the
 // multiplied time, but at least one node.
 func scaleTime(spec string, factor float64, rate int) string {
 	d := moveTime(spec)

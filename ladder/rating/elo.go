@@ -118,9 +118,8 @@ func (r *result) solve() {
 	}
 }
 
-// memberChange returns how the match changes the rating of p, who plays on this side. members is the number of
-// members of the side. The Elo changes by K * (Score - ExpectedScore), and K is proportional to
-// p.Uncertainty/members.
+// memberChange returns how the match changes the rating of p, one of the given number of members of this side.
+// The Elo changes by K * (Score - ExpectedScore), and K is proportional to p.Uncertainty/members.
 func (r *result) memberChange(p Player, members int) ladder.Change {
 	m := ladder.Change{EloBefore: p.Elo, EloAfter: p.Elo, Score: r.score, ExpectedScore: r.expectedScore, Uncertainty: p.Uncertainty}
 	if p.Fixed {

@@ -63,7 +63,8 @@ type Programs interface {
 	Resolve(context.Context, ladder.Version) (match.Contestant, error)
 	// IsBuilt reports whether a version can be started without a build.
 	IsBuilt(ladder.Version) bool
-	// Sandbox returns the sandbox of all bots except the house bots. It is nil if they run without one.
+	// Sandbox returns the sandbox of all bots except those that are part of timba. It is nil if they run without
+	// one.
 	Sandbox() *match.Sandbox
 }
 

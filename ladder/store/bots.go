@@ -92,7 +92,7 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 }
 
 // List returns at most n bots whose ID is greater than after, in order of ID. If house is not nil, it returns
-// only house bots (true) or only other bots (false).
+// only the bots that are part of timba (true) or only others (false).
 func (s Bots) List(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
 	return convertRows(rows, bot), machineError(err)

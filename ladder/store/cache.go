@@ -39,7 +39,7 @@ type ladderState struct {
 	places  []ladder.Standing // the standings; nil if they must be computed again
 }
 
-// member is an active version on a ladder.
+// member is a version that plays on a ladder at present.
 type member struct {
 	bot   int64           // ID of its bot
 	place ladder.Standing // without its rank
@@ -78,8 +78,8 @@ func (s *cache) apply(tx *Tx) {
 	}
 }
 
-// setVersionsOfBot replaces the members of this ladder that are versions of bot. active has the active
-// versions of the bot on all ladders.
+// setVersionsOfBot replaces the versions of a bot that play on this ladder. active has the versions of the bot
+// that play on any ladder.
 func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) {
 	var in []matchmaking.Candidate
 	var out []int64
@@ -125,7 +125,7 @@ func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []ra
 	s.pool.Finish(match, int(order), moved)
 }
 
-// addMember adds a version to the members and returns it as a player for matchmaking.
+// addMember adds a version to those that play on the ladder, and returns it as a player for matchmaking.
 func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	s.members[r.VersionID] = &member{r.BotID, standing(r)}
 	return matchmaking.Candidate{
@@ -134,8 +134,8 @@ func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	}
 }
 
-// byPlace compares members by their place in the standings, the best first. If two members have the same
-// rating, the newer version comes first.
+// byPlace compares versions by their place in the standings, the best first. If two have the same rating, the
+// newer version comes first.
 func byPlace(a, b *member) int {
 	return cmp.Or(ladder.ComparePlaces(a.place, b.place), cmp.Compare(b.place.VersionID, a.place.VersionID))
 }

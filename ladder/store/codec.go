@@ -14,11 +14,12 @@ type codec struct {
 	dec *zstd.Decoder
 }
 
-// maxDocument is the greatest size, in bytes, of an unpacked document. No replay or log is that large.
+// maxDocument is the greatest size, in bytes, of a document (all replays or all logs of a match) before
+// compression. None is that large.
 const maxDocument = 256 << 20
 
-// smallDocument is the initial buffer size, in bytes, for a document whose compressed form does not state its
-// size. The encoder omits the size only for documents that are smaller than this.
+// smallDocument is the initial buffer size, in bytes, to decompress data that do not state their size. The
+// encoder omits the size only for smaller documents.
 const smallDocument = 256
 
 func newCodec() (*codec, error) {
@@ -37,7 +38,7 @@ func newCodec() (*codec, error) {
 
 func (c *codec) pack(data []byte) []byte { return c.enc.EncodeAll(data, nil) }
 
-// unpack returns the document that pack compressed, or an error if it is damaged or larger than maxDocument.
+// unpack returns the data that pack compressed, or an error if they are damaged or larger than maxDocument.
 func (c *codec) unpack(data []byte) ([]byte, error) {
 	if len(data) == 0 {
 		return nil, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/referee"
 )
 
-// The kinds of documents of a match.
+// The kinds of documents of a match: one with all replays, and one with all logs.
 const (
 	replaysKind = "replays"
 	logsKind    = "logs"
@@ -46,7 +46,7 @@ func joinParts(parts []part) []byte {
 	return out.Bytes()
 }
 
-// packGames compresses the replays and logs of the games of a match, into one document of each kind.
+// packGames compresses the replays and the logs of a match, into one document for each of the two.
 func (s *db) packGames(games []*referee.GameResult) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
@@ -65,9 +65,9 @@ type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }
 
-// damageError adds the match ID to err, an error of reading the match's documents of the given kind. If err is
-// nil, it returns nil. If the documents are damaged, the result is an error for users that only says so, and
-// the wrapped err has the details for the log.
+// damageError adds the match ID to err, an error of reading the match's replays or logs (kind). If err is nil, it
+// returns nil. If the data are damaged, the result is an error for users that only says so, and the wrapped err
+// has the details for the log.
 func damageError(err error, matchID int64, kind string) error {
 	if err == nil {
 		return nil
@@ -85,8 +85,8 @@ func damageError(err error, matchID int64, kind string) error {
 
 func damagef(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
-// parts returns the replays or the logs of a match, as kind says, from the database or the archive. If the
-// match has none, it returns nil. If they are missing from the archive or changed, the error is of type damage.
+// parts returns the replays or the logs of a match, as kind says, from the database or from archive files. If the
+// match has none, it returns nil. If they are missing or changed, the error is of type damage.
 func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
 	if err != nil {

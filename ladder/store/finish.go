@@ -47,7 +47,7 @@ func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int
 	return f.outcome.Changes, nil
 }
 
-// pack returns the results sorted by deal and rotation, and their replays and logs in compressed documents.
+// pack returns the results sorted by deal and rotation (seating), and their replays and logs in compressed form.
 func (s *db) pack(results []*referee.GameResult) ([]*referee.GameResult, []queries.AddDocumentParams) {
 	results = slices.SortedStableFunc(slices.Values(results), func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 	return results, s.packGames(results)
@@ -249,7 +249,8 @@ func markRepeats(games []ladder.FinishedGame, prints []int64, first func(print i
 	return nil
 }
 
-// save writes the result of the match, its documents and events, and for a rated match the changed ratings.
+// save writes the result of the match, its replays and logs, the events and, for a rated match, the changed
+// ratings.
 func (f *finisher) save() error {
 	id := f.match.ID
 	result := queries.AddResultParams{

@@ -32,7 +32,7 @@ type MoveReport struct {
 }
 
 // MoveDocuments moves the replays and logs of old matches from the database to archive files. rules says how old
-// the matches must be and how large the archive may become. Moved documents can be read and verified as before.
+// the matches must be and how large the archive may become. Moved data can be read and verified as before.
 //
 // A file is on the disk before the database refers to it, so a crash at any moment loses nothing. The next call
 // removes files to which the database does not refer. The caller must hold the lock of the directory. Only one
@@ -49,8 +49,8 @@ func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done M
 }
 
 // EstimateMove returns what MoveDocuments would do now if the archive had no size limit. Full is set if the
-// archive would exceed its limit. The result counts damaged documents, although MoveDocuments would not move
-// these. EstimateMove may be called while a server runs.
+// archive would exceed its limit. Damaged replays and logs count, although MoveDocuments would not move them.
+// EstimateMove may be called while a server runs.
 func (s *Store) EstimateMove(ctx context.Context, rules ladder.Storage) (would MoveReport, err error) {
 	if rules.Days == 0 {
 		return would, nil
@@ -141,8 +141,8 @@ func (m *mover) run() error {
 	}
 }
 
-// add appends the documents of a match to the file that is being built. If one of them is damaged, it skips
-// the match.
+// add appends the replays and logs of a match to the archive file that is being built. If some are damaged, it
+// skips the match.
 func (m *mover) add(matchID int64) error {
 	rows, err := m.store.read.KeptDocuments(m.ctx, matchID)
 	if err != nil {

@@ -55,7 +55,7 @@ func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	return order, nil
 }
 
-// ListPending returns the pending versions in the order in which they are processed.
+// ListPending returns the versions whose checks have not ended, in the order in which they are checked.
 func (s Versions) ListPending(ctx context.Context) ([]ladder.Version, error) {
 	order, err := queue(ctx, s.read)
 	out := make([]ladder.Version, len(order))

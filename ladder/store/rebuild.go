@@ -287,8 +287,8 @@ type finishedMatch struct {
 	size           int64 // bytes of its unpacked documents
 }
 
-// chunkSize limits the unpacked documents that are in memory at the same time, in bytes. The last match of a
-// chunk may exceed it. chunkMatches limits the number of matches in a chunk.
+// Matches are computed again in chunks. chunkSize limits the replays and logs of a chunk in memory, in bytes; the
+// last match may exceed it. chunkMatches limits the number of matches.
 const (
 	chunkSize    = 32 << 20
 	chunkMatches = 128

@@ -34,8 +34,8 @@ func (c *codec) gamesAndText(r queries.ResultRow) (games []ladder.FinishedGame, 
 	return games, text, nil
 }
 
-// Games returns the games of a match in the order of deals and rotations. It returns none if the match has no
-// result.
+// Games returns the games of a match, sorted by deal and then by rotation (seating). It returns none if the match
+// has no result.
 func (s Matches) Games(ctx context.Context, matchID int64) (out []ladder.FinishedGame, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		if _, err := tx.Match(ctx, matchID); err != nil {

@@ -71,7 +71,7 @@ type (
 	Ladders struct{ *db }
 	// Versions has the versions of bots, from upload to retirement.
 	Versions struct{ *db }
-	// Bots has the bots of people and the house bots.
+	// Bots has the bots of people, and the house bots that are part of timba.
 	Bots struct{ *db }
 	// People has the accounts with their invites and messages.
 	People struct{ *db }

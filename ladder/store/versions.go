@@ -60,7 +60,7 @@ type BuildInfo struct {
 	Needs    ladder.Needs // of a machine that plays it
 }
 
-// SetBuildInfo stores the result of the build of a pending version.
+// SetBuildInfo stores the result of the build of a version that is being checked.
 func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.pendingVersion(ctx, versionID); err != nil {
@@ -81,8 +81,8 @@ func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) err
 
 func jsonList[T any](all []T) string { return jsonText(append([]T{}, all...)) }
 
-// StartStage records that a stage of a pending version starts. If the version has a stage of that name, it is
-// replaced.
+// StartStage records that a stage (unpack, build, check or trial) of an uploaded version starts. It replaces an
+// earlier stage of that name.
 func (s Versions) StartStage(ctx context.Context, versionID int64, name string) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.pendingVersion(ctx, versionID); err != nil {
@@ -93,8 +93,8 @@ func (s Versions) StartStage(ctx context.Context, versionID int64, name string) 
 	})
 }
 
-// FinishStage stores the OK, Summary and Log of a stage that was started. It returns an error if the version
-// has no stage of that name.
+// FinishStage stores the OK, Summary and Log of a stage (unpack, build, check or trial) that was started. It
+// returns an error if the version has no stage of that name.
 func (s Versions) FinishStage(ctx context.Context, versionID int64, stage ladder.Stage) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.EndStage(ctx, queries.EndStageParams{
@@ -108,7 +108,7 @@ func (s Versions) FinishStage(ctx context.Context, versionID int64, stage ladder
 	})
 }
 
-// Stages returns the stages of a version, in the order in which they were started.
+// Stages returns the stages of an uploaded version (such as its build), in the order in which they were started.
 func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, error) {
 	rows, err := s.read.Stages(ctx, versionID)
 	if err != nil {
@@ -127,8 +127,8 @@ func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, 
 	return out, nil
 }
 
-// messageOwner adds a message about a version for its owner, unless it is a house bot. match is the ID of the
-// match that the message refers to, or 0.
+// messageOwner adds a message about a version for its owner, if it has one. match is the ID of the match that the
+// message refers to, or 0.
 func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
 	if !row.PersonID.Valid {
 		return nil
@@ -165,8 +165,9 @@ func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 	return tx.refreshBot(ctx, v.BotID)
 }
 
-// Suspend takes a live version off the ladders for its faults and sends its owner a message. match is the ID of
-// the match with its last fault. If the version is not live any more, Suspend does nothing and returns false.
+// Suspend makes a version that plays at present stop because of its faults, and sends its owner a message. match
+// is the ID of the match with its last fault. If the version does not play any more, Suspend does nothing and
+// returns false.
 func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason phrase.Text) (suspended bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
@@ -188,8 +189,8 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 	return suspended && err == nil, err
 }
 
-// refreshEntries updates the entries of all ladders, the lists of the versions that each ladder rates, after
-// the ladders or the house bots have changed. It also drops matches that can no longer be played.
+// refreshEntries updates the lists of the versions that each ladder rates (entries), after the ladders or the
+// house bots have changed. It also drops matches that can no longer be played.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
 	tx.changesLadders = true
 	rows, err := tx.VersionsIn(ctx, string(ladder.Live))
@@ -211,8 +212,8 @@ func (tx *Tx) refreshEntries(ctx context.Context) error {
 	return tx.dropUnplayable(ctx)
 }
 
-// refreshBot makes the ladder entries of one bot agree with the states of its versions. It also drops matches
-// that can no longer be played.
+// refreshBot makes the lists of the versions that the ladders rate agree with the states of the versions of one
+// bot. It also drops matches that can no longer be played.
 func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	live, err := tx.liveVersion(ctx, botID)
 	if err != nil {
@@ -238,8 +239,8 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	return tx.dropUnplayable(ctx)
 }
 
-// enterLadders adds a live version to every active ladder whose game it plays. A house bot is added only to ladders
-// that list it.
+// enterLadders adds a version to every active ladder whose game it plays. A house bot (part of timba) is added
+// only to ladders that list it.
 func (tx *Tx) enterLadders(ctx context.Context, v ladder.Version) error {
 	ladders, err := tx.Ladders(ctx)
 	if err != nil {
@@ -260,8 +261,8 @@ func (tx *Tx) enterLadders(ctx context.Context, v ladder.Version) error {
 	return nil
 }
 
-// enter adds a live version to a ladder, with the Elo of the bot's last version on that ladder. A version that
-// has been on the ladder before continues with its old entry.
+// enter adds a version to a ladder, with the Elo of the bot's last version on that ladder. A version that has
+// been on the ladder before continues with its old rating.
 func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) error {
 	was, err := tx.Entry(ctx, l.ID, v.ID)
 	if err = ifNoRows(err, nil); err != nil || was.VersionID != 0 {

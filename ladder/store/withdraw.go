@@ -78,7 +78,8 @@ func NoVersionError(bot string, number int) error {
 	return notFound("", "bot %q has no version %d", bot, number).Try(ladder.HintVersions, bot)
 }
 
-// updateBot calls change for a bot of a person and then updates the ladders. For a house bot it returns an error.
+// updateBot calls change for a bot of a person and then updates the ladders. For a bot that is part of timba it
+// returns an error.
 func (s Bots) updateBot(ctx context.Context, botID int64, change func(*Tx, queries.Bot) error) error {
 	return s.update(ctx, func(tx *Tx) error {
 		b, err := tx.Bot(ctx, botID)

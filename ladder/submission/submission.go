@@ -137,7 +137,8 @@ func newRefusal(format string, args ...any) error {
 	return &refusal{phrase.New(format, args...)}
 }
 
-// submission is a version on its way through the stages, or a bot in a try-out.
+// submission is a version on its way through the stages (unpack, build, check, trial), or a bot that is tested
+// while its author edits it.
 type submission struct {
 	*Pipeline
 	version   ladder.Version
@@ -149,8 +150,8 @@ type submission struct {
 	*botBuild
 }
 
-// stage is one stage of a submission. run does its work, writes to the log and returns a summary in one line.
-// Its error is a *refusal if the bot is to blame.
+// stage is one step of checking an upload. run does its work, writes to the log and returns a summary in one
+// line. Its error is a *refusal if the bot is to blame.
 type stage struct {
 	name      string
 	state     ladder.VersionState
@@ -217,8 +218,8 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
-// processStage runs a stage and stores its outcome. on is true if the next stage can follow. If it is false and err
-// is nil, the bot was refused and its version has failed.
+// processStage runs a stage of a submission and stores its outcome. on is true if the next stage can follow. If
+// it is false and err is nil, the bot was refused and its version has failed.
 func (s *submission) processStage(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
 		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {
@@ -259,8 +260,8 @@ func (s *submission) transcript() *transcript {
 	return newTranscript(s.work+slash, string(s.Dir)+slash)
 }
 
-// runStage runs a stage. If the stage exceeds its time limit, the error is a refusal: the fault of the bot, and not
-// of the server.
+// runStage runs a stage of a submission. If it exceeds its time limit, the error is a refusal: the fault of the
+// bot, and not of the server.
 func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
 	s.timeLimit = st.timeLimit
 	within := ctx

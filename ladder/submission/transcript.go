@@ -13,8 +13,8 @@ import (
 // out.
 const MaxLog = 64 << 10
 
-// transcript is the log of a stage while it is written. It turns the output of bots and compilers into plain
-// text that can be shown to people.
+// transcript is the log of a stage of a submission (such as the build) while it is written. It turns the output
+// of bots and compilers into plain text that can be shown to people.
 type transcript struct {
 	cutlog.Buffer
 	secrets []string // paths of the server that String removes
@@ -37,7 +37,7 @@ func (t *transcript) clean(text string) string {
 	return ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
-// maxSummary limits the summary of a stage, in bytes.
+// maxSummary limits the summary of a stage of a submission, in bytes.
 const maxSummary = 800
 
 // firstLine returns the first line of a text, of at most maxSummary bytes.

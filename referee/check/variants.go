@@ -86,8 +86,8 @@ func coveringVariants(g *rules.Game, pairs bool) []*rules.Variant {
 	return chosen
 }
 
-// settingPairs returns all pairs of two different settings of a variant. If pairs is false, it instead returns
-// each setting paired with itself.
+// settingPairs returns all pairs of two different options of v with their values. If pairs is false, it instead
+// pairs each option with itself.
 func settingPairs(v *rules.Variant, pairs bool) (list [][2]rules.Setting) {
 	for i, a := range v.Settings {
 		for _, b := range v.Settings[i:] {

@@ -46,7 +46,8 @@ type Contestant struct {
 	Serve func(lines io.Reader, answers io.Writer) error
 	// Untimed means that turns have no time limit. The turn lines still name the times of the clock.
 	Untimed bool
-	// Follows means that the bot gets its events and its view after every move, and not only with its own turns.
+	// Follows means that the bot gets the events and what it may know of the position (its view) after every
+	// move, and not only with its own turns.
 	Follows bool
 }
 

@@ -38,7 +38,7 @@ type Match struct {
 	// EarlierGames are the games that were played before the match was interrupted. They are not played again,
 	// and their faults count.
 	EarlierGames []referee.PlayedGame
-	// OnlyRotations are the numbers of the rotations that are played; nil means all.
+	// OnlyRotations are the numbers of the rotations (seatings of the bots) that are played; nil means all.
 	OnlyRotations []int
 	// Patience is how long the referee waits for the answer of a late bot, in the bot's own time. The answer does
 	// not count: only its arrival time is written to the bot's log. 0 means not to wait.
@@ -122,7 +122,8 @@ func (m *Match) Check() error {
 	return m.Clock.Check()
 }
 
-// PlayGame plays one game: the first deal in rotation 0. The fields Deals and OnlyRotations have no effect.
+// PlayGame plays one game: the first deal, with each bot in its first seat. The fields Deals and OnlyRotations
+// have no effect.
 func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err error) {
 	one := *m
 	one.Deals, one.OnlyRotations = 1, []int{0}

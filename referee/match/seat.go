@@ -101,8 +101,8 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	return nil
 }
 
-// sendToFollowers sends the new events and the view to each bot with Contestant.Follows. It skips the bot that is to move,
-// which gets them with its turn.
+// sendToFollowers sends the new events, and what each may know of the position, to the bots with
+// Contestant.Follows. It skips the bot that is to move, which gets them with its turn.
 func sendToFollowers(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
 		if s.Follows && s.session != nil && s.pendingFault == nil && s.place != g.Turn() && !g.IsOver() && !g.HasForfeited(s.place) {

@@ -43,8 +43,8 @@ func (p Program) Plays(game string) bool {
 	return p.Games == nil || slices.Contains(p.Games, game)
 }
 
-// Check returns an error if the program does not play the game of v, or if it is a house bot that needs a trained
-// model and there is no model for v.
+// Check returns an error if the program does not play the game of v, or if it is part of timba and needs a
+// trained model that does not exist for v.
 func (p Program) Check(v *rules.Variant) error {
 	if !p.Plays(v.Game.Name) {
 		return fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
@@ -111,9 +111,9 @@ func LanguageOf(bot string) string {
 	return Language(match.Contestant{Command: words})
 }
 
-// ResolveAll returns the programs of a match, each with a unique name. If the user gives the same bot several times
-// without names, and it is not a house bot, ResolveAll numbers the copies if number is true. Otherwise it returns an
-// error that asks the user to name them.
+// ResolveAll returns the programs of a match, each with a unique name. If the user gives the same bot several
+// times without names, and it is not part of timba, ResolveAll numbers the copies if number is true. Otherwise it
+// returns an error that asks the user to name them.
 func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {

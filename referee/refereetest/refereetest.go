@@ -24,8 +24,8 @@ import (
 // receives the second argument.
 type Modes map[string]func(arg string) error
 
-// RunHouseBot runs a house bot on stdin and stdout. If a test binary has it as the mode "bot", the binary
-// can run house bots in place of the timba program.
+// RunHouseBot runs a bot that is part of timba on stdin and stdout. If a test binary has it as the mode "bot",
+// the binary can run such bots in place of the timba program.
 func RunHouseBot(name string) error { return house.Run(name, os.Stdin, os.Stdout) }
 
 // Main is the TestMain of a package whose tests start their own test binary again as a bot or another program.
@@ -78,7 +78,7 @@ func SpecGames(t testing.TB) (list []*rules.Game) {
 	return list
 }
 
-// Variant returns a variant of a game with options such as "key=value key=value".
+// Variant returns a game with options such as "key=value key=value".
 func Variant(t testing.TB, game, options string) *rules.Variant {
 	t.Helper()
 	g := kit.Get[*rules.Game](t)(games.Find(game))

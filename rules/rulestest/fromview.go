@@ -106,8 +106,8 @@ func (w *walk) checkWrongViews(o rules.Observation) error {
 	return nil
 }
 
-// checkWrongView returns an error unless FromView refuses the view in o with an error that names the game and
-// quotes the fault, or returns a position that has exactly this view.
+// checkWrongView returns an error unless FromView refuses what a seat may know according to o, with an error that
+// names the game and quotes the fault, or returns a position in which the seat knows exactly that.
 func (w *walk) checkWrongView(o rules.Observation) error {
 	made, err := w.v.FromView(o, w.r)
 	if err == nil {

@@ -170,8 +170,8 @@ var ladderSpecs = map[string][]string{
 // Version is the common version of all house bots. It must change whenever their moves change.
 const Version = "2"
 
-// Run plays as the house bot of spec: it reads the protocol from in and writes the answers to out, until in
-// ends. The bot reports the canonical form of spec as its name.
+// Run plays as the bot of spec (name and options): it reads the protocol from in and writes the answers to out,
+// until in ends. The bot reports the canonical form of spec as its name.
 func Run(spec string, in io.Reader, out io.Writer) error {
 	p, err := NewPlayer(spec)
 	if err != nil {

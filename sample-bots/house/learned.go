@@ -16,8 +16,8 @@ import (
 const (
 	// builtIn is the value of the option model that selects the models in the binary.
 	builtIn = "built-in"
-	// byMean is a value of the option choice of the house bot sl. It makes the bot compare moves by the
-	// mean of all labels instead of the most probable label.
+	// byMean is a value of the option choice of the bot sl. It makes the bot compare moves by the mean of all
+	// labels instead of the most probable label.
 	byMean = "mean"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search"
 )
 
-// BotOption is an option of a house bot. Its values are those of the embedded rules.Option, or of a kind that
-// a rules.Option cannot describe, such as durations.
+// BotOption is an option of a bot that is part of timba. Its values are those of the embedded rules.Option, or of
+// a kind that a rules.Option cannot describe, such as durations.
 type BotOption struct {
 	rules.Option
 	kind *valueKind // nil if the values are listed words or a range of numbers

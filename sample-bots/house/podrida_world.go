@@ -31,7 +31,7 @@ type podridaRound struct {
 	deck           baraja.Set
 }
 
-// Parameters of the house bot champion in La Podrida, found by experiments.
+// Parameters of the bot champion in La Podrida, found by experiments.
 const (
 	podridaC      = 0.4 // weight of exploration in the tree search
 	podridaScale  = 40  // difference in points that corresponds to the range of search scores from 0 to 1

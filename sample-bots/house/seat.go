@@ -21,8 +21,8 @@ type LocalSeat struct {
 	move   []byte
 }
 
-// NewSeat returns a LocalSeat for the house bot of spec, which is NAME or NAME:key=value,key=value. StartGame
-// must be called before Move.
+// NewSeat returns a LocalSeat for the bot of spec, which is NAME or NAME:key=value,key=value. StartGame must be
+// called before Move.
 func NewSeat(spec string) (*LocalSeat, error) {
 	p, err := NewPlayer(spec)
 	return &LocalSeat{spec: spec, player: p}, err

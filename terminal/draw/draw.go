@@ -28,7 +28,8 @@ type Position struct {
 	Keys map[string]string
 }
 
-// Position draws a position with cards or a board, as the display of its game says, otherwise as the text of the view.
+// Position draws a position with cards or a board, as the display of its game says, or otherwise what the seat
+// knows as text.
 func (s Style) Position(p Position) string {
 	d := drawing{Style: s, p: p, seats: max(1, min(p.players(), rules.MaxSeats))}
 	var body block
@@ -101,7 +102,6 @@ func (d *drawing) toMove(columns int) string {
 	return start + d.shorten(who, columns-width(start+end)) + end
 }
 
-// list splits a list in a view into its items. "-" is an empty list.
 func list(value string) []string {
 	if value == "" || value == "-" {
 		return nil

@@ -93,8 +93,8 @@ func (p *Person) moveList(t turn) bool {
 // hintBot is the name of the bot that gives hints, without the @.
 const hintBot = "greedy"
 
-// showHint shows the move that the house bot hintBot would make in this turn. It returns false: the person stays
-// in the game.
+// showHint shows the move that the bot hintBot would make in this turn. It returns false: the person stays in the
+// game.
 func (p *Person) showHint(t turn) bool {
 	bot, err := house.NewPlayer(hintBot)
 	if err != nil {

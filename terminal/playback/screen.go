@@ -121,8 +121,8 @@ func (s *Screen) faultText(f referee.Fault) string {
 	return fmt.Sprintf("! %s (seat %d) forfeits: %s: %s%s", draw.Name(s.Game.names(), f.Seat), f.Seat, f.Code, draw.Clean(f.Text), credit)
 }
 
-// thoughts writes the info lines that the bot wrote about the move after the position fr. If the view of another
-// seat is shown, it writes none.
+// thoughts writes the info lines that the bot wrote about the move after the position fr. If the position is
+// shown as another seat sees it, it writes none.
 func (s *Screen) thoughts(fr *ReplayPosition) {
 	if fr.Move == nil || s.Seat >= 0 && fr.Move.Seat != s.Seat {
 		return

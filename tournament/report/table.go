@@ -195,7 +195,7 @@ func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change strin
 }
 
 // checkCommand returns the command by which the user can check a bot under the conditions of this tournament, or
-// "" for a house bot.
+// "" for a bot that is part of timba.
 func (r *Run) checkCommand(b match.Contestant) string {
 	if b.Line == "" || strings.HasPrefix(b.Line, "@") {
 		return ""

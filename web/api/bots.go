@@ -71,8 +71,8 @@ func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire
 	return page, err
 }
 
-// findBots returns up to n bots with IDs greater than after. If owner is not "", only the bots of that person
-// are returned. If house is not nil, only house bots (true) or only other bots (false) are returned.
+// findBots returns up to n bots with IDs greater than after. If owner is not "", only the bots of that person are
+// returned. If house is not nil, only the bots that are part of timba (true) or only others (false) are returned.
 func (a *API) findBots(ctx context.Context, owner string, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	if owner == "" {
 		return a.Store.Bots.List(ctx, house, after, n)

@@ -213,7 +213,7 @@ func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.S
 	}
 }
 
-// MatchReplays yields the replays of a match in the order of deals and rotations.
+// MatchReplays yields the replays of a match, sorted by deal and then by rotation (seating).
 func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		err := c.lines(ctx, "/matches"+number(match)+"/replays", nil, func(line wire.ReplayLine) bool { return yield(line, nil) })

@@ -278,7 +278,7 @@ type SeatView struct {
 	Until       time.Time     // when the bank of the seat to move is empty
 }
 
-// SeatViews returns the view of each seat in order.
+// SeatViews returns what everybody may see of each seat, in order.
 func (x *Table) SeatViews() (list []SeatView) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

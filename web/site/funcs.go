@@ -103,7 +103,7 @@ func crumbs(pairs ...string) (list []map[string]string) {
 	return list
 }
 
-// botName returns the display name of a bot at a table. For a house bot that is one of the numbered levels of
+// botName returns the display name of a bot at a table. For a bot of timba that is one of the numbered levels of
 // difficulty, it returns the translated name of the level.
 func botName(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
@@ -112,7 +112,7 @@ func botName(l *messages.Language, name string) string {
 	return plainName(name)
 }
 
-// botTitle returns the full display name of a bot. For a house bot that is one of the numbered levels of
+// botTitle returns the full display name of a bot. For a bot of timba that is one of the numbered levels of
 // difficulty, it includes the number: "amateur, level 3".
 func botTitle(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {

@@ -59,8 +59,8 @@ type gamePage struct {
 	Full     string                // the absolute address of the page
 }
 
-// getMatchGame redirects to the page of the game with the match, deal and rotation in the path. Pages that
-// show a match in progress link to this address, because they do not know the ID of the game.
+// getMatchGame redirects to the page of the game with the match, deal and rotation (seating) in the path. Pages
+// that show a match in progress link to this address, because they do not know the ID of the game.
 func (s *Site) getMatchGame(v *visit) error {
 	match, err := middleware.PathID(v.r, "match")
 	if err != nil {

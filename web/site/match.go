@@ -37,8 +37,8 @@ type matchPage struct {
 	Pager             pager
 }
 
-// dealRow is a row in the table of a match: a deal with its games by rotation, or several consecutive deals
-// that ended in the same way.
+// dealRow is a row in the table of a match: a deal with its games, one for each rotation (seating of the bots),
+// or several consecutive deals that ended in the same way.
 type dealRow struct {
 	FirstDeal int
 	LastDeal  int // equal to FirstDeal if the row is a single deal

@@ -128,9 +128,8 @@ func seatOfResult(p ladder.Play, own int, ranks []int) int {
 	return best
 }
 
-// nextLevel returns the level of difficulty that follows the highest level of the bots in game p. It returns
-// nil if several people played, if a bot took part that is not one of the house bots with a level, or if
-// there is no higher level.
+// nextLevel returns the level of difficulty that follows the highest level of the bots in game p. It returns nil
+// if several people played, if a bot took part that has no level, or if there is no higher level.
 func nextLevel(p ladder.Play) *house.ChampionLevel {
 	var next *house.ChampionLevel
 	if len(p.People()) > 1 {

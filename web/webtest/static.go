@@ -40,8 +40,8 @@ type StaticWorld struct {
 // Hash is the hash of every upload and program in a StaticWorld.
 var Hash = strings.Repeat("5a", 32)
 
-// NewStaticWorld serves a competition with Ladders and their house bots, without matches. configure, unless
-// nil, changes the options of the site before it starts.
+// NewStaticWorld serves a competition with the ladders of Ladders and bots of timba, without matches. configure,
+// unless nil, changes the options of the site before it starts.
 func NewStaticWorld(t testing.TB, configure func(*site.Options)) *StaticWorld {
 	t.Helper()
 	s := &StaticWorld{World: World{T: t, log: new(kit.Output)}, Ladder: laddertest.New(t, Ladders, store.Options{})}
@@ -175,7 +175,7 @@ func (s *StaticWorld) Play(ladderName string, versions []int64, players map[int6
 	return m
 }
 
-// PlayEach plays this number of matches between house bots on each ladder.
+// PlayEach plays this number of matches between bots of timba on each ladder.
 func (s *StaticWorld) PlayEach(matches int) {
 	s.T.Helper()
 	for _, l := range s.Ladder.Config.Ladders {

@@ -1,6 +1,6 @@
-// Package webtest helps to test pages. Start and Open open pages in a real Chromium; a Tab records what a
-// page writes to the console and what it requests, and examines it with axe-core. New starts a real server
-// whose house bots play. A package that uses it needs a TestMain that calls Main.
+// Package webtest helps to test pages. Start and Open open pages in a real Chromium; a Tab records what a page
+// writes to the console and what it requests, and examines it with axe-core. New starts a real server, on which
+// bots that are part of timba play. A package that uses it needs a TestMain that calls Main.
 package webtest
 
 import (
@@ -37,7 +37,7 @@ func Main(m *testing.M) {
 	refereetest.Main(M{Tests: m}, refereetest.Modes{"bot": refereetest.RunHouseBot}, nil)
 }
 
-// Ladders is the configuration of a World in TOML: ladders with short matches between house bots.
+// Ladders is the configuration of a World in TOML: ladders with short matches between bots of timba.
 const Ladders = limits + `
 [[ladder]]
 name = "brisca"
@@ -64,7 +64,7 @@ clock = {movetime = 60000, startup = 60000}
 house = ["@random", "@first", "@greedy", "@greedy:noise=20"]
 `
 
-// Calm is a configuration in TOML with one ladder and one house bot. No match is played before a test adds
+// Calm is a configuration in TOML with one ladder and one bot of timba. No match is played before a test adds
 // another bot.
 const Calm = limits + `
 [[ladder]]
@@ -86,7 +86,7 @@ time = "168h"
 requests = 100000
 `
 
-// World is a competition with a server and house bots that play.
+// World is a competition for tests, with a real server on which bots of timba play.
 type World struct {
 	T         testing.TB
 	Server    *server.Server

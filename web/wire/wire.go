@@ -339,7 +339,7 @@ type AskedMatch struct {
 	Bots    []string          `json:"bots" minItems:"2" maxItems:"16" length:"80" doc:"NAME for the live version, NAME@N for version N."`
 }
 
-// Message is a message of the server to a person, such as that a stage of a submission failed.
+// Message is a message of the server to a person, such as that the build of a version failed.
 type Message struct {
 	ID        int64     `json:"id" ref:"ID"`
 	Text      string    `json:"text"`

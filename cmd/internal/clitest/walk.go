@@ -174,9 +174,8 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns some of the values, at each call the next ones. parser names the code that reads the values. At
-// the first call for a parser, bad returns the number of values given by first, later the number given by later.
-// If w.All is set, it returns as many as there are.
+// bad returns the next ones of values: at the first call for a parser as many as first says, later as many as
+// later says, or all of them if w.All is set. parser names the code that reads the values.
 func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
 	n := later
 	if w.All {

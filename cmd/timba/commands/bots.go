@@ -330,8 +330,9 @@ type history struct {
 	Changes []wire.Change `json:"changes"`
 }
 
-// historiesOf returns how the last matches of version n of a bot have changed its rating, up to last matches
-// on each ladder. If ladder is "", it asks for all ladders of the bot. Ladders without matches are left out.
+// historiesOf returns how matches have changed the rating of version n of a bot: on each ladder its last matches,
+// at most as many as last says. If ladder is "", it asks for all ladders of the bot. Ladders without matches are
+// left out.
 func historiesOf(ctx context.Context, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
 	b, err := c.Bot(ctx, bot)
 	if err != nil {

@@ -194,7 +194,8 @@ func printStage(w io.Writer, s wire.Stage) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// printFailure prints the log of the failed stage and returns the stage's name, or "" if it has no log.
+// printFailure prints the log of the stage (such as the build) that failed and returns the stage's name, or "" if
+// it has no log.
 func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
 		if !s.OK && !s.EndedAt.IsZero() && s.Log != "" {
@@ -205,7 +206,8 @@ func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	return stage
 }
 
-// withoutRepeatedSummary returns the log of a failed stage, without its last line if that is a repetition.
+// withoutRepeatedSummary returns the log of a failed stage, without its last line if that only repeats the
+// summary.
 func withoutRepeatedSummary(s wire.Stage) string {
 	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
 	i := strings.LastIndex(s.Log, "\nfailed: ")

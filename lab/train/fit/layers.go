@@ -13,7 +13,8 @@ import (
 // of the inputs, as in some nets of the study (R. Arjonilla, bachelor's thesis, UOC 2024).
 const ThirdsLayers = "thirds"
 
-// StudyLayers is a text for ParseLayers. It stands for layers of 50 and 25 units, as in the study's other nets.
+// StudyLayers is a text for ParseLayers. It stands for layers of 50 and 25 units, as in other nets of R.
+// Arjonilla's thesis.
 const StudyLayers = "50-25"
 
 // LayersParam returns the setting for the hidden layers. Its text, which ParseLayers reads, is stored in to.

@@ -66,7 +66,7 @@ type Config struct {
 	layersText string // Layers in the form that users write
 }
 
-// Defects are the defects of the study's program that a search can reproduce.
+// Defects are the defects of the program of R. Arjonilla's thesis that a search can reproduce.
 var Defects = []run.Defect{
 	{Name: defectLayers, Help: "all nets share their layers: they begin equal, and both children of a pair equal the second"},
 	{Name: defectOutput, Help: "children do not inherit the output layer"},
@@ -87,7 +87,8 @@ const (
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// Default returns the study's configuration for a search of nets. mode is a game with its number of players.
+// Default returns the configuration of R. Arjonilla's thesis for a search of nets. mode is a game with its number
+// of players.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Parents: 6, KeepElite: true,
@@ -283,9 +284,9 @@ func namesOf[T any](all []T, name func(T) string) (list []string) {
 	return list
 }
 
-// PolicyNames are the names of the study's five policies, which set the probabilities of crossover and
-// mutation. Two of them, by A. Hassanat and others (2019), change over time: ilm-dhc begins with little
-// mutation and much crossover and ends with the opposite; dhm-ilc does the reverse.
+// PolicyNames are the names of the five policies in R. Arjonilla's thesis, which set the probabilities of
+// crossover and mutation. Two of them, by A. Hassanat and others (2019), change over time: ilm-dhc begins with
+// little mutation and much crossover and ends with the opposite; dhm-ilc does the reverse.
 var PolicyNames = []string{policyILM, policyDHM, policyHalf, policyTuned, policyCustom}
 
 const (

@@ -13,9 +13,9 @@ type crossover struct {
 	cross func(a, b, x, y Genome, ratio float64, r *rules.Rand)
 }
 
-// crossovers are the crossovers of the study. average-flat makes one child by average crossover and the other
-// by flat crossover. one-point, several-points, uniform and multivariate work on one or more random layers;
-// the other layers of a child are copies of those of one parent.
+// crossovers are the crossovers of R. Arjonilla's thesis. average-flat makes one child by average crossover and
+// the other by flat crossover. one-point, several-points, uniform and multivariate work on one or more random
+// layers; the other layers of a child are copies of those of one parent.
 var crossovers = []crossover{
 	{"one-point", inLayers(func(a, b, x, y []float32, _ float64, r *rules.Rand) {
 		multivariate(a, b, x, y, []int{randomInt(r, 1, len(a)-1)}, everySecond(2))

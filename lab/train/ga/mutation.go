@@ -27,8 +27,8 @@ const (
 	maxNoise = 0.1
 )
 
-// mutations are the mutations of nets. Those of the study move genes without changing their values; noise,
-// which is not in the study, changes all genes of a vector.
+// mutations are the mutations of nets. Those of R. Arjonilla's thesis move genes without changing their values;
+// noise, which is not in the thesis, changes all genes of a vector.
 var mutations = []mutation{
 	{"swap", func(v []float32, r *rules.Rand) {
 		n := randomInt(r, 1, max(1, maxMutated(v)))
@@ -59,7 +59,6 @@ var mutations = []mutation{
 	}},
 }
 
-// studyMutations are the names of the study's mutations.
 var studyMutations = []string{"swap", "partial-shuffle", "inversion", "displacement", "displaced-inversion"}
 
 // inSomeLayers mutates the vectors of one or more random layers of g.

@@ -81,8 +81,8 @@ func (b *netSpecies) breed(p, q *net.Net, o *outcome, counts map[string]int, r *
 	return x, y, nil
 }
 
-// applyDefects reproduces defects of the study's program, if selected, in two children. With "output" both
-// get the output layer of a new net; with "layers" x becomes a copy of y.
+// applyDefects reproduces defects of the program of R. Arjonilla's thesis, if selected, in two children. With
+// "output" both get the output layer of a new net; with "layers" x becomes a copy of y.
 func (b *netSpecies) applyDefects(x, y *net.Net, r *rules.Rand) {
 	if b.hasDefect(defectOutput) {
 		for _, child := range [...]*net.Net{x, y} {

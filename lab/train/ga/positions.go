@@ -96,8 +96,8 @@ func (w *worker[I]) finishTrick(seat int, r *rules.Rand) int {
 	return p.Points(side) - w.position.Points(side)
 }
 
-// addHeuristic adds to j.points, for each legal move that plays a card, the study's heuristic value
-// multiplied by times.
+// addHeuristic adds to j.points, for each legal move that plays a card, the card's heuristic value (see package
+// decisions) multiplied by times.
 func (w *worker[I]) addHeuristic(j *evalPosition, legal []rules.Move, times int32) {
 	w.heuristic.SetPosition(&w.position)
 	for i, m := range legal {

@@ -14,7 +14,8 @@ import (
 // drawValue is the training value of a draw. The training value of a win is 1, that of a loss -1.
 const drawValue = -0.5
 
-// defaultLimit is the maximal number of plies in a training game, as in the study's first experiments.
+// defaultLimit is the maximal number of plies in a training game, as in the first experiments of the study that
+// package teekolms follows.
 const defaultLimit = 500
 
 // explorePeriod is the mean number of moves of a player of which one is random, for exploration.

@@ -25,8 +25,8 @@ const (
 
 // Rules for untried actions. An action is untried if it was never chosen in a known state.
 const (
-	// UntriedZero is the rule of the study: an untried action has the mean 0, so it is chosen if all other
-	// means are negative.
+	// UntriedZero is the rule of R. Arjonilla's thesis: an untried action has the mean 0, so it is chosen if all
+	// other means are negative.
 	UntriedZero = "zero"
 	// UntriedIgnored excludes untried actions: they are chosen only at random.
 	UntriedIgnored = "ignored"
@@ -44,7 +44,8 @@ func MemoryParam(to *int, help string) run.Param {
 	return run.Param{Name: "memory", Target: to, Min: 1, Max: MaxMiB, Help: help}
 }
 
-// Names of the defects of the study's program that a training can reproduce. By default it reproduces none.
+// Names of the defects of the program of R. Arjonilla's thesis that a training can reproduce. By default it
+// reproduces none.
 const (
 	// DefectLate records the return of a decision without the reward of its own trick. (A return is the sum
 	// of the rewards that follow a decision.)
@@ -57,7 +58,8 @@ const (
 	DefectIndex = policy.IndexDefect
 )
 
-// Defects are the defects of the study's program that --as-published can select, with their help texts.
+// Defects are the defects of the program of R. Arjonilla's thesis that --as-published can select, with their help
+// texts.
 var Defects = []run.Defect{
 	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
 	{Name: DefectCarry, Help: "the return is not reset to 0 between two seats"},
@@ -110,7 +112,7 @@ type Config struct {
 // MaxMiB is the highest memory limit, in MiB.
 const MaxMiB = 1 << 18
 
-// Default returns the study's configuration for mode, a game with its number of players.
+// Default returns the configuration of R. Arjonilla's thesis for mode, a game with its number of players.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,

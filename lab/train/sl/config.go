@@ -24,7 +24,6 @@ const (
 	VariantRest = "rest"
 )
 
-// Variants are the names of the variants.
 var Variants = []string{VariantWL, VariantP, VariantPH, VariantRest}
 
 // The defects of the study's program that a training can reproduce.

@@ -30,7 +30,6 @@ const (
 	Abstract = "as"
 )
 
-// Variants returns the names of the variants.
 func Variants() []string { return []string{OneState, ManyStates, Abstract} }
 
 // Abstractions for the variant Abstract.
@@ -54,8 +53,8 @@ type Keys struct {
 	Alike bool `json:"alike,omitempty"`
 }
 
-// Check returns an error if the variant or the abstraction does not exist, or if there is an abstraction
-// although the variant does not use one.
+// Check returns an error if k does not exist: the variant or the abstraction is unknown, or there is an
+// abstraction although the variant uses none.
 func (k Keys) Check() error {
 	if !slices.Contains(Variants(), k.Variant) {
 		return fmt.Errorf("variant %q does not exist: try %s", k.Variant, strings.Join(Variants(), ", "))

@@ -44,8 +44,8 @@ func (p *Writer) AddBest(k Key, action uint8) { p.add(k, uint64(action)) }
 // among the actions that are legal when the policy is used.
 func (p *Writer) AddDrawn(k Key, place uint8) { p.add(k, drawnFlag|uint64(place)) }
 
-// AddTried adds an action that was tried in the state with the key k, if all untried actions are better. It
-// must be called for every tried action of the state, the best first.
+// AddTried adds an action that was tried in the state with the key k and whose results were worse than those
+// expected of untried actions. It must be called for every tried action of the state, the best first.
 func (p *Writer) AddTried(k Key, action uint8) { p.add(k, triedFlag|uint64(action)) }
 
 // WriteShard writes the states added since the last call as one shard.

@@ -27,8 +27,9 @@ var weightNames = [...]string{
 // InitialWeights are the weights with which training begins in the study that the package follows.
 var InitialWeights = Weights{0.2, -0.2, 0.2, 0.2, 0.2, -0.2, -0.2}
 
-// PublishedWeights are the weights that the study printed after its first experiment, with the constant moved
-// to the front. They are 0.00098 times the features of a position that is won by a square.
+// PublishedWeights are the weights that the study (group 20, "Teeko", 2020) printed after its first experiment,
+// with the constant moved to the front. They are 0.00098 times the features of a position that a square of four
+// pieces wins.
 var PublishedWeights = Weights{0.00098, 0.01180, 0.00196, 0.00098, 0.00196, 0.00196, 0.00295}
 
 // TrainedWeights are the rounded weights of `timba-lab train teeko-lms --games 5000 --mu 0.01 --opponent random`.

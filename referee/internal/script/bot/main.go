@@ -1,5 +1,5 @@
-// Command bot is the program that tests of the referee start as a bot: a house bot, a script from a file, or
-// on Linux a bot that does not exit.
+// Command bot is the program that tests of the referee start as a bot: a bot that is part of timba, a script from
+// a file, or on Linux a bot that does not exit.
 package main
 
 import (
