@@ -52,7 +52,8 @@ type Entrant struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Specs returns the bots as the user wrote them. Once the tournament has begun, they have their names in it.
+// Specs returns the bots as the user wrote them. Once the tournament has begun, each also has its name in the
+// tournament.
 func (c *Config) Specs() (specs []program.BotSpec) {
 	for _, b := range c.Bots {
 		specs = append(specs, b.BotSpec)

@@ -59,7 +59,8 @@ func podridaPoints(s *podrida.State, dst []float32) {
 
 func noPoints[P any](_ P, dst []float32) { clear(dst) }
 
-// dealable is the constraint for a pointer to a game's position. R is the type of the game's options.
+// dealable is a type constraint: a pointer to the position type S of a game, which can be dealt with options of
+// type R.
 type dealable[S, R any] interface {
 	*S
 	rules.State

@@ -29,7 +29,6 @@ type Summary struct {
 	Study  string   `json:"study"`
 }
 
-// Summaries returns the summaries of experiments.
 func Summaries(list []*Experiment) (all []Summary) {
 	for _, e := range list {
 		s := Summary{Name: e.Name, Title: e.Title, Games: e.totalGames(&DefaultOptions), Cost: e.Cost, Study: e.Study}

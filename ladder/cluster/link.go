@@ -185,7 +185,8 @@ var refusals = []error{nats.ErrAuthorization, nats.ErrAuthExpired, nats.ErrAuthR
 var errRefused = errors.New("NATS refuses the credentials: they were removed, or are of another server: stop this program, " +
 	"or start it again with new ones; timba admin worker add on the server makes those of a worker")
 
-// handleRefused reports whether err means that NATS refuses the credentials. If so, the link enters stateRefused.
+// handleRefused reports whether err means that NATS refuses the credentials. If so, it sets the state of the link
+// to stateRefused.
 func (l *Link) handleRefused(err error) bool {
 	if !slices.ContainsFunc(refusals, func(refusal error) bool { return errors.Is(err, refusal) }) {
 		return false

@@ -61,9 +61,10 @@ func (h *Dispatcher) reply(msg *nats.Msg, answer any) {
 	h.respond(msg, data)
 }
 
-// respond sends data as the answer to a message of a machine. The message names the subject of its answer, and
-// the server may publish on any subject. A machine with its own NATS account can name only subjects of that
-// account. A machine that is a user of the server's account gets no answer on the subject of another machine.
+// respond sends data as the answer to a message of a machine. The message names the NATS subject for its answer,
+// and the server may publish on any subject. This is safe: a machine with its own NATS account can name only
+// subjects of that account, and to a machine in the server's account nothing is sent on the subject of another
+// machine.
 func (h *Dispatcher) respond(msg *nats.Msg, data []byte) {
 	name := machineOf(msg.Subject)
 	if h.embeddedServer == nil && !strings.HasPrefix(msg.Reply, inboxPrefix(name)+".") {

@@ -337,8 +337,8 @@ func (w *Worker) handleReply(a heartbeatReply) {
 	}
 }
 
-// handleCommand handles a command of the server. The command either ends an attempt or plays one in a goroutine
-// until ctx ends.
+// handleCommand handles a command of the server: it ends a match that runs on this machine, or plays one in a
+// goroutine until ctx ends.
 func (w *Worker) handleCommand(ctx context.Context, msg *nats.Msg) {
 	var c command
 	err := json.Unmarshal(msg.Data, &c)

@@ -104,8 +104,8 @@ func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text)
 	})
 }
 
-// fail ends a submission that is not over. The function why returns the reason. fail then deletes the upload
-// unless another version needs it.
+// fail ends the submission of a version whose checks have not ended. The function why returns the reason. fail
+// then deletes the upload unless another version needs it.
 func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {

@@ -111,9 +111,9 @@ func (k *run) timeIsUp() bool { return k.timer.ownTime() > k.Time }
 // up, but not before the bot has had time for five moves.
 func (k *run) gameTimeLimit() time.Duration { return max(k.Time, k.timer.ownTime()+5*k.Clock.Move) }
 
-// playVariation plays the games of the check d: one game of every kind in which the bot has not failed or, if d
-// does not rewrite lines, only the first game. When the time of the check is used up, it plays only a few moves
-// of the first of these games.
+// playVariation plays games for the check d. If d changes the lines to the bot, it plays one game of every kind
+// in which the bot has not failed, otherwise only the first game. When the time of the check is used up, it plays
+// only a few moves of the first of these games.
 func (k *run) playVariation(d variation) (note string, warnings []string, err error) {
 	list := k.playableGames()
 	if d.style.rewriteLine == nil || len(list) == 0 {

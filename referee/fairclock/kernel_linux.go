@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// kernel implements counters on Linux by reading files in /proc.
+// kernel reads CPU time counters from files in /proc. It is the implementation of counters on Linux.
 type kernel struct {
 	cores  []int
 	stat   *os.File // /proc/stat

@@ -29,7 +29,7 @@ type seat struct {
 	info []string      // info lines since the last move
 }
 
-// table contains what is the same for all seats of a game.
+// table has the settings and functions that all seats of a game share.
 type table struct {
 	start      func(b Contestant) (BotConn, error)
 	patience   time.Duration // see Match.Patience

@@ -13,7 +13,7 @@ func (s *State) Redeal(seat int, r *rules.Rand) { s.RedealKnowing(seat, Failures
 // Knowledge is the part of what a seat has seen that a random deal of the hidden cards must agree with.
 type Knowledge uint8
 
-// The kinds of knowledge, from most to least.
+// The values of Knowledge, from the most knowledge to the least.
 const (
 	// Failures means the cards played, and also that other seats failed to follow suit, to beat a card or
 	// to play a trump: no hand gets a card that its seat cannot hold after such a failure.

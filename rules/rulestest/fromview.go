@@ -158,9 +158,9 @@ func (w *walk) checkArrangements(o rules.Observation) error {
 	return nil
 }
 
-// arrangements calls draw for random positions. It returns a set with one element for each different position:
-// what all seats may know of it, joined. many is true if there are more than fewHands; the set is then
-// incomplete.
+// arrangements calls draw for random positions and returns the set of the different ones. An element of the set
+// is a text with everything that each seat may know of a position. many is true if there are more than fewHands;
+// the set is then incomplete.
 func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]bool, many bool) {
 	seen = map[string]bool{}
 	for range manyDraws {

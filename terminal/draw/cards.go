@@ -49,7 +49,7 @@ func (s Style) Card(text string) string {
 	return s.paint(suits[n].colour, strconv.Itoa(c.Rank())+s.pick(suits[n].symbol, n.String()))
 }
 
-// Words returns the text of an event or a move in which Card has drawn the cards.
+// Words returns text, the words of an event or a move, with each card such as 12c replaced by its drawing.
 func (s Style) Words(text string) string {
 	var out strings.Builder
 	for len(text) > 0 {

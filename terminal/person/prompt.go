@@ -123,8 +123,8 @@ func (r *reader) Ask(ctx context.Context, q Question) (string, error) {
 	return line, nil
 }
 
-// editor is a Prompter with line editing. The terminal is in raw mode only during Ask, so that text can be
-// written to it normally otherwise.
+// editor is a Prompter with which a person can edit the line. The terminal is in raw mode only during Ask, so
+// that at other times text can be written to it normally.
 type editor struct {
 	input    *pump
 	file     *os.File

@@ -41,7 +41,7 @@ type playForm struct {
 	Options    map[string]string // the chosen options of the game; others have their defaults
 }
 
-// readPlayForm reads a form. field returns the value of a field.
+// readPlayForm reads the form by which a visitor starts a game. field returns the value of a field.
 func readPlayForm(field func(name string) string) playForm {
 	f := playForm{
 		Game: field("game"), Bot: field("bot"), Other: field("other"), Bot2: field("bot2"), Bot3: field("bot3"), Seat: field("seat"), Bank: field("bank"),
