@@ -14,8 +14,9 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// rowWriter writes the part of one game in the arrays "planes" (zeros and ones) and "numbers". If layout is not
-// nil, it writes no values, but appends the name of each plane and each number to layout.
+// rowWriter writes what a seat may know of one game into two arrays of the message to the client: "planes", such
+// as one number, 0 or 1, for each card, and "numbers". If layout is not nil, it writes no values, but appends the
+// names of planes and numbers to it.
 type rowWriter struct {
 	planes  []uint8
 	numbers []byte

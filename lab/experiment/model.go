@@ -141,8 +141,8 @@ var (
 	methodSL   = sl.Method.Name
 )
 
-// completeModels checks the models, but not their matches. If the experiment consists of models only, it
-// creates a row of the tables for each.
+// completeModels checks the models that the experiment trains, but not their matches. If the experiment has no
+// matches, it creates a row of the tables for each model.
 func (e *Experiment) completeModels() error {
 	for i := range e.Models {
 		m := &e.Models[i]

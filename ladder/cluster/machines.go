@@ -176,8 +176,8 @@ func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 // ended.
 const settleTime = 2 * time.Second
 
-// expireSoon makes the matches of the machine called name lost after settleTime, except those that a heartbeat
-// names before then. The caller must hold h.mu.
+// expireSoon makes the matches on the machine called name count as lost after settleTime, except those that a
+// heartbeat of the machine names before then. The caller must hold h.mu.
 func (h *Dispatcher) expireSoon(name string) {
 	for _, a := range h.attempts.byMachine[name] {
 		a.namedAt = time.Now().Add(settleTime - h.AckTime)

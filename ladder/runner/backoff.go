@@ -33,7 +33,8 @@ func (b *backoff) recordFailure(now time.Time) time.Time {
 
 func (b *backoff) isBackingOff(now time.Time) bool { return now.Before(b.until) }
 
-// backoffs has a backoff for each thing that failed. The keys come from versionName and similar functions.
+// backoffs has a backoff for each version, match, ladder or machine that failed. The keys come from versionName
+// and similar functions.
 type backoffs map[string]*backoff
 
 // recordFailure counts a failure of name, such as a version or a machine. It also removes all entries whose

@@ -36,7 +36,8 @@ type knownVersion struct {
 	hasBuild bool // whether there were built files when the version was read, or the version is remote
 }
 
-// classOf returns a text that is equal for machines that can play the same versions.
+// classOf returns a text that describes what m offers to bots. It is equal for machines that can play the same
+// versions.
 func classOf(m attempt.WorkerInfo) string {
 	// fmt prints maps sorted by their keys.
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)

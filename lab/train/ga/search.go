@@ -126,7 +126,8 @@ func (s *search[I]) pairings(among []int, r *rules.Rand) (all []pairing) {
 	return all
 }
 
-// pairingResult has, in the order of a pairing, each individual's fitness and the returns to learn from.
+// pairingResult has the fitness of each player of a game, and the returns from which it can learn, in the order
+// in which the game was put together.
 type pairingResult struct {
 	fitness [baraja.TableSeats]Fitness
 	lessons [baraja.TableSeats][]rl.Update

@@ -56,7 +56,7 @@ type training struct {
 	progress progress
 }
 
-// progress is the part of a checkpoint besides the weights.
+// progress is the state of a training that a checkpoint stores in addition to the weights.
 type progress struct {
 	Generation    int     `json:"generation"`
 	Positions     int     `json:"positions"` // learned from so far

@@ -37,7 +37,7 @@ type Training struct {
 	shuffledEpochs int // number of epochs whose shuffle was applied to train
 }
 
-// progress is the part of a checkpoint besides the weights.
+// progress is the state of a training that a checkpoint stores in addition to the weights.
 type progress struct {
 	Epoch int     `json:"epoch"`
 	Row   int     `json:"row"`  // within the epoch

@@ -16,7 +16,7 @@ const (
 	suits = 4
 )
 
-// Actions returns the number of actions of the mode: 41 in Brisca, 45 in Tute.
+// Actions returns how many different moves a model numbers: 41 in Brisca, 45 in Tute.
 func (m Mode) Actions() int {
 	if m.Tute {
 		return SingAction + suits

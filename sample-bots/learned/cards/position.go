@@ -211,8 +211,8 @@ type History struct {
 }
 
 // reconstructHistory returns the history of a position that was not reached by Play. A seat that has scored the
-// declared 12 and 11 of a suit has since played these cards or is known to hold them. So the pair was scored by
-// the seat that has played the 12, or is known to hold it.
+// declared 12 and 11 of a suit has either played these cards since or is known to hold them. So the pair belongs
+// to the seat that has played the 12 or is known to hold it.
 func (p *Position) reconstructHistory() History {
 	t := p.Board()
 	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}
