@@ -9,14 +9,14 @@ import (
 
 var plainName = regexp.MustCompile(`^[a-z0-9]+([-_.][a-z0-9]+)*$`)
 
-// maxName is the greatest length of the name of a person or a bot, in bytes.
+// maxName is the greatest length of the name of a bot, in bytes.
 const maxName = 32
 
-// CheckName returns an error unless name is allowed for a person or a bot. The error message begins with what,
-// such as "bot". Names of house bots begin with @ and are not allowed.
-func CheckName(what, name string) error {
+// CheckBotName returns an error unless name is allowed for a bot of a person. Names of house bots begin with @ and are
+// not allowed.
+func CheckBotName(name string) error {
 	if len(name) > maxName || !plainName.MatchString(name) {
-		return Errorf(Invalid, "try lower-case letters and digits with single - _ . between them, at most 32 characters", "%s: name cannot be %q", what, name)
+		return Errorf(Invalid, "try lower-case letters and digits with single - _ . between them, at most 32 characters", "bot: name cannot be %q", name)
 	}
 	return nil
 }

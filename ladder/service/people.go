@@ -100,6 +100,19 @@ func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked 
 	return s.Store.People.Find(ctx, p.ID)
 }
 
+// AddLink creates the text of a link with which the person called name can sign in once, until expires; only a hash
+// of it is stored. It is for a person who has lost all tokens. Only admins may call it.
+func (s *Service) AddLink(ctx context.Context, a Actor, name string) (text string, expires time.Time, err error) {
+	if err := a.CheckAdmin("to make a link to sign in"); err != nil {
+		return "", expires, err
+	}
+	p, err := s.Store.People.FindByName(ctx, name)
+	if err != nil {
+		return "", expires, err
+	}
+	return s.Store.Sessions.AddLink(ctx, p.ID, "link of "+a.Person.Name)
+}
+
 // ResetTokens is for a person who has lost all tokens: it revokes them, ends the sessions of the person, and
 // returns the text of a new token, of which only a hash is stored. Only admins may call it, and not for themselves.
 func (s *Service) ResetTokens(ctx context.Context, a Actor, name string) (text string, err error) {

@@ -25,7 +25,7 @@ func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 		return err
 	}
 	if bot != "" {
-		if err := ladder.CheckName("bot", bot); err != nil {
+		if err := ladder.CheckBotName(bot); err != nil {
 			return err
 		}
 	}
@@ -131,7 +131,7 @@ func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, ha
 	}
 	m, err := program.ReadManifest(dir)
 	if err == nil && m.Name != unnamed {
-		return m.Name, hash, ladder.CheckName("bot", m.Name)
+		return m.Name, hash, ladder.CheckBotName(m.Name)
 	}
 	if _, missing := os.Stat(filepath.Join(dir, program.ManifestFile)); err != nil && missing == nil {
 		return "", hash, ladder.Errorf(ladder.Invalid, "correct it", "the bot has no name: %s", strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), ""))

@@ -19,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
+	"github.com/timba-arena/timba/ladder/store/queries"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 )
@@ -277,7 +278,7 @@ func TestGroupCommitFails(t *testing.T) {
 	kit.Must(t, err)
 	add := func(name string) func(context.Context, *Tx) error {
 		return func(ctx context.Context, tx *Tx) error {
-			_, err := tx.AddPerson(ctx, name, 0, 1)
+			_, err := tx.AddPerson(ctx, queries.AddPersonParams{Name: name, Handle: name, Created: 1})
 			return err
 		}
 	}

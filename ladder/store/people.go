@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,10 +21,11 @@ func (s People) Add(ctx context.Context, name string, admin bool) (p ladder.Pers
 }
 
 func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Person, error) {
-	if err := ladder.CheckName("person", name); err != nil {
+	name, handle, err := personName(name)
+	if err != nil {
 		return ladder.Person{}, err
 	}
-	p, err := tx.AddPerson(ctx, name, boolColumn(admin), stamp(tx.now))
+	p, err := tx.AddPerson(ctx, queries.AddPersonParams{Name: name, Handle: handle, Admin: boolColumn(admin), Created: stamp(tx.now)})
 	if isDuplicate(err) {
 		return ladder.Person{}, conflict("choose another name", "person %q exists", name)
 	}
@@ -47,10 +49,15 @@ func (tx *Tx) person(ctx context.Context, id int64) (queries.Person, error) {
 	return p, ifNoRows(err, notFound("", "person %d does not exist", id))
 }
 
-// FindByName returns the person called name.
+// FindByName returns the person called name, whatever its case and width.
 func (s People) FindByName(ctx context.Context, name string) (ladder.Person, error) {
-	p, err := s.read.PersonByName(ctx, name)
-	return person(p), machineError(ifNoRows(err, notFound(ladder.HintPeople, "person %q does not exist", name)))
+	unknown := notFound(ladder.HintPeople, "person %q does not exist", ladder.Clip(name))
+	_, handle, err := personName(name)
+	if err != nil {
+		return ladder.Person{}, unknown
+	}
+	p, err := s.read.PersonByHandle(ctx, handle)
+	return person(p), machineError(ifNoRows(err, unknown))
 }
 
 // BlockedTimes returns when each blocked person was blocked, by person ID.
@@ -129,12 +136,22 @@ func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error
 	})
 }
 
+// freePersonName returns the name of a new person as pages show it. It returns an error if the name is not allowed or
+// is reserved.
+func freePersonName(name string) (shown string, err error) {
+	shown, handle, err := personName(name)
+	if err == nil && slices.Contains(ReservedNames(), handle) {
+		err = conflict("choose another name", "person: the name %q is reserved", shown)
+	}
+	return shown, err
+}
+
 // AddInvite creates an invite, with which one account can be opened, and returns its code. Only a hash of the
 // code is stored. If name is not empty, the account must have that name. by is the ID of the person who issues
 // the invite, or 0 for the operator. If expires is zero, the invite does not expire.
 func (s People) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
 	if name != "" {
-		if err := ladder.CheckName("person", name); err != nil {
+		if name, err = freePersonName(name); err != nil {
 			return "", invite, err
 		}
 	}
@@ -178,6 +195,9 @@ func invitation(i queries.Invite) ladder.Invite {
 // Register opens an account. code is the code of an invite; if open is true, it may be empty. tokenText is the
 // text of a new token with all rights; only a hash of it is stored.
 func (s People) Register(ctx context.Context, code, name string, open bool) (p ladder.Person, tokenText string, err error) {
+	if name, err = freePersonName(name); err != nil {
+		return p, "", err
+	}
 	err = s.update(ctx, func(tx *Tx) error {
 		var invite queries.Invite
 		if code != "" || !open {
@@ -197,6 +217,13 @@ func (s People) Register(ctx context.Context, code, name string, open bool) (p l
 		return err
 	})
 	return p, tokenText, err
+}
+
+// isSameName reports whether a and b are the name of the same person.
+func isSameName(a, b string) bool {
+	_, one, err := personName(a)
+	_, other, otherErr := personName(b)
+	return err == nil && otherErr == nil && one == other
 }
 
 // usableInvite returns the invite with the given code, or an error if an account called name cannot be opened
@@ -221,7 +248,7 @@ func (tx *Tx) usableInvite(ctx context.Context, code, name string) (queries.Invi
 		return i, ladder.Errorf(ladder.Unauthorized, ladder.HintNewInvite, "the invite has been used")
 	case i.Expires.Valid && i.Expires.Int64 <= stamp(tx.now):
 		return i, ladder.Errorf(ladder.Unauthorized, ladder.HintNewInvite, "the invite has expired")
-	case i.Name != "" && i.Name != name:
+	case i.Name != "" && !isSameName(i.Name, name):
 		return i, ladder.Errorf(ladder.Forbidden, "", "the invite is not for %q", name).Try("register as %s", i.Name)
 	}
 	return i, nil

@@ -26,7 +26,7 @@ type RemoteVersion struct {
 // limits of uploads. Without n.ForceNew it returns an error if the present version was uploaded, or if there is
 // none and the last one is suspended.
 func (s Versions) ConnectRemote(ctx context.Context, personID int64, n RemoteVersion, l ladder.Limits) (out ladder.Version, err error) {
-	if err := ladder.CheckName("bot", n.Bot); err != nil {
+	if err := ladder.CheckBotName(n.Bot); err != nil {
 		return out, err
 	}
 	if err := ladder.CheckLabel(n.Label); err != nil {

@@ -3,21 +3,24 @@
 
 CREATE TABLE people (
   id      INTEGER PRIMARY KEY,
-  name    TEXT    NOT NULL UNIQUE,
+  name    TEXT    NOT NULL,
   admin   INTEGER NOT NULL CHECK (admin IN (0, 1)),
   created INTEGER NOT NULL,
   blocked INTEGER,
-  served  INTEGER -- when a submission of the person last started; the longest ago comes first in the queue
+  served  INTEGER, -- when a submission of the person last started; the longest ago comes first in the queue
+  handle  TEXT    NOT NULL UNIQUE -- the name in lower case and usual width, which makes it unique
 ) STRICT;
 CREATE INDEX people_blocked ON people (blocked) WHERE blocked > 0;
 
--- A token is found by its public part. Of the whole text only the SHA-256 is stored.
+-- The ways to sign in. A token is found by its public part. Of the whole text only the SHA-256 is stored. A link can be
+-- used once; then it expires with its session.
 CREATE TABLE tokens (
   id        INTEGER PRIMARY KEY,
   person_id INTEGER NOT NULL REFERENCES people (id),
   public    TEXT    NOT NULL UNIQUE,
   hash      BLOB    NOT NULL CHECK (length(hash) = 32),
   label     TEXT    NOT NULL,
+  kind      TEXT    NOT NULL CHECK (kind IN ('token', 'link')),
   scope     TEXT    NOT NULL CHECK (scope IN ('read', 'submit', 'all')),
   created   INTEGER NOT NULL,
   used      INTEGER,

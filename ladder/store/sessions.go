@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -21,19 +23,34 @@ const (
 )
 
 // SignIn starts a session for the owner of the token with the text token, and returns the key of the session.
-// Only a hash of the key is stored. If guest is not 0, no session is added: the guest session with that ID
+// Instead of a token, it may be the text of a link to sign in, which is then used up. Only a hash of the key is
+// stored. If guest is not 0, no session is added: the guest session with that ID
 // becomes the session of the person and gets the new key.
 func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
-	if _, _, err := s.Authenticate(ctx, token); err != nil {
-		return "", err
+	isLink := strings.HasPrefix(token, linkPrefix)
+	if isLink {
+		_, _, err = s.read.link(ctx, token, s.now())
+	} else {
+		_, _, err = s.Authenticate(ctx, token)
+	}
+	if err != nil {
+		return "", machineError(err)
 	}
 	err = s.update(ctx, func(tx *Tx) error {
-		p, t, err := tx.authenticate(ctx, token, tx.now) // it may have been revoked meanwhile
+		find := tx.authenticate // again, because it may have been revoked meanwhile
+		if isLink {
+			find = tx.link
+		}
+		p, t, err := find(ctx, token, tx.now)
 		if err != nil {
 			return err
 		}
 		expires := tx.now.Add(SessionTime)
-		if !t.ExpiresAt.IsZero() && t.ExpiresAt.Before(expires) {
+		if isLink {
+			if _, err := tx.UseLink(ctx, nullStamp(tx.now), nullStamp(expires), t.ID); err != nil {
+				return err
+			}
+		} else if !t.ExpiresAt.IsZero() && t.ExpiresAt.Before(expires) {
 			expires = t.ExpiresAt
 		}
 		key, _, err = tx.setSession(ctx, queries.SetSessionParams{
@@ -48,14 +65,43 @@ func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
 	return tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
 }
 
+// sessionUses has the last uses of sessions that are too recent to be stored: see useInterval.
+type sessionUses struct {
+	mu   sync.Mutex
+	last map[int64]time.Time // by the ID of the session
+}
+
+func (u *sessionUses) add(session int64, at time.Time) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.last == nil {
+		u.last = map[int64]time.Time{}
+	}
+	u.last[session] = at
+}
+
+// take returns all uses and forgets them.
+func (u *sessionUses) take() map[int64]time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	last := u.last
+	u.last = nil
+	return last
+}
+
 // setSession stores the session p with a new key and returns the key and the ID. It ends sessions that have
 // expired. If the person, or for a guest all guests together, then have more than limit sessions, those that
-// were used longest ago end.
+// were used longest ago end. It first stores the uses of sessions of which only tx.uses knows.
 func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, limit int64) (key string, id int64, err error) {
 	k := newKey(sessionPrefix)
 	p.Public, p.Hash, p.Now = k.public, k.hash[:], stamp(tx.now)
 	if err := tx.ExpireSessions(ctx, p.Now); err != nil {
 		return "", 0, err
+	}
+	for session, used := range tx.uses.take() {
+		if err := tx.UseSession(ctx, stamp(used), session); err != nil {
+			return "", 0, err
+		}
 	}
 	if id, err = tx.SetSession(ctx, p); err != nil {
 		return "", 0, err
@@ -90,7 +136,9 @@ func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p lad
 		p, t = person(by.Person), token(by.Token)
 	}
 	x = session(row)
-	if now.Sub(x.UsedAt) >= useInterval && !s.readOnly { // not essential, so an error is ignored
+	if now.Sub(x.UsedAt) < useInterval {
+		s.uses.add(x.ID, now)
+	} else if !s.readOnly { // not essential, so an error is ignored
 		err := s.update(ctx, func(tx *Tx) error {
 			if err := tx.UseToken(ctx, nullStamp(now), t.ID); err != nil {
 				return err

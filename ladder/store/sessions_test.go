@@ -4,7 +4,10 @@ package store
 
 import (
 	"bytes"
+	"fmt"
 	"net/netip"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -171,6 +174,15 @@ func TestSessionLimits(t *testing.T) {
 	c.wantSession("the last", keys[MaxSessions], "anna")
 	c.wantSession("another's", bertas, "berta")
 
+	// The order of uses within a minute counts, too.
+	used := keys[MaxSessions]
+	for range MaxSessions + 1 {
+		c.clock.skip(time.Second)
+		c.wantSession("in use", used, "anna")
+		signIn(anna)
+	}
+	c.wantSession("in use", used, "anna")
+
 	first, _ := c.addGuestSession()
 	now := stamp(c.clock.now().Add(time.Second))
 	_, err := c.writer.ExecContext(bg, `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
@@ -239,4 +251,76 @@ func TestClaimSeat(t *testing.T) {
 	kit.Must(t, add("e", 0))
 	kit.Must(t, c.Plays.Break(bg, "e", ladder.BrokenByStop))
 	wantError(t, give("e"), ladder.NotFound, `game "e" does not exist`)
+}
+
+// TestLinks checks that a link signs its person in once, until it expires, is replaced or the person is blocked.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	c := openStore(t, t.TempDir())
+	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
+	makeLink := func() string {
+		text, expires, err := c.Sessions.AddLink(bg, anna.ID, "link of root")
+		kit.Must(t, err)
+		if left := expires.Sub(c.clock.now()); left > LinkTime || left < LinkTime-time.Minute {
+			t.Errorf("the link expires at %v", expires)
+		}
+		return text
+	}
+	refuse := func(what, text, want string) {
+		t.Helper()
+		if _, err := c.Sessions.SignIn(bg, text, 0); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %q", what, err, want)
+		}
+	}
+	first, second := makeLink(), makeLink()
+	refuse("replaced", first, "the link is not valid: ask the operator for another link")
+	refuse("another secret", second[:len(second)-1]+string(second[len(second)-1]^1), "the link is not valid: ask the operator for another link")
+	if _, _, err := c.Sessions.Authenticate(bg, second); err == nil {
+		t.Error("a link is a token")
+	}
+	c.clock.skip(LinkTime - time.Minute)
+	key := kit.Get[string](t)(c.Sessions.SignIn(bg, second, 0))
+	refuse("used", second, "the link has been used: ask the operator for another link")
+	if x := c.wantSession("by a link", key, "anna"); !x.ExpiresAt.Equal(x.CreatedAt.Add(SessionTime)) {
+		t.Errorf("the session ends at %v", x.ExpiresAt)
+	}
+	makeLink()
+	c.clock.skip(time.Hour)
+	c.wantSession("by a link, after another was made", key, "anna")
+	late := makeLink()
+	c.clock.skip(LinkTime)
+	refuse("late", late, "the link has expired: ask the operator for another link")
+	if list := kit.Get[[]ladder.Token](t)(c.Sessions.Tokens(bg, anna.ID)); len(list) != 0 {
+		t.Errorf("links are among the tokens: %+v", list)
+	}
+	_, token, err := c.Sessions.AddToken(bg, anna.ID, "", ladder.ScopeAll, time.Time{})
+	kit.Must(t, err)
+	wantError(t, c.Sessions.RevokeToken(bg, anna.ID, token.ID), ladder.Conflict, fmt.Sprintf("token %d is the only one that opens your account: make another with all rights first", token.ID))
+	third := makeLink()
+	kit.Must(t, c.People.SetBlocked(bg, anna.ID, true))
+	refuse("blocked", third, `person "anna" is blocked: ask the operator`)
+	_, _, err = c.Sessions.AddLink(bg, anna.ID, "")
+	wantError(t, err, ladder.Forbidden, `person "anna" is blocked: ask the operator`)
+}
+
+// TestLinkUsedByMany checks that of several people who use a link at the same time only one is signed in.
+func TestLinkUsedByMany(t *testing.T) {
+	t.Parallel()
+	c := openStore(t, t.TempDir())
+	anna := kit.Get[ladder.Person](t)(c.People.Add(bg, "anna", false))
+	text, _, err := c.Sessions.AddLink(bg, anna.ID, "")
+	kit.Must(t, err)
+	var in atomic.Int64
+	var group sync.WaitGroup
+	for range 5 {
+		group.Go(func() {
+			if _, err := c.Sessions.SignIn(bg, text, 0); err == nil {
+				in.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	if in.Load() != 1 {
+		t.Errorf("%d are signed in", in.Load())
+	}
 }

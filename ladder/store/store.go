@@ -97,6 +97,7 @@ type db struct {
 	archive     archive
 	group       group
 	cache       cache
+	uses        sessionUses
 	events      events.Bus
 
 	// A transaction that writes holds writeTurn, which also guards version.

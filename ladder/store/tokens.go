@@ -13,11 +13,12 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// A key (the text of a token, an invite or a session) consists of a prefix, a public part by which it is
+// A key (the text of a token, a link to sign in, an invite or a session) consists of a prefix, a public part by which it is
 // found, and a secret. The last two are random, with 26 letters and digits (130 bits) each. Only the SHA-256
 // of the whole text is stored; a random key of this length needs neither a salt nor a slow hash.
 const (
 	tokenPrefix  = "timba_"
+	linkPrefix   = "signin_"
 	invitePrefix = "invite_"
 
 	publicLength = 26
@@ -85,9 +86,66 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope 
 	}
 	k := newKey(tokenPrefix)
 	row, err := tx.AddToken(ctx, queries.AddTokenParams{
-		PersonID: personID, Public: k.public, Hash: k.hash[:], Label: label, Scope: string(scope), Created: stamp(tx.now), Expires: nullStamp(expires),
+		PersonID: personID, Public: k.public, Hash: k.hash[:], Label: label, Kind: kindToken, Scope: string(scope), Created: stamp(tx.now), Expires: nullStamp(expires),
 	})
 	return k.text, token(row), err
+}
+
+// The kinds of tokens. A link is the text in a link to sign in, which can be used once.
+const (
+	kindToken = "token"
+	kindLink  = "link"
+)
+
+// LinkTime is how long a link to sign in can be used.
+const LinkTime = 24 * time.Hour
+
+// AddLink creates the text of a link with which a person can sign in once, within LinkTime. Only a hash of it is
+// stored. Earlier links of the person that nobody has used are no longer valid. label says who has made it.
+func (s Sessions) AddLink(ctx context.Context, personID int64, label string) (text string, expires time.Time, err error) {
+	k := newKey(linkPrefix)
+	err = s.update(ctx, func(tx *Tx) error {
+		p, err := tx.person(ctx, personID)
+		if err != nil {
+			return err
+		}
+		expires = tx.now.Add(LinkTime)
+		if err := checkToken(person(p), ladder.Token{}, tx.now); err != nil {
+			return err
+		}
+		if err := tx.RevokeLinks(ctx, nullStamp(tx.now), personID); err != nil {
+			return err
+		}
+		_, err = tx.AddToken(ctx, queries.AddTokenParams{
+			PersonID: personID, Public: k.public, Hash: k.hash[:], Label: label, Kind: kindLink, Scope: string(ladder.ScopeAll), Created: stamp(tx.now), Expires: nullStamp(expires),
+		})
+		return err
+	})
+	return k.text, expires, err
+}
+
+// link returns the link to sign in with the given text, and its person. It returns an error if the link is not
+// valid, or has been used.
+func (tx *Tx) link(ctx context.Context, text string, now time.Time) (p ladder.Person, t ladder.Token, err error) {
+	refused := ladder.Errorf(ladder.Unauthorized, ladder.HintNewLink, "the link is not valid")
+	k, ok := parseKey(linkPrefix, text)
+	if !ok {
+		return p, t, refused
+	}
+	row, err := tx.TokenByPublic(ctx, k.public)
+	if err != nil {
+		return p, t, ifNoRows(err, refused)
+	}
+	p, t = person(row.Person), token(row.Token)
+	switch {
+	case !k.hasHash(row.Token.Hash) || !t.RevokedAt.IsZero():
+		return p, t, refused
+	case !t.UsedAt.IsZero():
+		return p, t, ladder.Errorf(ladder.Unauthorized, ladder.HintNewLink, "the link has been used")
+	case !t.ExpiresAt.After(now):
+		return p, t, ladder.Errorf(ladder.Unauthorized, ladder.HintNewLink, "the link has expired")
+	}
+	return p, t, checkToken(p, t, now)
 }
 
 // useInterval is the precision with which the last use of tokens and sessions is stored.
@@ -146,9 +204,19 @@ func (s Sessions) Tokens(ctx context.Context, personID int64) ([]ladder.Token, e
 	return convertRows(rows, token), machineError(err)
 }
 
-// RevokeToken revokes a token of a person and ends the sessions for which it was used to sign in.
+// RevokeToken revokes a token of a person and ends the sessions for which it was used to sign in. It returns an
+// error if the person would then have no valid token with all rights, with which to sign in and make others.
 func (s Sessions) RevokeToken(ctx context.Context, personID, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
+		if t, err := tx.Token(ctx, id); err == nil && t.Person.ID == personID && t.Token.Scope == string(ladder.ScopeAll) && checkToken(person(t.Person), token(t.Token), tx.now) == nil {
+			others, err := tx.CountOtherKeys(ctx, personID, id, nullStamp(tx.now))
+			if err != nil {
+				return err
+			}
+			if others == 0 {
+				return conflict(ladder.HintLastKey, "token %d is the only one that opens your account", id)
+			}
+		}
 		n, err := tx.RevokeToken(ctx, nullStamp(tx.now), id, personID)
 		if err == nil && n == 0 {
 			return notFound("", "token %d does not exist", id)

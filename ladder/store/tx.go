@@ -17,6 +17,7 @@ type Tx struct {
 	db      queries.DBTX // runs statements that are not in package queries
 	now     time.Time    // time stamp of everything that it writes
 	formula rating.Formula
+	uses    *sessionUses // nil in a transaction that only reads
 
 	events         []events.Event // published after the commit
 	ladderChanges  []ladderChange // applied to the cached ladders after the commit
@@ -62,7 +63,7 @@ func (s *db) update(ctx context.Context, f func(*Tx) error) error {
 		return machineError(err)
 	}
 	defer begun.Rollback() // no effect after a commit
-	tx := &Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula}
+	tx := &Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula, uses: &s.uses}
 	if err = s.detectOtherWriters(ctx, begun); err == nil {
 		err = f(tx)
 	}

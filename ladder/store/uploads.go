@@ -28,14 +28,15 @@ type NewVersion struct {
 }
 
 // Add adds an uploaded version to a person's bot; it then waits for its checks. If no bot has that name, Add
-// creates one.
+// creates one. If a version with the same upload is still being checked, Add returns that version: the upload was
+// sent twice.
 //
 // Add returns an error if the bot belongs to another person, is withdrawn, has a version that is still being
 // checked, or plays with a version that has the same files. It also returns an error if the person would exceed a
 // limit of l: the number of bots, or the number of new versions in 24 hours. If all versions of a bot failed,
 // another person can take its name 24 hours after the last version.
 func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
-	if err := ladder.CheckName("bot", n.Bot); err != nil {
+	if err := ladder.CheckBotName(n.Bot); err != nil {
 		return out, err
 	}
 	if raw, err := hex.DecodeString(n.Bundle); err != nil || len(raw) != 32 || n.Bundle != strings.ToLower(n.Bundle) {
@@ -46,7 +47,14 @@ func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladde
 		if err != nil {
 			return err
 		}
-		v, err := tx.addVersion(ctx, p, n, l, queries.AddVersionParams{Bundle: n.Bundle, Games: "[]"})
+		v, err := tx.RepeatedVersion(ctx, n.Bot, nullID(p.ID), n.Bundle)
+		if err == nil {
+			out, err = version(v)
+			return err
+		} else if err = ifNoRows(err, nil); err != nil {
+			return err
+		}
+		v, err = tx.addVersion(ctx, p, n, l, queries.AddVersionParams{Bundle: n.Bundle, Games: "[]"})
 		if err != nil {
 			return err
 		}
@@ -127,6 +135,9 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 			}
 			b = queries.Bot{}
 		}
+	}
+	if b.ID == 0 && slices.Contains(ReservedNames(), name) {
+		return b, conflict("choose another name", "bot: the name %q is reserved", name)
 	}
 	n, err := tx.CountBots(ctx, nullID(p.ID))
 	if err != nil {

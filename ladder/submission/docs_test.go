@@ -32,7 +32,7 @@ func TestNamesAreDocumented(t *testing.T) {
 	for name, ok := range map[string]bool{
 		strings.Repeat("a", 32): true, strings.Repeat("a", 33): false, "a-b_c.9": true, "a--b": false, "-a": false, "a.": false, "A": false,
 	} {
-		if err := ladder.CheckName("bot", name); (err == nil) != ok {
+		if err := ladder.CheckBotName(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

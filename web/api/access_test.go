@@ -145,6 +145,7 @@ func accessCases() map[string]accessCase {
 			return call{path: fmt.Sprintf("/api/v1/admin/invites/%d", i.ID)}
 		}},
 		"PUT /api/v1/admin/people/{person}/block":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/block"} }},
+		"POST /api/v1/admin/people/{person}/sign-in": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/sign-in"} }},
 		"DELETE /api/v1/admin/people/{person}/block": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/block"} }},
 	}
 }

@@ -101,3 +101,10 @@ func (a *API) setBlocked(blocked bool) endpoint {
 		return PersonDoc(p), err
 	})
 }
+
+// postSignInLink makes a link to sign in for the person in the path.
+func (a *API) postSignInLink(r *http.Request) (wire.SignInLink, error) {
+	name := r.PathValue("person")
+	code, expires, err := a.Service.AddLink(r.Context(), middleware.RequestOf(r).Actor, name)
+	return wire.SignInLink{Name: name, Code: code, ExpiresAt: expires, Site: a.Service.Config.Site.URL}, err
+}

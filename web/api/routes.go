@@ -338,6 +338,13 @@ func (a *API) routes() []route {
 			summary: "Unblock a person",
 			success: "The person.", endpoint: a.setBlocked(false),
 		},
+		{
+			pattern: "POST /api/v1/admin/people/{person}/sign-in", id: "addSignInLink", tags: "admin",
+			scope: ladder.ScopeAll, admin: true,
+			summary:     "Create a link with which a person signs in once",
+			description: "For a person who has lost all tokens. It is valid for 24 hours. A link that was made before and not used is no longer valid.",
+			success:     "The code of the link, which is shown only once.", endpoint: answer(a.postSignInLink),
+		},
 	}
 	if a.Metrics != nil {
 		all = append(all, route{

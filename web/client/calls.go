@@ -388,6 +388,11 @@ func (c *Client) Machines(ctx context.Context) iter.Seq2[wire.Machine, error] {
 	return pages[wire.Machine](ctx, c, "/admin/machines", nil)
 }
 
+// AddSignInLink makes a link with which the person with this name signs in once. Only admins may call it.
+func (c *Client) AddSignInLink(ctx context.Context, name string) (wire.SignInLink, error) {
+	return read[wire.SignInLink](ctx, c, request{method: http.MethodPost, path: "/admin/people" + part(name) + "/sign-in"})
+}
+
 // Block blocks the person with this name if out is true, and unblocks the person if out is false. Only admins
 // may call it.
 func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {

@@ -67,7 +67,7 @@ func parseRequest(q url.Values) (a connectRequest, err error) {
 	if !plainInstance.MatchString(a.instance) {
 		return a, ladder.Errorf(ladder.Invalid, "connect with timba connect", "instance cannot be %.80q", a.instance)
 	}
-	if err := ladder.CheckName("bot", a.Bot); err != nil {
+	if err := ladder.CheckBotName(a.Bot); err != nil {
 		return a, err
 	}
 	if text := q.Get(paramGames); text != "" {

@@ -1,6 +1,8 @@
 package site
 
 import (
+	"context"
+	"crypto/rand"
 	"fmt"
 	"html/template"
 	"math"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -41,8 +44,8 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"ladder":      func(name string) string { return s.ladderTitle(l, name) },
 		"option":      func(name, value string) string { return optionName(l, name, value) },
 		"ticks":       codeSpans,
-		"botname":     func(name string) string { return botTitle(l, name) },
-		"seatname":    func(name string, bot bool) string { return seatName(l, name, bot) },
+		"botname":     func(name string) string { return s.botTitle(l, name) },
+		"seatname":    func(name string, bot bool) string { return s.seatName(l, name, bot) },
 		"gametitle":   titleOf,
 		"watching":    s.Live.WatcherCount,
 		"minutes":     minutes,
@@ -59,6 +62,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"signed":      func(before, after float64) string { return decimal(l, "%+.1f", after-before) },
 		"join":        func(names []string) string { return strings.Join(names, ", ") },
 		"next":        func(i int) int { return i + 1 },
+		"once":        rand.Text,
 		"when": func(is bool, text string) string {
 			if is {
 				return text
@@ -105,28 +109,47 @@ func crumbs(pairs ...string) (list []map[string]string) {
 
 // botName returns the display name of a bot at a table. For a bot of timba that is one of the numbered levels of
 // difficulty, it returns the translated name of the level.
-func botName(l *messages.Language, name string) string {
+func (s *Site) botName(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Text("play.level." + level.Name)
 	}
-	return plainName(name)
+	return s.plainName(name)
 }
 
 // botTitle returns the full display name of a bot. For a bot of timba that is one of the numbered levels of
 // difficulty, it includes the number: "amateur, level 3".
-func botTitle(l *messages.Language, name string) string {
+func (s *Site) botTitle(l *messages.Language, name string) string {
 	if level := levelOf(name); level != nil {
 		return l.Text("table.level", "Name", l.Text("play.level."+level.Name), "Number", level.Number)
 	}
-	return plainName(name)
+	return s.plainName(name)
+}
+
+// findNamesakes returns the bots of people whose names are reserved because house bots are shown by them, with the
+// name of the owner: "greedy (anna)". They are older than the rule, so no others are added.
+func (s *Site) findNamesakes() map[string]string {
+	shown := map[string]string{}
+	for _, name := range store.ReservedNames() {
+		b, err := s.Store.Bots.Find(context.Background(), name)
+		if err != nil {
+			continue
+		}
+		if owner, err := s.Store.People.Find(context.Background(), b.PersonID); err == nil {
+			shown[name] = name + " (" + owner.Name + ")"
+		}
+	}
+	return shown
 }
 
 // plainName returns the name of a bot without the syntax of the command line: "greedy, noise 20" for
 // "@greedy:noise=20".
-func plainName(name string) string {
+func (s *Site) plainName(name string) string {
 	house, ok := strings.CutPrefix(name, "@")
 	if !ok {
-		return truncate(40, name)
+		if shown := s.namesakes()[name]; shown != "" {
+			name = shown
+		}
+		return truncate(80, name)
 	}
 	house, options, _ := strings.Cut(house, ":")
 	for option := range strings.SplitSeq(options, ",") {

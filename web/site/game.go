@@ -216,7 +216,7 @@ func (s *Site) gamePage(v *visit) (page gamePage, r *referee.Replay, err error) 
 		return page, nil, err
 	}
 	for i := range r.Seats {
-		r.Seats[i].Name = botTitle(v.language, r.Seats[i].Name)
+		r.Seats[i].Name = v.site.botTitle(v.language, r.Seats[i].Name)
 	}
 	page.Full = fmt.Sprintf("%s/games/%d", v.origin(), id)
 	page.gameView, err = newGameView(id, r, g)

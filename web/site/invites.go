@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"slices"
 
 	"github.com/timba-arena/timba/ladder"
 )
@@ -10,30 +11,42 @@ type invitesPage struct {
 	List []ladder.Invite
 	Name string
 	Days string
-	Code string // the code of a new invite; it is shown only once
-	Link string // the address at which the new invite is used
+	New  []newInvite
+}
+
+// newInvite is an invite that this session has just made.
+type newInvite struct {
+	Code string
+	Link string // the address at which it is used
 }
 
 func (s *Site) getInvites(v *visit) error {
-	return s.showInvites(v, http.StatusOK, invitesPage{Days: "30"}, nil)
+	return s.showInvites(v, invitesPage{Days: "30"}, nil)
 }
 
-func (s *Site) showInvites(v *visit, status int, page invitesPage, refused error) (err error) {
+func (s *Site) showInvites(v *visit, page invitesPage, refused error) (err error) {
 	if page.List, err = s.Service.Invites(v.ctx(), v.Actor); err != nil {
 		return err
 	}
-	if page.Code != "" {
-		page.Link = v.origin() + "/join#" + page.Code
-		v.w.Header().Set("Cache-Control", "no-store")
+	for _, x := range v.secretsOf("invites") {
+		if slices.ContainsFunc(page.List, func(i ladder.Invite) bool { return i.ID == x.id }) {
+			page.New = append(page.New, newInvite{x.text, v.origin() + "/join#" + x.text})
+		}
 	}
-	return v.showForm(status, "invites", page, refused)
+	return v.showForm(http.StatusOK, "invites", page, refused)
 }
 
 func (s *Site) postInvite(v *visit) error {
 	page := invitesPage{Name: v.field("name"), Days: v.field("days")}
 	expires, err := v.expiry(page.Days)
+	code := ""
+	var made ladder.Invite
 	if err == nil {
-		page.Code, _, err = s.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
+		code, made, err = s.Service.AddInvite(v.ctx(), v.Actor, page.Name, expires)
 	}
-	return s.showInvites(v, http.StatusCreated, page, err)
+	if err != nil {
+		return s.showInvites(v, page, err)
+	}
+	s.keepSecret(v.Session, secret{page: "invites", id: made.ID, text: code})
+	return v.redirect("/account/invites")
 }

@@ -3,23 +3,25 @@ package site
 import (
 	"cmp"
 	"net/http"
-
-	"github.com/timba-arena/timba/ladder"
+	"net/url"
 )
 
 type joinPage struct {
-	Open      bool   // no invite is needed
-	Next      string // the address from which the visitor came; "" if it is unknown
-	Name      string
-	Code      string
-	NewPerson ladder.Person
-	Token     string // the first token of NewPerson; it is shown only once
+	Open  bool   // no invite is needed
+	Next  string // the address from which the visitor came; "" if it is unknown
+	Name  string
+	Code  string
+	Token string // the first token of the visitor, who has just opened the account; "" before
 }
 
 // getJoin shows the form to open an account. The link of an invite has its code after "#", which browsers do
-// not send; the page's module writes the code into the form.
+// not send; the page's module writes the code into the form. To a visitor who has just opened an account the page
+// shows the token.
 func (s *Site) getJoin(v *visit) error {
 	next := cameFrom(v.next())
+	if secrets := v.secretsOf("join"); secrets != nil {
+		return v.showPage(http.StatusOK, "join", joinPage{Next: next, Token: secrets[0].text})
+	}
 	if v.Person.ID != 0 {
 		return v.redirect(cmp.Or(next, "/account"))
 	}
@@ -35,12 +37,20 @@ func cameFrom(next string) string {
 	return next
 }
 
+// postJoin opens an account, signs the visitor in, and leads to the page with the token.
 func (s *Site) postJoin(v *visit) error {
 	page := joinPage{Open: s.Config.HasOpenRegistration(), Next: cameFrom(v.field("next")), Name: v.field("name"), Code: v.field("code")}
 	err := s.Middleware.Joining.Admit(v.w, v.Address)
+	token := ""
 	if err == nil {
-		page.NewPerson, page.Token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
+		_, token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
 	}
-	v.w.Header().Set("Cache-Control", "no-store")
-	return v.showForm(http.StatusCreated, "join", page, err)
+	if err == nil {
+		err = v.startSession(token)
+	}
+	if err != nil {
+		return v.showForm(http.StatusOK, "join", page, err)
+	}
+	s.keepSecret(v.Session, secret{page: "join", text: token})
+	return v.redirect("/join?" + url.Values{"next": {page.Next}}.Encode())
 }

@@ -186,6 +186,7 @@ var refusedForms = map[string][]string{
 	"/account/invites/revoke":  {"id=99"},
 	"/account/sessions/end":    {"id=99"},
 	"/account/people/block":    {"name=nobody", "name=admin"},
+	"/people/nobody/sign-in":   {""},
 	"/matches/new":             {"ladder=brisca&bots=&deals=x", "ladder=brisca&bots=nobody+@greedy", "ladder=chess&bots=a+b", "ladder=brisca&bots=lola+lola", "ladder=brisca&bots=lola", "ladder=brisca&bots=lola+@greedy&deals=100000"},
 	"/bots/lola/use":           {"version=x", "version=9", "version=2"},
 	"/bots/nobody/withdraw":    {""},

@@ -36,7 +36,7 @@ func sideNames(v *visit, t *play.Table) []string {
 		if list[side] != "" {
 			list[side] += " + "
 		}
-		list[side] += seatName(v.language, seat.Name, seat.Bot)
+		list[side] += v.site.seatName(v.language, seat.Name, seat.Bot)
 	}
 	return list
 }

@@ -12,34 +12,40 @@ import (
 const peoplePerPage = 50
 
 type membersPage struct {
-	List     []ladder.Person
-	Query    string
-	Pager    pager
-	Name     string // the person who gets NewToken
-	NewToken string // the text of a new token; it is shown only once
+	List    []ladder.Person
+	Query   string
+	Pager   pager
+	NewKeys []newKey
 }
 
-func (s *Site) getMembers(v *visit) error { return s.showMembers(v, membersPage{}) }
+// newKey is a token that this session has just made for another person.
+type newKey struct{ Name, Text string }
 
-func (s *Site) showMembers(v *visit, page membersPage) error {
-	page.Query = v.query().Text("q")
+func (s *Site) getMembers(v *visit) error {
+	page := membersPage{Query: v.query().Text("q")}
+	for _, x := range v.secretsOf("members") {
+		page.NewKeys = append(page.NewKeys, newKey{x.name, x.text})
+	}
 	all, err := s.Service.People(v.ctx(), v.Actor)
 	if err != nil {
 		return err
 	}
-	found := slices.DeleteFunc(all, func(p ladder.Person) bool { return !strings.Contains(p.Name, strings.ToLower(page.Query)) })
+	found := slices.DeleteFunc(all, func(p ladder.Person) bool {
+		return !strings.Contains(strings.ToLower(p.Name), strings.ToLower(page.Query))
+	})
 	page.List, page.Pager = rowsOfPage(v, found, peoplePerPage)
 	return v.showPage(http.StatusOK, "members", page)
 }
 
-// postReset revokes the tokens of a person who has lost theirs, and shows a new one.
-func (s *Site) postReset(v *visit) (err error) {
-	page := membersPage{Name: v.field("name")}
-	if page.NewToken, err = s.Service.ResetTokens(v.ctx(), v.Actor, page.Name); err != nil {
+// postReset revokes the tokens of a person who has lost theirs, and leads to the page with a new one.
+func (s *Site) postReset(v *visit) error {
+	name := v.field("name")
+	text, err := s.Service.ResetTokens(v.ctx(), v.Actor, name)
+	if err != nil {
 		return err
 	}
-	v.w.Header().Set("Cache-Control", "no-store")
-	return s.showMembers(v, page)
+	s.keepSecret(v.Session, secret{page: "members", name: name, text: text})
+	return v.redirect("/account/people")
 }
 
 func (s *Site) postBlock(v *visit) error {

@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
@@ -23,6 +24,7 @@ type personPage struct {
 	Ratings     []ladder.PersonRating
 	Records     []ladder.PlayRecord
 	Plays       personPlays
+	Links       []string // links to sign in that this session has just made for the person
 }
 
 // personPlays is a page of a person's finished games.
@@ -33,6 +35,11 @@ type personPlays struct {
 
 func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	page := personPage{Person: p, Self: v.Person.ID == p.ID}
+	for _, x := range v.secretsOf("person") {
+		if x.id == p.ID {
+			page.Links = append(page.Links, v.origin()+"/sign-in#"+x.text)
+		}
+	}
 	before, played := v.before(), v.query().Number("played", 1, 1<<53-1, 0)
 	if err := s.addPlays(v, &page, played); err != nil {
 		return err
@@ -67,4 +74,14 @@ func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	p := &page.Plays
 	p.List, p.First, p.Next = rowsBefore(v, "played", playsOf(page.Person, list), before, playsOfPerson, func(x ownPlay) int64 { return x.SatDownAt.UnixMicro() })
 	return err
+}
+
+// postSignInLink makes a link with which a person signs in once, and leads to the page with it.
+func (s *Site) postSignInLink(v *visit, p ladder.Person) error {
+	text, _, err := s.Service.AddLink(v.ctx(), v.Actor, p.Name)
+	if err != nil {
+		return err
+	}
+	s.keepSecret(v.Session, secret{page: "person", id: p.ID, text: text})
+	return v.redirect("/people/" + url.PathEscape(p.Name))
 }

@@ -39,7 +39,7 @@ func (s *Site) showPlayedGame(v *visit, id string) error {
 	page.gameView.Title, page.OwnSeat, page.Rematch = titleOf(page.Game), visitorSeat(v, page.Play), s.Play.Rematch(id)
 	if page.State != ladder.PlayFinished {
 		page.Cause, page.Culprit = cmp.Or(page.BreakReason, ladder.BrokenByFailure).Cause() // a game that is still open here could not be finished
-		page.Culprit = botTitle(v.language, page.Culprit)
+		page.Culprit = v.site.botTitle(v.language, page.Culprit)
 		return v.showPage(http.StatusOK, "played", page)
 	}
 	data, err := s.Store.Plays.Replay(v.ctx(), id)
@@ -64,7 +64,7 @@ func (s *Site) showPlayedGame(v *visit, id string) error {
 // nameSeats replaces the names of the seats in the replay r by those that the visitor reads, such as "You".
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
 	for _, x := range p.Seats {
-		if r.Seats[x.Seat].Name = seatName(v.language, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.OwnSeat {
+		if r.Seats[x.Seat].Name = v.site.seatName(v.language, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.OwnSeat {
 			r.Seats[x.Seat].Name = v.t("person.you")
 		}
 		if strings.HasPrefix(x.Bot, "@") {

@@ -109,12 +109,15 @@ func (f frame) With(name, value string) string { return addressWith(f.r, name, v
 func (f frame) Names() (template.JS, error) {
 	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest")}
 	for _, level := range house.Levels() {
-		names["@"+level.Spec] = botTitle(f.language, "@"+level.Spec)
+		names["@"+level.Spec] = f.site.botTitle(f.language, "@"+level.Spec)
+	}
+	for name, shown := range f.site.namesakes() {
+		names[name] = shown
 	}
 	for _, l := range f.site.Config.Ladders {
 		names["/"+l.Name] = f.site.ladderTitle(f.language, l.Name)
 		for _, bot := range l.House {
-			names[bot] = botTitle(f.language, bot)
+			names[bot] = f.site.botTitle(f.language, bot)
 		}
 	}
 	text, err := json.Marshal(names) // it escapes <, > and &

@@ -2,38 +2,57 @@ package site
 
 import (
 	"net/http"
+	"strings"
 
 	"github.com/timba-arena/timba/ladder"
 )
 
-type signInPage struct{ Next string }
+type signInPage struct {
+	Next  string
+	Ended bool // the session of the visitor has ended
+}
 
 func (s *Site) getSignIn(v *visit) error {
 	next := localPath(v.next())
 	if v.Person.ID != 0 {
 		return v.redirect(next)
 	}
-	return v.showPage(http.StatusOK, "signin", signInPage{next})
+	return v.showPage(http.StatusOK, "signin", signInPage{next, v.query().Text("ended") != ""})
 }
 
-// postSignIn signs a person in by a token. If the visitor was a guest, the guest's games become those of the
-// person.
+// postSignIn signs a person in by a token, or by the code of a link. A link leads to the page on which the person
+// makes a token.
 func (s *Site) postSignIn(v *visit) error {
 	next, token := localPath(v.field("next")), v.field("token")
-	key, err := "", error(ladder.Errorf(ladder.Unauthorized, "", "the token is missing"))
+	err := error(ladder.Errorf(ladder.Unauthorized, "", "the token is missing"))
 	if token != "" {
-		key, err = s.Service.SignIn(v.ctx(), token, v.Actor)
+		err = v.startSession(token)
 	}
 	if err != nil {
-		return v.showForm(http.StatusOK, "signin", signInPage{next}, err)
+		return v.showForm(http.StatusOK, "signin", signInPage{Next: next}, err)
 	}
-	v.setCookie(sessionCookie, key, sessionAge) // SignIn has ended the session before
-	if v.Session != 0 && v.Person.ID == 0 {     // the visitor was a guest
-		who, err := s.Service.SessionActor(v.ctx(), key)
-		if err != nil {
-			return err
-		}
-		s.Play.ClaimGuestGames(v.ctx(), who)
+	if next == "/" && strings.HasPrefix(token, "signin_") {
+		next = "/account/tokens"
 	}
 	return v.redirect(next)
+}
+
+// startSession starts a session for the owner of the token with the text token, and sends its cookie. If the visitor
+// was a guest, the guest's games become those of the person. The visit then has the person as its actor.
+func (v *visit) startSession(token string) error {
+	s, before := v.site, v.Actor
+	key, err := s.Service.SignIn(v.ctx(), token, before)
+	if err != nil {
+		return err
+	}
+	v.setCookie(sessionCookie, key, sessionAge) // SignIn has ended the session before
+	who, err := s.Service.SessionActor(v.ctx(), key)
+	if err != nil {
+		return err
+	}
+	who.Address = before.Address
+	if v.Actor = who; before.Session != 0 && before.Person.ID == 0 { // the visitor was a guest
+		s.Play.ClaimGuestGames(v.ctx(), who)
+	}
+	return nil
 }

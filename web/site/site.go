@@ -50,6 +50,9 @@ type Site struct {
 	documents   map[string]func() (*document, error) // by language and path of the page: "en/docs/api"
 	apiPage     func() (*apidocs.Page, error)
 	crossOrigin *http.CrossOriginProtection
+	answers     *formAnswers
+	secrets     *secretNotes
+	namesakes   func() map[string]string // see findNamesakes
 }
 
 // route is one route of the site.
@@ -81,6 +84,7 @@ func (s *Site) routes() []route {
 		{"POST /bots/{bot}/use", true, s.postUse},
 		{"GET /people", false, s.getPeople},
 		{"GET /people/{name}", false, named("name", s.Store.People.FindByName, s.getPerson)},
+		{"POST /people/{name}/sign-in", true, named("name", s.Store.People.FindByName, s.postSignInLink)},
 		{"GET /search", false, s.getSearch},
 		{"GET /docs", false, s.getDocs},
 		{"GET /docs/{document}", false, s.getDocument},
@@ -200,6 +204,7 @@ func New(o Options) (*Site, error) {
 	s := &Site{
 		Options: o, Service: service, Store: service.Store, Config: service.Config,
 		mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
+		answers: newFormAnswers(), secrets: newSecretNotes(),
 	}
 	var err error
 	if s.assets, err = newAssets(); err != nil {
@@ -208,6 +213,7 @@ func New(o Options) (*Site, error) {
 	if s.pages, err = newPages(s); err != nil {
 		return nil, err
 	}
+	s.namesakes = sync.OnceValue(s.findNamesakes)
 	s.documents, s.apiPage = s.newDocuments(), sync.OnceValues(func() (*apidocs.Page, error) { return apidocs.NewPage(s.Document) })
 	for _, rt := range s.routes() {
 		s.mux.HandleFunc(rt.pattern, func(w http.ResponseWriter, r *http.Request) { s.serveVisit(w, r, rt) })
@@ -255,12 +261,19 @@ func (v *visit) run(rt route) error {
 	}
 	if rt.member && v.Person.ID == 0 {
 		if v.r.Method == http.MethodGet && !slices.Contains(fragmentRoutes, rt.pattern) {
-			return v.redirect("/sign-in?next=" + url.QueryEscape(v.r.URL.RequestURI()))
+			q := url.Values{"next": {v.r.URL.RequestURI()}}
+			if v.sessionEnded {
+				q.Set("ended", "1")
+			}
+			return v.redirect("/sign-in?" + q.Encode())
 		}
 		return ladder.Errorf(ladder.Unauthorized, "", "nobody is signed in")
 	}
 	if v.sessionEnded && strings.HasPrefix(rt.pattern, "GET /ws/") {
 		return v.refuseSocket()
+	}
+	if v.r.PostForm.Has("once") {
+		return v.serveOnce(rt.serve)
 	}
 	return rt.serve(v)
 }

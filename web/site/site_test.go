@@ -182,7 +182,8 @@ func checkSessions(t *testing.T, w *webtest.StaticWorld) {
 	}
 }
 
-// The account page lists a person's sessions, and can end one of them or all others.
+// The account page lists a person's sessions, and can end one of them or all others. The page of tokens says what
+// ends with one, and cannot revoke the last.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	w := webtest.NewStaticWorld(t, nil)
@@ -240,8 +241,18 @@ func TestSessions(t *testing.T) {
 	signedIn("here", "third", "reading", "bob")
 	w.Post(browsers["here"], "/account/sessions/end-others", "")
 	signedIn("here", "bob")
-	tokens := w.Get(browsers["here"], "/account/tokens").Body // revoking its token ends this one
-	revoke := regexp.MustCompile(`this session(?s:.*?)name="id" value="(\d+)"`).FindStringSubmatch(tokens)[1]
-	w.Post(browsers["here"], "/account/tokens/revoke", "id="+revoke)
+	here := regexp.MustCompile(`this session(?s:.*?)(?:name="id" value="(\d+)"|the only token)(?s:.*?)</details>`)
+	spare := w.NewToken(w.Ada, ladder.ScopeAll)
+	row := here.FindStringSubmatch(w.Get(browsers["here"], "/account/tokens").Body)
+	for _, text := range []string{"The browser session that began with it ends.", "You are signed out here"} {
+		if !strings.Contains(row[0], text) {
+			t.Errorf("before the token is revoked, the page does not say %q: %s", text, row[0])
+		}
+	}
+	w.Post(browsers["here"], "/account/tokens/revoke", "id="+row[1]) // it ends this session
 	signedIn("bob")
+	w.SignIn(browsers["here"], spare)
+	if row := here.FindStringSubmatch(w.Get(browsers["here"], "/account/tokens").Body); row == nil || row[1] != "" {
+		t.Errorf("the only token can be revoked: %q", row)
+	}
 }

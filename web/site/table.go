@@ -66,11 +66,11 @@ func (s *Site) getTable(v *visit) error {
 	var sides []int
 	var names, others []string
 	for i, shown := range t.SeatViews() {
-		name := seatName(v.language, shown.Name, shown.Bot)
+		name := v.site.seatName(v.language, shown.Name, shown.Bot)
 		if i == seat {
 			name = v.t("person.you")
 		} else if shown.Bot {
-			others = append(others, botTitle(v.language, shown.Name))
+			others = append(others, v.site.botTitle(v.language, shown.Name))
 		} else {
 			others = append(others, name)
 		}
@@ -102,10 +102,10 @@ func (s *Site) getTable(v *visit) error {
 }
 
 // seatName returns the name that people see for a bot or a person. A person without a name is a guest.
-func seatName(l *messages.Language, name string, bot bool) string {
+func (s *Site) seatName(l *messages.Language, name string, bot bool) string {
 	switch {
 	case bot:
-		return botName(l, name)
+		return s.botName(l, name)
 	case name == "":
 		return l.Text("bot.guest")
 	}

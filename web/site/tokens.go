@@ -10,11 +10,50 @@ import (
 )
 
 type tokensPage struct {
-	Valid    []ladder.Token // the tokens that are neither revoked nor expired
-	Label    string         // the chosen label of a new token
-	Scope    ladder.Scope
-	Days     string // the chosen number of days until it expires
-	NewToken string // the text of a new token; it is shown only once
+	Valid   []ownToken
+	Label   string // the chosen label of a new token
+	Scope   ladder.Scope
+	Days    string   // the chosen number of days until it expires
+	NewKeys []string // the texts of tokens that this session has just made
+}
+
+// ownToken is a token of the visitor that is neither revoked nor expired.
+type ownToken struct {
+	ladder.Token
+	Sessions int  // how many sessions end if the token is revoked
+	Last     bool // no other token has all rights, so this one cannot be revoked
+}
+
+// ownTokens returns the visitor's valid tokens.
+func (v *visit) ownTokens() (list []ownToken, err error) {
+	all, err := v.site.Service.Tokens(v.ctx(), v.Actor)
+	if err != nil {
+		return nil, err
+	}
+	sessions, err := v.site.Service.Sessions(v.ctx(), v.Actor)
+	if err != nil {
+		return nil, err
+	}
+	now, keys := v.site.Service.Now(), 0 // keys are tokens with all rights
+	for _, t := range all {
+		if !t.RevokedAt.IsZero() || !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(now) {
+			continue
+		}
+		own := ownToken{Token: t}
+		for _, x := range sessions {
+			if x.Token == t.ID {
+				own.Sessions++
+			}
+		}
+		if t.Scope == ladder.ScopeAll {
+			keys++
+		}
+		list = append(list, own)
+	}
+	for i, t := range list {
+		list[i].Last = t.Scope == ladder.ScopeAll && keys == 1
+	}
+	return list, nil
 }
 
 // scopes are the scopes that a new token can have.
@@ -24,31 +63,34 @@ var scopes = []ladder.Scope{ladder.ScopeSubmit, ladder.ScopeRead, ladder.ScopeAl
 var expiries = []int{1, 7, 30, 90, 365}
 
 func (s *Site) getTokens(v *visit) error {
-	return s.showTokens(v, http.StatusOK, tokensPage{Days: "90"}, nil)
+	return s.showTokens(v, tokensPage{Days: "90"}, nil)
 }
 
-func (s *Site) showTokens(v *visit, status int, page tokensPage, refused error) error {
-	all, err := s.Service.Tokens(v.ctx(), v.Actor)
-	if err != nil {
+func (s *Site) showTokens(v *visit, page tokensPage, refused error) (err error) {
+	if page.Valid, err = v.ownTokens(); err != nil {
 		return err
 	}
-	now := s.Service.Now()
-	page.Valid = slices.DeleteFunc(all, func(t ladder.Token) bool {
-		return !t.RevokedAt.IsZero() || !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(now)
-	})
-	if page.NewToken != "" {
-		v.w.Header().Set("Cache-Control", "no-store")
+	for _, x := range v.secretsOf("tokens") {
+		if slices.ContainsFunc(page.Valid, func(t ownToken) bool { return t.ID == x.id }) {
+			page.NewKeys = append(page.NewKeys, x.text)
+		}
 	}
-	return v.showForm(status, "tokens", page, refused)
+	return v.showForm(http.StatusOK, "tokens", page, refused)
 }
 
 func (s *Site) postToken(v *visit) error {
 	page := tokensPage{Days: v.field("days"), Label: v.field("label"), Scope: ladder.Scope(v.field("scope"))}
 	expires, err := v.expiry(page.Days)
+	var text string
+	var made ladder.Token
 	if err == nil {
-		page.NewToken, _, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
+		text, made, err = s.Service.AddToken(v.ctx(), v.Actor, page.Label, page.Scope, expires)
 	}
-	return s.showTokens(v, http.StatusCreated, page, err)
+	if err != nil {
+		return s.showTokens(v, page, err)
+	}
+	s.keepSecret(v.Session, secret{page: "tokens", id: made.ID, text: text})
+	return v.redirect("/account/tokens")
 }
 
 // expiry returns the time that is the given number of days from now; days is the value of a form field. For

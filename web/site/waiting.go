@@ -29,7 +29,7 @@ func (s *Site) showWaitingTable(v *visit, t *play.Table, refused error) error {
 	page.Host = t.SeatViews()[t.Choice.Seat].Name
 	var others []string
 	for _, seat := range slices.Sorted(maps.Keys(t.Choice.ReservedFor)) {
-		others = append(others, seatName(v.language, t.Choice.ReservedFor[seat].Person.Name, false))
+		others = append(others, v.site.seatName(v.language, t.Choice.ReservedFor[seat].Person.Name, false))
 	}
 	page.OfferedTo = strings.Join(others, ", ")
 	var err error

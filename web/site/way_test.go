@@ -45,8 +45,8 @@ func TestTheWholeWay(t *testing.T) {
 	b.Click(`.tabs a[href="/account/invites"]`)
 	awaitSelector(b, `form[action="/account/invites"]`)
 	b.Click(`form[action="/account/invites"] button`)
-	awaitSelector(b, "#link")
-	link := webtest.Eval[string](b, "document.getElementById('link').value")
+	awaitSelector(b, "#link0")
+	link := webtest.Eval[string](b, "document.getElementById('link0').value")
 	b.Click(`form[action="/sign-out"] button`)
 	awaitSelector(b, `.who > a[href^="/sign-in"]`)
 
@@ -293,14 +293,14 @@ func TestMemberPages(t *testing.T) {
 	b.Click(".actions details summary")
 	b.Picture(*screens, "people-reset")
 	b.Click(".actions details button")
-	awaitSelector(b, ".made #key")
-	if text := b.Text(".made"); !strings.Contains(text, "anna has a new token") || !strings.HasPrefix(webtest.Eval[string](b, "document.getElementById('key').value"), "timba_") {
+	awaitSelector(b, ".made #key0")
+	if text := b.Text(".made"); !strings.Contains(text, "anna has a new token") || !strings.HasPrefix(webtest.Eval[string](b, "document.getElementById('key0').value"), "timba_") {
 		t.Errorf("after the reset the page says %q", text)
 	}
 	b.Picture(*screens, "people-made")
 	b.Go(w.URL + "/account/tokens")
 	b.Click(`form[action="/account/tokens"] button`)
-	awaitSelector(b, "#key")
+	awaitSelector(b, "#key0")
 	b.RequireAccessible()
 	b.Picture(*screens, "tokens-made")
 	b.RequireQuiet()

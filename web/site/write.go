@@ -221,7 +221,7 @@ func (s *Site) getTestGame(v *visit) error {
 		return err
 	}
 	for i := range r.Seats {
-		r.Seats[i].Name = botName(v.language, r.Seats[i].Name)
+		r.Seats[i].Name = v.site.botName(v.language, r.Seats[i].Name)
 	}
 	part := tryoutGamePart{Number: int(number)}
 	for _, f := range g.Faults {

@@ -379,6 +379,18 @@ type MadeInvite struct {
 // Link returns the address at which a person uses the invite, on the site with the address site.
 func (i MadeInvite) Link(site string) string { return site + "/join#" + i.Code }
 
+// SignInLink is the code of a link with which a person signs in once: the address of the site, then "/sign-in#" and
+// the code. No later answer contains the code.
+type SignInLink struct {
+	Name      string    `json:"name" ref:"Name"`
+	Code      string    `json:"code" pattern:"^signin_"`
+	ExpiresAt time.Time `json:"expires"`
+	Site      string    `json:"site,omitempty" format:"uri" doc:"The public address of the site; absent if the server's configuration has no site.url."`
+}
+
+// Link returns the address at which the person signs in.
+func (l SignInLink) Link() string { return l.Site + "/sign-in#" + l.Code }
+
 // Problem is the document of an error (RFC 9457). Type names the kind of error and does not change between
 // versions of timba. Hint says what the client can try.
 type Problem struct {

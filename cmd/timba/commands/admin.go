@@ -33,6 +33,7 @@ type adminService interface {
 	RevokeInvite(ctx context.Context, id int64) error
 	AllPeople(context.Context) ([]wire.Person, error)
 	Block(ctx context.Context, name string, out bool) (wire.Person, error)
+	AddSignInLink(ctx context.Context, name string) (wire.SignInLink, error)
 }
 
 type adminFlags struct{ data string }
@@ -46,7 +47,7 @@ func newAdmin() *cobra.Command {
 			"(timba login), or with --data the data directory itself, even while the server runs.",
 	}
 	cmd.PersistentFlags().StringVar(&f.data, "data", "", "use this data `DIR` instead of a server")
-	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
+	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newSignIn(f), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
 }
 
 // fromAdminService completes cmd so that it calls get and prints the answer by show, or as JSON with --json.
@@ -61,7 +62,7 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 			return get(cmd.Context(), remoteAdmin{c}, args)
 		}
 		err = f.withStore(store.Options{}, func(s *store.Store) error {
-			answer, err = get(cmd.Context(), localAdmin{s.People, datadir.Dir(f.data)}, args)
+			answer, err = get(cmd.Context(), localAdmin{s.People, s}, args)
 			return err
 		})
 		return answer, err
@@ -189,16 +190,23 @@ func (o remoteAdmin) AllPeople(ctx context.Context) ([]wire.Person, error) {
 // localAdmin implements adminService by the database in the data directory.
 type localAdmin struct {
 	store.People
-	dir datadir.Dir
+	store *store.Store
 }
 
 func (o localAdmin) AddInvite(ctx context.Context, n wire.NewInvite) (wire.MadeInvite, error) {
 	code, i, err := o.People.AddInvite(ctx, 0, n.Name, n.ExpiresAt)
 	made := wire.MadeInvite{Invite: api.InviteDoc(i), Code: code}
-	if c, err := config.Read(o.dir.Config()); err == nil { // with an invalid configuration, the address is not known
-		made.Site = c.Site.URL
-	}
+	made.Site = o.site()
 	return made, err
+}
+
+// site returns the public address of the site, or "" if the configuration has none or is invalid.
+func (o localAdmin) site() string {
+	c, err := config.Read(o.store.Dir().Config())
+	if err != nil {
+		return ""
+	}
+	return c.Site.URL
 }
 
 func (o localAdmin) Invites(ctx context.Context) ([]wire.Invite, error) {
@@ -221,6 +229,43 @@ func (o localAdmin) Block(ctx context.Context, name string, out bool) (wire.Pers
 	}
 	p, err = o.People.Find(ctx, p.ID)
 	return api.PersonDoc(p), err
+}
+
+func (o localAdmin) AddSignInLink(ctx context.Context, name string) (wire.SignInLink, error) {
+	p, err := o.People.FindByName(ctx, name)
+	if err != nil {
+		return wire.SignInLink{}, err
+	}
+	code, expires, err := o.store.Sessions.AddLink(ctx, p.ID, "link made on the server")
+	return wire.SignInLink{Name: p.Name, Code: code, ExpiresAt: expires, Site: o.site()}, err
+}
+
+func newSignIn(f *adminFlags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "sign-in NAME",
+		Short: "Make a link with which a person signs in once, and print it",
+		Long: "Makes a link with which a person who has lost all tokens signs in once, within 24 hours, and then makes\n" +
+			"a new token. Send it to nobody else. A link that was made before and not used is no longer valid. With\n" +
+			"--data the link has the address site.url of the configuration; without one only its code is printed.",
+		Example: "  timba admin sign-in ada\n  timba admin sign-in ada --data /var/lib/timba",
+		Args:    cobra.ExactArgs(1),
+	}
+	return fromAdminService(f, cmd, func(ctx context.Context, o adminService, args []string) (wire.SignInLink, error) {
+		made, err := o.AddSignInLink(ctx, args[0])
+		if server, ok := o.(remoteAdmin); ok {
+			made.Site = cmp.Or(made.Site, server.URL)
+		}
+		if err == nil && made.Site == "" {
+			fmt.Fprintln(cmd.ErrOrStderr(), "to sign in: paste this code on the page /sign-in of the site")
+		}
+		return made, err
+	}, func(w io.Writer, made wire.SignInLink) {
+		if made.Site == "" {
+			fmt.Fprintln(w, made.Code)
+			return
+		}
+		fmt.Fprintln(w, made.Link())
+	})
 }
 
 // tokenKey is the JSON document of `timba admin token NAME --json`.

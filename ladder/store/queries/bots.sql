@@ -81,6 +81,10 @@ SELECT id FROM versions WHERE bot_id = ? AND +state = 'retired' AND ended = ?;
 -- name: LiveVersion :one
 SELECT * FROM version_rows WHERE bot_id = ? AND state = 'live';
 
+-- name: RepeatedVersion :one
+-- The pending version of a person's bot that has the given upload.
+SELECT * FROM version_rows WHERE name = ? AND person_id = ? AND bundle = ? AND state IN ('queued', 'building', 'checking', 'trial');
+
 -- name: OpenVersion :one
 SELECT number FROM versions WHERE bot_id = ? AND state IN ('queued', 'building', 'checking', 'trial');
 

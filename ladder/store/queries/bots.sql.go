@@ -595,6 +595,38 @@ func (q *Queries) PendingVersions(ctx context.Context) ([]PendingVersionsRow, er
 	return items, nil
 }
 
+const repeatedVersion = `-- name: RepeatedVersion :one
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE name = ? AND person_id = ? AND bundle = ? AND state IN ('queued', 'building', 'checking', 'trial')
+`
+
+// The pending version of a person's bot that has the given upload.
+func (q *Queries) RepeatedVersion(ctx context.Context, name string, personID sql.NullInt64, bundle string) (VersionRow, error) {
+	row := q.db.QueryRowContext(ctx, repeatedVersion, name, personID, bundle)
+	var i VersionRow
+	err := row.Scan(
+		&i.ID,
+		&i.BotID,
+		&i.Number,
+		&i.Label,
+		&i.Bundle,
+		&i.Hash,
+		&i.Language,
+		&i.Games,
+		&i.Command,
+		&i.State,
+		&i.Reason,
+		&i.Created,
+		&i.Began,
+		&i.Ended,
+		&i.Remote,
+		&i.Needs,
+		&i.Unplayable,
+		&i.Name,
+		&i.PersonID,
+	)
+	return i, err
+}
+
 const retiredSince = `-- name: RetiredSince :one
 SELECT id FROM versions WHERE bot_id = ? AND +state = 'retired' AND ended = ?
 `

@@ -140,6 +140,7 @@ type Person struct {
 	Created int64
 	Blocked sql.NullInt64
 	Served  sql.NullInt64
+	Handle  string
 }
 
 type PersonRating struct {
@@ -239,6 +240,7 @@ type Token struct {
 	Public   string
 	Hash     []byte
 	Label    string
+	Kind     string
 	Scope    string
 	Created  int64
 	Used     sql.NullInt64

@@ -9,7 +9,7 @@ FROM bots
 JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
 LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.id < CAST(sqlc.arg(before) AS INTEGER)
-  AND (CAST(sqlc.arg(name) AS TEXT) = '' OR instr(bots.name, CAST(sqlc.arg(name) AS TEXT)) > 0 OR instr(people.name, CAST(sqlc.arg(name) AS TEXT)) > 0)
+  AND (CAST(sqlc.arg(name) AS TEXT) = '' OR instr(bots.name, CAST(sqlc.arg(name) AS TEXT)) > 0 OR instr(people.handle, CAST(sqlc.arg(name) AS TEXT)) > 0)
   AND (CAST(sqlc.arg(house) AS INTEGER) < 0 OR (bots.person_id IS NULL) = CAST(sqlc.arg(house) AS INTEGER))
   AND (CAST(sqlc.arg(language) AS TEXT) = '' OR versions.language = CAST(sqlc.arg(language) AS TEXT))
   AND (CAST(sqlc.arg(ladder_id) AS INTEGER) = 0 OR EXISTS (
@@ -31,8 +31,8 @@ SELECT name FROM (SELECT name, instr(name, CAST(sqlc.arg(part) AS TEXT)) AS at F
 WHERE at > 0 ORDER BY at > 1, name LIMIT sqlc.arg(n);
 
 -- name: PeopleWith :many
-SELECT name FROM (SELECT name, instr(name, CAST(sqlc.arg(part) AS TEXT)) AS at FROM people WHERE name > '') AS found
-WHERE at > 0 ORDER BY at > 1, name LIMIT sqlc.arg(n);
+SELECT name FROM (SELECT name, handle, instr(handle, CAST(sqlc.arg(part) AS TEXT)) AS at FROM people WHERE handle > '') AS found
+WHERE at > 0 ORDER BY at > 1, handle LIMIT sqlc.arg(n);
 
 -- name: VersionsOfBefore :many
 SELECT * FROM version_rows WHERE bot_id = ? AND number < ? ORDER BY number DESC LIMIT ?;

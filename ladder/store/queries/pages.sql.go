@@ -219,7 +219,7 @@ FROM bots
 JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
 LEFT JOIN people ON people.id = bots.person_id
 WHERE bots.id < CAST(?1 AS INTEGER)
-  AND (CAST(?2 AS TEXT) = '' OR instr(bots.name, CAST(?2 AS TEXT)) > 0 OR instr(people.name, CAST(?2 AS TEXT)) > 0)
+  AND (CAST(?2 AS TEXT) = '' OR instr(bots.name, CAST(?2 AS TEXT)) > 0 OR instr(people.handle, CAST(?2 AS TEXT)) > 0)
   AND (CAST(?3 AS INTEGER) < 0 OR (bots.person_id IS NULL) = CAST(?3 AS INTEGER))
   AND (CAST(?4 AS TEXT) = '' OR versions.language = CAST(?4 AS TEXT))
   AND (CAST(?5 AS INTEGER) = 0 OR EXISTS (
@@ -458,8 +458,8 @@ func (q *Queries) PairsAmong(ctx context.Context, versions string, ladderID int6
 }
 
 const peopleWith = `-- name: PeopleWith :many
-SELECT name FROM (SELECT name, instr(name, CAST(?1 AS TEXT)) AS at FROM people WHERE name > '') AS found
-WHERE at > 0 ORDER BY at > 1, name LIMIT ?2
+SELECT name FROM (SELECT name, handle, instr(handle, CAST(?1 AS TEXT)) AS at FROM people WHERE handle > '') AS found
+WHERE at > 0 ORDER BY at > 1, handle LIMIT ?2
 `
 
 func (q *Queries) PeopleWith(ctx context.Context, part string, n int64) ([]string, error) {

@@ -1,11 +1,11 @@
 -- name: AddPerson :one
-INSERT INTO people (name, admin, created) VALUES (?, ?, ?) RETURNING *;
+INSERT INTO people (name, handle, admin, created) VALUES (?, ?, ?, ?) RETURNING *;
 
 -- name: Person :one
 SELECT * FROM people WHERE id = ?;
 
--- name: PersonByName :one
-SELECT * FROM people WHERE name = ?;
+-- name: PersonByHandle :one
+SELECT * FROM people WHERE handle = ?;
 
 -- name: People :many
 SELECT * FROM people ORDER BY id;
@@ -17,7 +17,7 @@ UPDATE people SET blocked = ? WHERE id = ?;
 UPDATE people SET served = ? WHERE id = ?;
 
 -- name: AddToken :one
-INSERT INTO tokens (person_id, public, hash, label, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING *;
+INSERT INTO tokens (person_id, public, hash, label, kind, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING *;
 
 -- name: TokenByPublic :one
 SELECT sqlc.embed(tokens), sqlc.embed(people) FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.public = ?;
@@ -26,17 +26,31 @@ SELECT sqlc.embed(tokens), sqlc.embed(people) FROM tokens JOIN people ON people.
 UPDATE tokens SET used = ? WHERE id = ?;
 
 -- name: TokensOf :many
-SELECT * FROM tokens WHERE person_id = ? ORDER BY id;
+-- The tokens of a person, without links.
+SELECT * FROM tokens WHERE person_id = ? AND kind <> 'link' ORDER BY id;
 
 -- name: CountTokens :one
--- The number of valid tokens of a person.
-SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?);
+-- The number of valid tokens of a person, without links.
+SELECT count(*) FROM tokens WHERE person_id = ? AND kind <> 'link' AND revoked IS NULL AND (expires IS NULL OR expires > ?);
 
 -- name: RevokeTokensOf :exec
 UPDATE tokens SET revoked = sqlc.arg(now) WHERE person_id = sqlc.arg(person_id) AND revoked IS NULL;
 
 -- name: RevokeToken :execrows
 UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ? AND person_id = ?;
+
+-- name: CountOtherKeys :one
+-- The number of valid tokens with all rights that a person has besides one of them, without links.
+SELECT count(*) FROM tokens WHERE person_id = sqlc.arg(person_id) AND id <> sqlc.arg(but) AND kind <> 'link' AND scope = 'all' AND revoked IS NULL
+AND (expires IS NULL OR expires > sqlc.arg(now));
+
+-- name: RevokeLinks :exec
+-- Revokes the links of a person that nobody has used.
+UPDATE tokens SET revoked = sqlc.arg(now) WHERE person_id = sqlc.arg(person_id) AND kind = 'link' AND used IS NULL AND revoked IS NULL;
+
+-- name: UseLink :execrows
+-- Records the only use of a link.
+UPDATE tokens SET used = sqlc.arg(now), expires = sqlc.arg(expires) WHERE id = sqlc.arg(id) AND used IS NULL;
 
 -- name: AddInvite :one
 INSERT INTO invites (public, hash, name, invited_by, created, expires) VALUES (?, ?, ?, ?, ?, ?) RETURNING *;

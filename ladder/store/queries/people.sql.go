@@ -76,11 +76,23 @@ func (q *Queries) AddMessage(ctx context.Context, arg AddMessageParams) error {
 }
 
 const addPerson = `-- name: AddPerson :one
-INSERT INTO people (name, admin, created) VALUES (?, ?, ?) RETURNING id, name, admin, created, blocked, served
+INSERT INTO people (name, handle, admin, created) VALUES (?, ?, ?, ?) RETURNING id, name, admin, created, blocked, served, handle
 `
 
-func (q *Queries) AddPerson(ctx context.Context, name string, admin int64, created int64) (Person, error) {
-	row := q.db.QueryRowContext(ctx, addPerson, name, admin, created)
+type AddPersonParams struct {
+	Name    string
+	Handle  string
+	Admin   int64
+	Created int64
+}
+
+func (q *Queries) AddPerson(ctx context.Context, arg AddPersonParams) (Person, error) {
+	row := q.db.QueryRowContext(ctx, addPerson,
+		arg.Name,
+		arg.Handle,
+		arg.Admin,
+		arg.Created,
+	)
 	var i Person
 	err := row.Scan(
 		&i.ID,
@@ -89,12 +101,13 @@ func (q *Queries) AddPerson(ctx context.Context, name string, admin int64, creat
 		&i.Created,
 		&i.Blocked,
 		&i.Served,
+		&i.Handle,
 	)
 	return i, err
 }
 
 const addToken = `-- name: AddToken :one
-INSERT INTO tokens (person_id, public, hash, label, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id, person_id, public, hash, label, scope, created, used, expires, revoked
+INSERT INTO tokens (person_id, public, hash, label, kind, scope, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id, person_id, public, hash, label, kind, scope, created, used, expires, revoked
 `
 
 type AddTokenParams struct {
@@ -102,6 +115,7 @@ type AddTokenParams struct {
 	Public   string
 	Hash     []byte
 	Label    string
+	Kind     string
 	Scope    string
 	Created  int64
 	Expires  sql.NullInt64
@@ -113,6 +127,7 @@ func (q *Queries) AddToken(ctx context.Context, arg AddTokenParams) (Token, erro
 		arg.Public,
 		arg.Hash,
 		arg.Label,
+		arg.Kind,
 		arg.Scope,
 		arg.Created,
 		arg.Expires,
@@ -124,6 +139,7 @@ func (q *Queries) AddToken(ctx context.Context, arg AddTokenParams) (Token, erro
 		&i.Public,
 		&i.Hash,
 		&i.Label,
+		&i.Kind,
 		&i.Scope,
 		&i.Created,
 		&i.Used,
@@ -177,11 +193,24 @@ func (q *Queries) Blocked(ctx context.Context) ([]BlockedRow, error) {
 	return items, nil
 }
 
-const countTokens = `-- name: CountTokens :one
-SELECT count(*) FROM tokens WHERE person_id = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
+const countOtherKeys = `-- name: CountOtherKeys :one
+SELECT count(*) FROM tokens WHERE person_id = ?1 AND id <> ?2 AND kind <> 'link' AND scope = 'all' AND revoked IS NULL
+AND (expires IS NULL OR expires > ?3)
 `
 
-// The number of valid tokens of a person.
+// The number of valid tokens with all rights that a person has besides one of them, without links.
+func (q *Queries) CountOtherKeys(ctx context.Context, personID int64, but int64, now sql.NullInt64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countOtherKeys, personID, but, now)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countTokens = `-- name: CountTokens :one
+SELECT count(*) FROM tokens WHERE person_id = ? AND kind <> 'link' AND revoked IS NULL AND (expires IS NULL OR expires > ?)
+`
+
+// The number of valid tokens of a person, without links.
 func (q *Queries) CountTokens(ctx context.Context, personID int64, expires sql.NullInt64) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countTokens, personID, expires)
 	var count int64
@@ -341,7 +370,7 @@ func (q *Queries) MessagesAfter(ctx context.Context, personID int64, iD int64, l
 }
 
 const people = `-- name: People :many
-SELECT id, name, admin, created, blocked, served FROM people ORDER BY id
+SELECT id, name, admin, created, blocked, served, handle FROM people ORDER BY id
 `
 
 func (q *Queries) People(ctx context.Context) ([]Person, error) {
@@ -360,6 +389,7 @@ func (q *Queries) People(ctx context.Context) ([]Person, error) {
 			&i.Created,
 			&i.Blocked,
 			&i.Served,
+			&i.Handle,
 		); err != nil {
 			return nil, err
 		}
@@ -375,7 +405,7 @@ func (q *Queries) People(ctx context.Context) ([]Person, error) {
 }
 
 const person = `-- name: Person :one
-SELECT id, name, admin, created, blocked, served FROM people WHERE id = ?
+SELECT id, name, admin, created, blocked, served, handle FROM people WHERE id = ?
 `
 
 func (q *Queries) Person(ctx context.Context, id int64) (Person, error) {
@@ -388,16 +418,17 @@ func (q *Queries) Person(ctx context.Context, id int64) (Person, error) {
 		&i.Created,
 		&i.Blocked,
 		&i.Served,
+		&i.Handle,
 	)
 	return i, err
 }
 
-const personByName = `-- name: PersonByName :one
-SELECT id, name, admin, created, blocked, served FROM people WHERE name = ?
+const personByHandle = `-- name: PersonByHandle :one
+SELECT id, name, admin, created, blocked, served, handle FROM people WHERE handle = ?
 `
 
-func (q *Queries) PersonByName(ctx context.Context, name string) (Person, error) {
-	row := q.db.QueryRowContext(ctx, personByName, name)
+func (q *Queries) PersonByHandle(ctx context.Context, handle string) (Person, error) {
+	row := q.db.QueryRowContext(ctx, personByHandle, handle)
 	var i Person
 	err := row.Scan(
 		&i.ID,
@@ -406,6 +437,7 @@ func (q *Queries) PersonByName(ctx context.Context, name string) (Person, error)
 		&i.Created,
 		&i.Blocked,
 		&i.Served,
+		&i.Handle,
 	)
 	return i, err
 }
@@ -420,6 +452,16 @@ func (q *Queries) RevokeInvite(ctx context.Context, id int64) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const revokeLinks = `-- name: RevokeLinks :exec
+UPDATE tokens SET revoked = ?1 WHERE person_id = ?2 AND kind = 'link' AND used IS NULL AND revoked IS NULL
+`
+
+// Revokes the links of a person that nobody has used.
+func (q *Queries) RevokeLinks(ctx context.Context, now sql.NullInt64, personID int64) error {
+	_, err := q.db.ExecContext(ctx, revokeLinks, now, personID)
+	return err
 }
 
 const revokeToken = `-- name: RevokeToken :execrows
@@ -474,7 +516,7 @@ func (q *Queries) SetServed(ctx context.Context, served sql.NullInt64, iD int64)
 }
 
 const tokenByPublic = `-- name: TokenByPublic :one
-SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.public = ?
+SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served, people.handle FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.public = ?
 `
 
 type TokenByPublicRow struct {
@@ -491,6 +533,7 @@ func (q *Queries) TokenByPublic(ctx context.Context, public string) (TokenByPubl
 		&i.Token.Public,
 		&i.Token.Hash,
 		&i.Token.Label,
+		&i.Token.Kind,
 		&i.Token.Scope,
 		&i.Token.Created,
 		&i.Token.Used,
@@ -502,14 +545,16 @@ func (q *Queries) TokenByPublic(ctx context.Context, public string) (TokenByPubl
 		&i.Person.Created,
 		&i.Person.Blocked,
 		&i.Person.Served,
+		&i.Person.Handle,
 	)
 	return i, err
 }
 
 const tokensOf = `-- name: TokensOf :many
-SELECT id, person_id, public, hash, label, scope, created, used, expires, revoked FROM tokens WHERE person_id = ? ORDER BY id
+SELECT id, person_id, public, hash, label, kind, scope, created, used, expires, revoked FROM tokens WHERE person_id = ? AND kind <> 'link' ORDER BY id
 `
 
+// The tokens of a person, without links.
 func (q *Queries) TokensOf(ctx context.Context, personID int64) ([]Token, error) {
 	rows, err := q.db.QueryContext(ctx, tokensOf, personID)
 	if err != nil {
@@ -525,6 +570,7 @@ func (q *Queries) TokensOf(ctx context.Context, personID int64) ([]Token, error)
 			&i.Public,
 			&i.Hash,
 			&i.Label,
+			&i.Kind,
 			&i.Scope,
 			&i.Created,
 			&i.Used,
@@ -550,6 +596,19 @@ UPDATE invites SET person_id = ? WHERE id = ? AND person_id IS NULL
 
 func (q *Queries) UseInvite(ctx context.Context, personID sql.NullInt64, iD int64) (int64, error) {
 	result, err := q.db.ExecContext(ctx, useInvite, personID, iD)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const useLink = `-- name: UseLink :execrows
+UPDATE tokens SET used = ?1, expires = ?2 WHERE id = ?3 AND used IS NULL
+`
+
+// Records the only use of a link.
+func (q *Queries) UseLink(ctx context.Context, now sql.NullInt64, expires sql.NullInt64, iD int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, useLink, now, expires, iD)
 	if err != nil {
 		return 0, err
 	}

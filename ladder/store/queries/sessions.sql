@@ -10,7 +10,7 @@ SELECT * FROM sessions WHERE public = ?;
 SELECT * FROM sessions WHERE id = ?;
 
 -- name: UseSession :exec
-UPDATE sessions SET used = ? WHERE id = ?;
+UPDATE sessions SET used = sqlc.arg(now) WHERE id = sqlc.arg(id) AND used < sqlc.arg(now);
 
 -- name: SessionsOf :many
 SELECT * FROM sessions WHERE person_id = ? AND expires > ? ORDER BY used DESC;

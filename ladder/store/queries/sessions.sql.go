@@ -172,7 +172,7 @@ func (q *Queries) SetSession(ctx context.Context, arg SetSessionParams) (int64, 
 }
 
 const token = `-- name: Token :one
-SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.id = ?
+SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served, people.handle FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.id = ?
 `
 
 type TokenRow struct {
@@ -189,6 +189,7 @@ func (q *Queries) Token(ctx context.Context, id int64) (TokenRow, error) {
 		&i.Token.Public,
 		&i.Token.Hash,
 		&i.Token.Label,
+		&i.Token.Kind,
 		&i.Token.Scope,
 		&i.Token.Created,
 		&i.Token.Used,
@@ -200,15 +201,16 @@ func (q *Queries) Token(ctx context.Context, id int64) (TokenRow, error) {
 		&i.Person.Created,
 		&i.Person.Blocked,
 		&i.Person.Served,
+		&i.Person.Handle,
 	)
 	return i, err
 }
 
 const useSession = `-- name: UseSession :exec
-UPDATE sessions SET used = ? WHERE id = ?
+UPDATE sessions SET used = ?1 WHERE id = ?2 AND used < ?1
 `
 
-func (q *Queries) UseSession(ctx context.Context, used int64, iD int64) error {
-	_, err := q.db.ExecContext(ctx, useSession, used, iD)
+func (q *Queries) UseSession(ctx context.Context, now int64, iD int64) error {
+	_, err := q.db.ExecContext(ctx, useSession, now, iD)
 	return err
 }

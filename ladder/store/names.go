@@ -1,0 +1,64 @@
+package store
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/secure/precis"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/sample-bots/house"
+)
+
+// maxPersonName is the greatest length of the name of a person, in characters.
+const maxPersonName = 32
+
+var personNameForm = regexp.MustCompile(`^[\pL\pM\pN]+([-_.][\pL\pM\pN]+)*$`)
+
+// personName returns the name of a person as pages show it, and its handle, which is the same for all names that differ
+// only in case or width. The name has letters, with accents, and digits. It returns an error if the name is not allowed.
+func personName(name string) (shown, handle string, err error) {
+	refused := ladder.Errorf(ladder.Invalid, "try letters of one alphabet and digits with single - _ . between them, at most 32 characters", "person: name cannot be %q", ladder.Clip(name))
+	if len(name) > utf8.UTFMax*maxPersonName {
+		return "", "", refused
+	}
+	if shown, err = precis.UsernameCasePreserved.String(name); err != nil || utf8.RuneCountInString(shown) > maxPersonName || !personNameForm.MatchString(shown) {
+		return "", "", refused
+	}
+	// "аda" with a Cyrillic а would look like "ada".
+	letters := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, shown)
+	isLatin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
+	if rest := strings.Map(func(r rune) rune {
+		if isLatin(r) {
+			return -1
+		}
+		return r
+	}, letters); rest != "" && rest != letters {
+		return "", "", refused
+	}
+	if handle, err = precis.UsernameCaseMapped.String(shown); err != nil {
+		return "", "", refused
+	}
+	return shown, handle, nil
+}
+
+// ReservedNames returns the names that no new person and no new bot of a person may have, because pages show house bots
+// and guests by them, or because people would take their owner for the operator.
+var ReservedNames = sync.OnceValue(func() []string {
+	names := []string{"admin", ladder.GuestName}
+	for _, b := range house.Bots() {
+		names = append(names, b.Name)
+	}
+	for _, l := range house.Levels() {
+		names = append(names, l.Name)
+	}
+	return names
+})

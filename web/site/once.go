@@ -1,0 +1,147 @@
+package site
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+)
+
+// answerTime is how long the site remembers the answer to a form, and the secrets that a session has made.
+const answerTime = 10 * time.Minute
+
+// maxAnswers limits the remembered answers, and also the sessions with secrets. Above it, the least recently used
+// ones are forgotten.
+const maxAnswers = 10_000
+
+// formAnswers remembers the answers to forms that make something. A form that arrives twice, as after a double
+// click, then makes one thing, and both requests get the same answer. Such a form has a field "once" with a random
+// value. Only redirects are remembered; after an error the form can be sent again.
+type formAnswers struct {
+	mu   sync.Mutex // held while an answer is found or added
+	list *lru.Cache[[sha256.Size]byte, *formAnswer]
+}
+
+// formAnswer is the answer to one form.
+type formAnswer struct {
+	done      chan struct{} // closed when the first request has been answered
+	claimedAt time.Time     // when the first request came
+	location  string        // where the answer redirects to; "" if it was no redirect
+	cookies   []string      // the values of Set-Cookie
+}
+
+func newFormAnswers() *formAnswers {
+	list, _ := lru.New[[sha256.Size]byte, *formAnswer](maxAnswers) // the size is positive
+	return &formAnswers{list: list}
+}
+
+// claim returns the answer to the form with this key. isFirst says that no other request has claimed it, so that
+// the caller must answer and then call settle.
+func (f *formAnswers) claim(key [sha256.Size]byte, now time.Time) (a *formAnswer, isFirst bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if a, found := f.list.Get(key); found && now.Sub(a.claimedAt) < answerTime {
+		return a, false
+	}
+	a = &formAnswer{done: make(chan struct{}), claimedAt: now}
+	f.list.Add(key, a)
+	return a, true
+}
+
+// settle ends the wait of other requests for the answer. If it was no redirect, it forgets the answer.
+func (f *formAnswers) settle(key [sha256.Size]byte, a *formAnswer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if current, _ := f.list.Peek(key); a.location == "" && current == a {
+		f.list.Remove(key)
+	}
+	close(a.done)
+}
+
+// serveOnce calls serve for a form with a field "once", unless the same form has come before with the same fields.
+// Then it waits for the first answer and repeats it. The first request is served to its end even if its client has
+// gone, because a browser gives up the first request of a double click.
+func (v *visit) serveOnce(serve func(*visit) error) error {
+	key := sha256.Sum256([]byte(v.Route + "\n" + v.r.URL.Path + "\n" + v.r.PostForm.Encode()))
+	for {
+		a, isFirst := v.site.answers.claim(key, v.site.Service.Now())
+		if isFirst {
+			defer v.site.answers.settle(key, a)
+			v.r = v.r.WithContext(context.WithoutCancel(v.r.Context()))
+			err := serve(v)
+			if h := v.w.Header(); err == nil {
+				a.location, a.cookies = h.Get("Location"), slices.Clone(h.Values("Set-Cookie"))
+			}
+			return err
+		}
+		select {
+		case <-a.done:
+		case <-v.ctx().Done():
+			return v.ctx().Err()
+		}
+		if a.location != "" {
+			for _, c := range a.cookies {
+				v.w.Header().Add("Set-Cookie", c)
+			}
+			return v.redirect(a.location)
+		}
+	}
+}
+
+// secret is a text that the store has only as a hash, such as the text of a token.
+type secret struct {
+	page   string // the name of the page that shows it
+	id     int64  // of what it belongs to, such as a token
+	name   string // of the person to whom it belongs, if that is not the person who has made it
+	text   string
+	madeAt time.Time
+}
+
+// maxSecrets limits the secrets of one session. The oldest are forgotten first.
+const maxSecrets = 20
+
+// secretNotes has the secrets that browser sessions have made within answerTime, so that a person who has missed the
+// answer can still see them. They are only in memory.
+type secretNotes struct {
+	mu   sync.Mutex
+	list *lru.Cache[int64, []secret] // by the ID of the session
+}
+
+func newSecretNotes() *secretNotes {
+	list, _ := lru.New[int64, []secret](maxAnswers) // the size is positive
+	return &secretNotes{list: list}
+}
+
+// keepSecret remembers x for the session with this ID.
+func (s *Site) keepSecret(session int64, x secret) {
+	s.secrets.mu.Lock()
+	defer s.secrets.mu.Unlock()
+	x.madeAt = s.Service.Now()
+	list, _ := s.secrets.list.Get(session)
+	list = append([]secret{x}, list...)
+	s.secrets.list.Add(session, list[:min(len(list), maxSecrets)])
+}
+
+// secretsOf returns the secrets that the visitor's session has made within answerTime and that this page shows, the
+// newest first. If there are any, it forbids the browser to store the page.
+func (v *visit) secretsOf(page string) (list []secret) {
+	notes := v.site.secrets
+	notes.mu.Lock()
+	defer notes.mu.Unlock()
+	if v.Session == 0 || v.Person.ID == 0 {
+		return nil
+	}
+	all, _ := notes.list.Get(v.Session)
+	for _, x := range all {
+		if x.page == page && v.site.Service.Now().Sub(x.madeAt) < answerTime {
+			list = append(list, x)
+		}
+	}
+	if list != nil {
+		v.w.Header().Set("Cache-Control", "no-store")
+	}
+	return list
+}
