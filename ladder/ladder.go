@@ -39,6 +39,7 @@ type Token struct {
 	ID        int64
 	Label     string
 	Scope     Scope
+	IsPasskey bool // it is a key pair in a browser or device, which only signs in there
 	CreatedAt time.Time
 	UsedAt    time.Time // last use, to the minute; zero if never used
 	ExpiresAt time.Time // zero if it never expires

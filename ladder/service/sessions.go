@@ -49,10 +49,16 @@ func (s *Service) AwaitAccessEnd(a Actor, over <-chan struct{}) error {
 // sender of the request. If from is a guest, the guest's session is continued as the new session, with the new key.
 // If from is a person who is signed in, that person's session ends.
 func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key string, err error) {
+	return s.signIn(ctx, from, func(guest int64) (string, error) { return s.Store.Sessions.SignIn(ctx, token, guest) })
+}
+
+// signIn calls start with the session of a guest from, or with 0 if from is no guest, and returns the key of the new
+// session. If from is a person who is signed in, that person's session ends.
+func (s *Service) signIn(ctx context.Context, from Actor, start func(guest int64) (string, error)) (key string, err error) {
 	if from.Person.ID == 0 {
-		return s.Store.Sessions.SignIn(ctx, token, from.Session)
+		return start(from.Session)
 	}
-	if key, err = s.Store.Sessions.SignIn(ctx, token, 0); err != nil {
+	if key, err = start(0); err != nil {
 		return "", err
 	}
 	if err = s.EndSession(ctx, from, from.Session); ladder.CodeOf(err) == ladder.NotFound { // it has ended in the meantime

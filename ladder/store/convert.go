@@ -80,7 +80,7 @@ func person(p queries.Person) ladder.Person {
 
 func token(t queries.Token) ladder.Token {
 	return ladder.Token{
-		ID: t.ID, Label: t.Label, Scope: ladder.Scope(t.Scope),
+		ID: t.ID, Label: t.Label, Scope: ladder.Scope(t.Scope), IsPasskey: t.Kind == kindPasskey,
 		CreatedAt: moment(t.Created), UsedAt: nullMoment(t.Used), ExpiresAt: nullMoment(t.Expires), RevokedAt: nullMoment(t.Revoked),
 	}
 }

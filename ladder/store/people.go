@@ -213,7 +213,7 @@ func (s People) Register(ctx context.Context, code, name string, open bool) (p l
 				return err
 			}
 		}
-		tokenText, _, err = tx.addToken(ctx, p.ID, "registration", ladder.ScopeAll, time.Time{})
+		tokenText, _, err = tx.addToken(ctx, p.ID, kindToken, "registration", ladder.ScopeAll, time.Time{})
 		return err
 	})
 	return p, tokenText, err

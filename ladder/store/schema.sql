@@ -13,14 +13,15 @@ CREATE TABLE people (
 CREATE INDEX people_blocked ON people (blocked) WHERE blocked > 0;
 
 -- The ways to sign in. A token is found by its public part. Of the whole text only the SHA-256 is stored. A link can be
--- used once; then it expires with its session.
+-- used once; then it expires with its session. A passkey is a key pair in a browser or in a person's device; nobody knows
+-- a text with its hash.
 CREATE TABLE tokens (
   id        INTEGER PRIMARY KEY,
   person_id INTEGER NOT NULL REFERENCES people (id),
   public    TEXT    NOT NULL UNIQUE,
   hash      BLOB    NOT NULL CHECK (length(hash) = 32),
   label     TEXT    NOT NULL,
-  kind      TEXT    NOT NULL CHECK (kind IN ('token', 'link')),
+  kind      TEXT    NOT NULL CHECK (kind IN ('token', 'link', 'passkey')),
   scope     TEXT    NOT NULL CHECK (scope IN ('read', 'submit', 'all')),
   created   INTEGER NOT NULL,
   used      INTEGER,
@@ -28,6 +29,12 @@ CREATE TABLE tokens (
   revoked   INTEGER
 ) STRICT;
 CREATE INDEX tokens_person ON tokens (person_id);
+
+CREATE TABLE passkeys (
+  token_id   INTEGER PRIMARY KEY REFERENCES tokens (id),
+  credential BLOB NOT NULL UNIQUE, -- ID of the key pair
+  data       TEXT NOT NULL CHECK (json_valid(data)) -- what a signature is checked with: see package webauthn
+) STRICT;
 
 -- Browser sessions of people who have signed in with a token, and of guests who play. A session is found by its public
 -- part; of its key only the SHA-256 is stored. A session that ends is deleted, and its ID is never used again.

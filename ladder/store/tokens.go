@@ -56,13 +56,13 @@ const MaxTokens = 100
 // for the owner. If expires is zero, the token does not expire.
 func (s Sessions) AddToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (text string, t ladder.Token, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
-		text, t, err = tx.addToken(ctx, personID, label, scope, expires)
+		text, t, err = tx.addToken(ctx, personID, kindToken, label, scope, expires)
 		return err
 	})
 	return text, t, err
 }
 
-func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope ladder.Scope, expires time.Time) (string, ladder.Token, error) {
+func (tx *Tx) addToken(ctx context.Context, personID int64, kind, label string, scope ladder.Scope, expires time.Time) (string, ladder.Token, error) {
 	switch scope {
 	case ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll:
 	default:
@@ -86,15 +86,16 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, label string, scope 
 	}
 	k := newKey(tokenPrefix)
 	row, err := tx.AddToken(ctx, queries.AddTokenParams{
-		PersonID: personID, Public: k.public, Hash: k.hash[:], Label: label, Kind: kindToken, Scope: string(scope), Created: stamp(tx.now), Expires: nullStamp(expires),
+		PersonID: personID, Public: k.public, Hash: k.hash[:], Label: label, Kind: kind, Scope: string(scope), Created: stamp(tx.now), Expires: nullStamp(expires),
 	})
 	return k.text, token(row), err
 }
 
 // The kinds of tokens. A link is the text in a link to sign in, which can be used once.
 const (
-	kindToken = "token"
-	kindLink  = "link"
+	kindToken   = "token"
+	kindLink    = "link"
+	kindPasskey = "passkey"
 )
 
 // LinkTime is how long a link to sign in can be used.
@@ -240,7 +241,7 @@ func (s Sessions) ResetTokens(ctx context.Context, personID int64, label string)
 			return err
 		}
 		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})
-		text, _, err = tx.addToken(ctx, personID, label, ladder.ScopeAll, time.Time{})
+		text, _, err = tx.addToken(ctx, personID, kindToken, label, ladder.ScopeAll, time.Time{})
 		return err
 	})
 	return text, err

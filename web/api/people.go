@@ -16,7 +16,7 @@ func PersonDoc(p ladder.Person) wire.Person {
 func tokenDoc(t ladder.Token) wire.Token {
 	return wire.Token{
 		ID: t.ID, Label: t.Label, Scope: string(t.Scope), CreatedAt: t.CreatedAt,
-		UsedAt: t.UsedAt, ExpiresAt: t.ExpiresAt, RevokedAt: t.RevokedAt,
+		UsedAt: t.UsedAt, ExpiresAt: t.ExpiresAt, RevokedAt: t.RevokedAt, Passkey: t.IsPasskey,
 	}
 }
 

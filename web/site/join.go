@@ -46,7 +46,7 @@ func (s *Site) postJoin(v *visit) error {
 		_, token, err = s.Service.Register(v.ctx(), page.Code, page.Name)
 	}
 	if err == nil {
-		err = v.startSession(token)
+		err = v.startTokenSession(token)
 	}
 	if err != nil {
 		return v.showForm(http.StatusOK, "join", page, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 )
 
 type signInPage struct {
@@ -20,13 +21,20 @@ func (s *Site) getSignIn(v *visit) error {
 	return v.showPage(http.StatusOK, "signin", signInPage{next, v.query().Text("ended") != ""})
 }
 
-// postSignIn signs a person in by a token, or by the code of a link. A link leads to the page on which the person
+// postSignIn signs a person in by a token, the code of a link, or a passkey. A link leads to the page on which the person
 // makes a token.
 func (s *Site) postSignIn(v *visit) error {
 	next, token := localPath(v.field("next")), v.field("token")
 	err := error(ladder.Errorf(ladder.Unauthorized, "", "the token is missing"))
-	if token != "" {
-		err = v.startSession(token)
+	if signed := v.field("passkey"); signed != "" {
+		var credential, data []byte
+		if credential, data, err = v.checkPasskey(signed); err == nil {
+			err = v.startSession(func(from service.Actor) (string, error) {
+				return s.Service.SignInByPasskey(v.ctx(), credential, data, from)
+			})
+		}
+	} else if token != "" {
+		err = v.startTokenSession(token)
 	}
 	if err != nil {
 		return v.showForm(http.StatusOK, "signin", signInPage{Next: next}, err)
@@ -37,15 +45,20 @@ func (s *Site) postSignIn(v *visit) error {
 	return v.redirect(next)
 }
 
-// startSession starts a session for the owner of the token with the text token, and sends its cookie. If the visitor
-// was a guest, the guest's games become those of the person. The visit then has the person as its actor.
-func (v *visit) startSession(token string) error {
+// startTokenSession starts a session for the owner of the token with the text token.
+func (v *visit) startTokenSession(token string) error {
+	return v.startSession(func(from service.Actor) (string, error) { return v.site.Service.SignIn(v.ctx(), token, from) })
+}
+
+// startSession starts a session by signIn, which returns its key, and sends its cookie. If the visitor was a guest, the
+// guest's games become those of the person. The visit then has the person as its actor.
+func (v *visit) startSession(signIn func(from service.Actor) (key string, err error)) error {
 	s, before := v.site, v.Actor
-	key, err := s.Service.SignIn(v.ctx(), token, before)
+	key, err := signIn(before)
 	if err != nil {
 		return err
 	}
-	v.setCookie(sessionCookie, key, sessionAge) // SignIn has ended the session before
+	v.setCookie(sessionCookie, key, sessionAge) // signIn has ended the session before
 	who, err := s.Service.SessionActor(v.ctx(), key)
 	if err != nil {
 		return err

@@ -52,6 +52,7 @@ type Site struct {
 	crossOrigin *http.CrossOriginProtection
 	answers     *formAnswers
 	secrets     *secretNotes
+	challenges  *challenges
 	namesakes   func() map[string]string // see findNamesakes
 }
 
@@ -101,6 +102,8 @@ func (s *Site) routes() []route {
 		{"GET /account/tokens", true, s.getTokens},
 		{"POST /account/tokens", true, s.postToken},
 		{"POST /account/tokens/revoke", true, s.postID("/account/tokens", s.Service.RevokeToken)},
+		{"POST /account/passkeys", true, s.postPasskey},
+		{"POST /account/passkeys/options", true, s.postNewPasskey},
 		{"GET /account/invites", true, s.getInvites},
 		{"POST /account/invites", true, s.postInvite},
 		{"POST /account/invites/revoke", true, s.postID("/account/invites", s.Service.RevokeInvite)},
@@ -155,6 +158,7 @@ func (s *Site) routes() []route {
 
 		{"GET /sign-in", false, s.getSignIn},
 		{"POST /sign-in", false, s.postSignIn},
+		{"POST /sign-in/options", false, s.postUsePasskey},
 		{"POST /sign-out", false, s.postSignOut},
 	}
 }
@@ -204,7 +208,7 @@ func New(o Options) (*Site, error) {
 	s := &Site{
 		Options: o, Service: service, Store: service.Store, Config: service.Config,
 		mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
-		answers: newFormAnswers(), secrets: newSecretNotes(),
+		answers: newFormAnswers(), secrets: newSecretNotes(), challenges: newChallenges(),
 	}
 	var err error
 	if s.assets, err = newAssets(); err != nil {

@@ -296,6 +296,7 @@ type Token struct {
 	UsedAt    time.Time `json:"used,omitzero"`
 	ExpiresAt time.Time `json:"expires,omitzero"`
 	RevokedAt time.Time `json:"revoked,omitzero"`
+	Passkey   bool      `json:"passkey,omitempty" doc:"It is a passkey of a browser or device, which has no key."`
 }
 
 // LiveVersion is the request to make a version the one that plays for its bot.

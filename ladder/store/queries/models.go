@@ -133,6 +133,12 @@ type Pair struct {
 	Losses   int64
 }
 
+type Passkey struct {
+	TokenID    int64
+	Credential []byte
+	Data       string
+}
+
 type Person struct {
 	ID      int64
 	Name    string

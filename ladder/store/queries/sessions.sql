@@ -35,3 +35,17 @@ DELETE FROM sessions WHERE id IN (SELECT s.id FROM sessions s WHERE s.person_id 
 
 -- name: Token :one
 SELECT sqlc.embed(tokens), sqlc.embed(people) FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.id = ?;
+
+-- name: AddPasskey :exec
+INSERT INTO passkeys (token_id, credential, data) VALUES (?, ?, ?);
+
+-- name: SetPasskey :exec
+UPDATE passkeys SET data = ? WHERE token_id = ?;
+
+-- name: Passkey :one
+SELECT sqlc.embed(passkeys), sqlc.embed(tokens), sqlc.embed(people) FROM passkeys
+JOIN tokens ON tokens.id = passkeys.token_id JOIN people ON people.id = tokens.person_id WHERE passkeys.credential = ?;
+
+-- name: PasskeysOf :many
+-- The valid passkeys of a person.
+SELECT passkeys.* FROM tokens JOIN passkeys ON passkeys.token_id = tokens.id WHERE tokens.person_id = ? AND tokens.revoked IS NULL;

@@ -10,6 +10,15 @@ import (
 	"database/sql"
 )
 
+const addPasskey = `-- name: AddPasskey :exec
+INSERT INTO passkeys (token_id, credential, data) VALUES (?, ?, ?)
+`
+
+func (q *Queries) AddPasskey(ctx context.Context, tokenID int64, credential []byte, data string) error {
+	_, err := q.db.ExecContext(ctx, addPasskey, tokenID, credential, data)
+	return err
+}
+
 const endSession = `-- name: EndSession :execrows
 DELETE FROM sessions WHERE id = ? AND person_id = ?
 `
@@ -62,6 +71,74 @@ func (q *Queries) LimitSessions(ctx context.Context, personID sql.NullInt64, mos
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const passkey = `-- name: Passkey :one
+SELECT passkeys.token_id, passkeys.credential, passkeys.data, tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served, people.handle FROM passkeys
+JOIN tokens ON tokens.id = passkeys.token_id JOIN people ON people.id = tokens.person_id WHERE passkeys.credential = ?
+`
+
+type PasskeyRow struct {
+	Passkey Passkey
+	Token   Token
+	Person  Person
+}
+
+func (q *Queries) Passkey(ctx context.Context, credential []byte) (PasskeyRow, error) {
+	row := q.db.QueryRowContext(ctx, passkey, credential)
+	var i PasskeyRow
+	err := row.Scan(
+		&i.Passkey.TokenID,
+		&i.Passkey.Credential,
+		&i.Passkey.Data,
+		&i.Token.ID,
+		&i.Token.PersonID,
+		&i.Token.Public,
+		&i.Token.Hash,
+		&i.Token.Label,
+		&i.Token.Kind,
+		&i.Token.Scope,
+		&i.Token.Created,
+		&i.Token.Used,
+		&i.Token.Expires,
+		&i.Token.Revoked,
+		&i.Person.ID,
+		&i.Person.Name,
+		&i.Person.Admin,
+		&i.Person.Created,
+		&i.Person.Blocked,
+		&i.Person.Served,
+		&i.Person.Handle,
+	)
+	return i, err
+}
+
+const passkeysOf = `-- name: PasskeysOf :many
+SELECT passkeys.token_id, passkeys.credential, passkeys.data FROM tokens JOIN passkeys ON passkeys.token_id = tokens.id WHERE tokens.person_id = ? AND tokens.revoked IS NULL
+`
+
+// The valid passkeys of a person.
+func (q *Queries) PasskeysOf(ctx context.Context, personID int64) ([]Passkey, error) {
+	rows, err := q.db.QueryContext(ctx, passkeysOf, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Passkey
+	for rows.Next() {
+		var i Passkey
+		if err := rows.Scan(&i.TokenID, &i.Credential, &i.Data); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const session = `-- name: Session :one
@@ -138,6 +215,15 @@ func (q *Queries) SessionsOf(ctx context.Context, personID sql.NullInt64, expire
 		return nil, err
 	}
 	return items, nil
+}
+
+const setPasskey = `-- name: SetPasskey :exec
+UPDATE passkeys SET data = ? WHERE token_id = ?
+`
+
+func (q *Queries) SetPasskey(ctx context.Context, data string, tokenID int64) error {
+	_, err := q.db.ExecContext(ctx, setPasskey, data, tokenID)
+	return err
 }
 
 const setSession = `-- name: SetSession :one
