@@ -30,8 +30,7 @@ const (
 // ErrOver is wrapped by errors that refuse a request because the game has ended.
 var ErrOver = phrase.Errorf("the game is over")
 
-// Game describes one kind of game, such as Brisca. The package of each game has one Game, which must not be
-// modified.
+// Game describes one kind of game, such as Brisca. The package of each game has one Game, which must not be modified.
 type Game struct {
 	Name    string   // lower-case word that commands and bots use
 	Texts   fs.FS    // files rules.LANGUAGE.md with the rules for people; "en" must be among the languages
@@ -62,8 +61,7 @@ type Variant struct {
 	Settings Settings // every option with its value, in the order of Game.Options
 	Rules    any      // the settings as a comparable struct of the game's package
 	Players  int
-	// Sides is the number of sides that play against each other. It is below Players if the game is played in
-	// teams.
+	// Sides is the number of sides that play against each other. It is below Players if the game is played in teams.
 	Sides int
 	// HasChance is set if the seed decides anything, such as the deal of the cards. If it is not set,
 	// deterministic bots always play the same game.
@@ -99,8 +97,7 @@ func Dealer[S, R any, P interface {
 	}
 }
 
-// Side returns the number of the side that a seat plays for: its team or, in games without teams, the seat
-// itself.
+// Side returns the number of the side that a seat plays for: its team or, in games without teams, the seat itself.
 func (v *Variant) Side(seat int) int { return seat % v.Sides }
 
 // State is one position of a game. Seats are numbered from 0.

@@ -19,8 +19,7 @@ type Class struct {
 }
 
 // Tally accumulates the results between two bots, from the view of the first. The unit is the deal: one shuffle,
-// played in every seating. The zero value is empty. The time to add a deal does not grow with the number of
-// deals.
+// played in every seating. The zero value is empty. The time to add a deal does not grow with the number of deals.
 type Tally struct {
 	classes []Class // in increasing order of Score
 	games   int

@@ -20,8 +20,7 @@ import (
 )
 
 // Env measures how many random games per second a Python program plays through the client of timba-lab env. If
-// possible, client and server share one core. Only for Brisca it also measures the use of masks of the legal
-// actions.
+// possible, client and server share one core. Only for Brisca it also measures the use of masks of the legal actions.
 type Env struct {
 	Time time.Duration // approximate time for each row of the report
 	self string        // path of timba-lab; "" means this program

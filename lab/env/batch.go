@@ -120,8 +120,7 @@ func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error 
 	})
 }
 
-// Next starts the next deal of each game i with which[i] != 0, and writes the state frame, the message to the
-// client.
+// Next starts the next deal of each game i with which[i] != 0, and writes the state frame, the message to the client.
 func (b *Batch) Next(ctx context.Context, which []byte) error {
 	if !b.isReset {
 		return errNotReset
@@ -189,9 +188,8 @@ func (b *Batch) legal(i int) []rules.Move {
 	return b.moves[start : start+int(b.slots[i].moveCount)]
 }
 
-// forEach clears the rewards in the state frame, the message to the client, and calls do for every game i, in
-// several goroutines if there are many games. If it returns an error, the batch must be reset before it is used
-// again.
+// forEach clears the rewards in the state frame, the message to the client, and calls do for every game i, in several
+// goroutines if there are many games. If it returns an error, the batch must be reset before it is used again.
 func (b *Batch) forEach(ctx context.Context, do func(i int, w *worker) error) error {
 	rewards := b.arrays.rewards
 	clear(b.frame[rewards.Offset : rewards.Offset+rewards.rowBytes*len(b.slots)])

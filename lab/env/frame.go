@@ -38,9 +38,8 @@ const maxPayload = 2 * MaxGames
 // errOutOfSync is wrapped by an error after which the server does not know where the next frame starts.
 var errOutOfSync = errors.New("the connection ends here")
 
-// readFrame reads a frame and returns its kind and payload, which is in buf or, if buf is too small, in a new
-// buffer. At the end of the input it returns io.EOF. After an error that wraps errOutOfSync no more frames
-// can be read.
+// readFrame reads a frame and returns its kind and payload, which is in buf or, if buf is too small, in a new buffer.
+// At the end of the input it returns io.EOF. After an error that wraps errOutOfSync no more frames can be read.
 func readFrame(r io.Reader, buf []byte) (frameKind, []byte, error) {
 	var header [headerBytes]byte
 	if n, err := io.ReadFull(r, header[:]); err != nil {

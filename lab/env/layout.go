@@ -37,8 +37,7 @@ type Layout struct {
 	Size      int               `json:"size"` // of the payload of a state frame, in bytes
 }
 
-// arraySet describes each array of the message to the client. A field is zero if the client does not want that
-// array.
+// arraySet describes each array of the message to the client. A field is zero if the client does not want that array.
 type arraySet struct {
 	rewards, points, deal, ply, count, legal, numbers, turn, over, ranks, planes, mask Array
 }

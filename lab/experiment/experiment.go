@@ -1,6 +1,5 @@
-// Package experiment repeats the experiments of published studies and compares its figures with the published
-// ones. A file in the directory data defines an experiment; lab/experiments.md describes the format. Begin
-// with Experiment.
+// Package experiment repeats the experiments of published studies and compares its figures with the published ones. A
+// file in the directory data defines an experiment; lab/experiments.md describes the format. Begin with Experiment.
 package experiment
 
 import (

@@ -104,8 +104,7 @@ func pairAtRandom(w *world) (bots []int) {
 	return bots
 }
 
-// rater is a function that simulates a match and updates the ratings. bots has the indices of the bots in the
-// match.
+// rater is a function that simulates a match and updates the ratings. bots has the indices of the bots in the match.
 type rater func(w *world, bots []int)
 
 // rateByOutcome plays a match, each deal with every seating, and rates the bots as a server does. It also records

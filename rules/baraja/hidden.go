@@ -94,9 +94,8 @@ func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	return true
 }
 
-// match assigns the hidden cards to the seats and the stock so that none of them gets a card that is forbidden
-// to it. It reports whether that is possible. It assigns the cards in random order, and moves earlier ones
-// where necessary.
+// match assigns the hidden cards to the seats and the stock so that none of them gets a card that is forbidden to it.
+// It reports whether that is possible. It assigns the cards in random order, and moves earlier ones where necessary.
 func (h *HiddenCards) match(r *rules.Rand) bool {
 	m := matching{hidden: h, rand: r}
 	for _, p := range h.place[:h.n] {

@@ -110,8 +110,7 @@ func (t *Table) Plays(yield func(Play) bool) {
 	}
 }
 
-// PlayedBy sets cards[seat] to the cards that each seat has played in the game, including those of the
-// current trick.
+// PlayedBy sets cards[seat] to the cards that each seat has played in the game, including those of the current trick.
 func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	*cards = [TableSeats]Set{}
 	for p := range t.Plays {

@@ -97,11 +97,10 @@ func (s *State) sources(from *sources) {
 	}
 }
 
-// forbid removes from the legal moves in from those that would bring back an earlier position. It goes back
-// through the moves since the last irreversible one, in which the sides have alternated, and maintains the
-// squares of each side that differ from now. A move brings an earlier position back if it was then the opponent's
-// turn, the opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where the
-// move ends.
+// forbid removes from the legal moves in from those that would bring back an earlier position. It goes back through
+// the moves since the last irreversible one, in which the sides have alternated, and maintains the squares of each
+// side that differ from now. A move brings an earlier position back if it was then the opponent's turn, the
+// opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where the move ends.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board
 	for back := uint16(1); back <= min(s.ply-s.irreversiblePly, maxPast); back++ {
@@ -237,8 +236,7 @@ func (s *State) move(m step) (captured bool) {
 	return captured
 }
 
-// finish ends the game if the side to move has no moves (moves is false), which loses, or if the limit is
-// reached.
+// finish ends the game if the side to move has no moves (moves is false), which loses, or if the limit is reached.
 func (s *State) finish(moves bool) {
 	if !moves {
 		s.endGame(1 - s.turn)

@@ -50,8 +50,7 @@ func (s *State) pieceAt(sq int) byte {
 	return '.'
 }
 
-// MoveText implements rules.State. The text is a square or two, 12 or 12-13, or "?" for a number that is not
-// a move.
+// MoveText implements rules.State. The text is a square or two, 12 or 12-13, or "?" for a number that is not a move.
 func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 	switch {
 	case m < squares:

@@ -37,8 +37,7 @@ func Width(text string) int {
 	return n
 }
 
-// Wrap joins words by spaces into lines of at most the given number of columns. A longer word gets a line of its
-// own.
+// Wrap joins words by spaces into lines of at most the given number of columns. A longer word gets a line of its own.
 func Wrap(words []string, columns int) []string {
 	var lines []string
 	for _, word := range words {

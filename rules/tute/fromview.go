@@ -27,9 +27,8 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	s.KnownCards = known
 }
 
-// redeal deals the cards that a seat does not see at random, and reports whether it found a possible deal. choice
-// has one bit for each suit. If it is not 0, the seat to move must choose which of exactly these suits to
-// declare.
+// redeal deals the cards that a seat does not see at random, and reports whether it found a possible deal. choice has
+// one bit for each suit. If it is not 0, the seat to move must choose which of exactly these suits to declare.
 func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
 	possible := func() bool { return s.possible() && (choice == 0 || s.SongChoice == choice) }
 	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
@@ -111,9 +110,8 @@ func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	}
 }
 
-// Lack says that a seat holds at most MaxUnknown of Cards, not counting the cards that all seats know it
-// holds. This follows from a move of the seat: the rules require one of Cards if the seat has any, and it
-// played another card.
+// Lack says that a seat holds at most MaxUnknown of Cards, not counting the cards that all seats know it holds. This
+// follows from a move of the seat: the rules require one of Cards if the seat has any, and it played another card.
 type Lack struct {
 	Seat       int
 	Cards      baraja.Set

@@ -80,8 +80,7 @@ func (s *State) logSong(seat int, log *rules.Log) {
 	log.Add(rules.AllSeats, "sing", seat, suit, int(s.SongPoints(suit)))
 }
 
-// DeclaredBy returns the suit whose 12 and 11 a seat has declared in this trick. ok is false if it has
-// declared none.
+// DeclaredBy returns the suit whose 12 and 11 a seat has declared in this trick. ok is false if it has declared none.
 func (s *State) DeclaredBy(seat int) (suit baraja.Suit, ok bool) {
 	return baraja.Suit(s.DeclaredSuits[seat] - 1), s.DeclaredSuits[seat] != 0
 }

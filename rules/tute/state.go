@@ -17,8 +17,7 @@ const (
 // embedded Table, but only the methods of State may change them.
 type State struct {
 	baraja.Table
-	// DeclaredSuits has, by seat, 1 plus the suit whose 12 and 11 the seat has declared in this trick; 0
-	// means none.
+	// DeclaredSuits has, by seat, 1 plus the suit whose 12 and 11 the seat has declared in this trick; 0 means none.
 	DeclaredSuits [baraja.TableSeats]uint8
 	// SungSuits has the suits, one bit each, whose 12 and 11 were declared and scored.
 	SungSuits uint8

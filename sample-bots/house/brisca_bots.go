@@ -135,9 +135,8 @@ func (a *studyAppraiser) worth(c baraja.Card) float64 {
 	return a.gain*float64(trickGain(a.table, a.seat, a.teams, c)) - a.cost*float64(a.strength(c))
 }
 
-// leadWorth values c as the first card of a trick. Cards with at most maxLead points that are not trumps
-// have the highest values, the fewer points the higher. Trumps follow, the weakest first, and then the
-// cards with more points.
+// leadWorth values c as the first card of a trick. Cards with at most maxLead points that are not trumps have the
+// highest values, the fewer points the higher. Trumps follow, the weakest first, and then the cards with more points.
 func (a *studyAppraiser) leadWorth(c baraja.Card) float64 {
 	const trump, above = 100, 200
 	value := baraja.Value(c)

@@ -10,8 +10,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// topLevel is the number of the strongest level, which is the unlimited champion. Lower levels are weaker and
-// faster.
+// topLevel is the number of the strongest level, which is the unlimited champion. Lower levels are weaker and faster.
 const topLevel = 8
 
 const levelName = "level"

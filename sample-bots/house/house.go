@@ -123,9 +123,8 @@ func SimpleNames() (n []string) {
 	return n
 }
 
-// Executable returns the path of the program that plays a house bot when it is started with the arguments "bot
-// SPEC". It is this program. Tests with the race detector replace it by a program without the detector, which
-// starts faster.
+// Executable returns the path of the program that plays a house bot when it is started with the arguments "bot SPEC".
+// It is this program. Tests with the race detector replace it by a program without the detector, which starts faster.
 var Executable = os.Executable
 
 // Plays reports whether the bot of spec, such as "greedy:key=value", is made for the game with the given name. It
@@ -157,8 +156,7 @@ func LadderBots(game string) []string {
 }
 
 // ladderSpecs has the specs (name and options) of the bots on the default ladder of each game, the weakest first.
-// docs/house-bots.md has their ratings. With the clock of these ladders each needs at most about 15 ms for a
-// move.
+// docs/house-bots.md has their ratings. With the clock of these ladders each needs at most about 15 ms for a move.
 var ladderSpecs = map[string][]string{
 	"brisca":  {"random", "champion:level=2", "champion:level=4", "brisca-basic", "brisca-weighted", "greedy", "brisca-plus", "champion"},
 	"tute":    {"random", "champion:level=2", "champion:level=4", "greedy", "champion:level=6", "champion"},

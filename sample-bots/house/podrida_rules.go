@@ -59,9 +59,8 @@ func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
 // hasTwoBids reports whether at least two seats have bid. The names of the rules call this "two bids".
 func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
 
-// isLong reports whether the hand, in round 7 or later, has trumps and also other aces or kings. isPoor and
-// isSpare can be true from round 5 on, for a hand without trumps: isPoor if it has no aces or kings, isSpare if
-// it has some.
+// isLong reports whether the hand, in round 7 or later, has trumps and also other aces or kings. isPoor and isSpare
+// can be true from round 5 on, for a hand without trumps: isPoor if it has no aces or kings, isSpare if it has some.
 func (f *podridaFacts) isLong() bool  { return f.trumps > 0 && !f.isRound(1, 6) && f.good > 0 }
 func (f *podridaFacts) isPoor() bool  { return f.trumps == 0 && f.good == 0 && !f.isRound(1, 4) }
 func (f *podridaFacts) isSpare() bool { return f.trumps == 0 && f.good > 0 && !f.isRound(1, 4) }

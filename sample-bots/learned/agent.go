@@ -86,9 +86,8 @@ func Read(r io.Reader, kind string, byMean bool) (*Agent, error) {
 	return a, err
 }
 
-// Choose returns one of the legal moves of s and a note about it. The mode of s, its game with certain
-// options, must be a.Mode. Positions may be given in any order. If the model has policy.IndexDefect, the move
-// may be illegal.
+// Choose returns one of the legal moves of s and a note about it. The mode of s, its game with certain options, must
+// be a.Mode. Positions may be given in any order. If the model has policy.IndexDefect, the move may be illegal.
 func (a *Agent) Choose(s rules.State, legal []rules.Move, r *rules.Rand) (rules.Move, Note) {
 	if !a.position.SetState(s) {
 		return legal[0], Note{} // this is neither Brisca nor Tute

@@ -85,9 +85,8 @@ func (r rank) isAbove(o rank) bool {
 	return r.order > o.order || r.order == o.order && r.chance > o.chance
 }
 
-// rank returns the rank of an action for which the net has the outputs out. If the model has labels, which
-// are classes of results, out has their probabilities. mean then selects the mean label instead of the most
-// probable one.
+// rank returns the rank of an action for which the net has the outputs out. If the model has labels, which are
+// classes of results, out has their probabilities. mean then selects the mean label instead of the most probable one.
 func (a *SL) rank(out []float32, mean bool) rank {
 	if len(a.Header.Labels) == 0 {
 		return rank{order: float64(out[0]), value: float64(out[0])}

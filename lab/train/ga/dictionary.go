@@ -20,9 +20,8 @@ type dictionary struct {
 	pairs       []rl.Pair // contents of table and drawnPlaces, sorted by key and action; nil unless it is a parent
 }
 
-// Best returns the best action in state k among those in the bit mask legal. This is the action that a
-// mutation drew, if any, otherwise the action with the highest mean return. If the state is not in the
-// dictionary, known is false.
+// Best returns the best action in state k among those in the bit mask legal. This is the action that a mutation drew,
+// if any, otherwise the action with the highest mean return. If the state is not in the dictionary, known is false.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawnPlaces[k]; ok {
 		return policy.ActionAt(legal, place), true
@@ -222,9 +221,8 @@ type offspring struct {
 	parts      [2][]rl.Pair // pairs of the present shard, by child
 }
 
-// cross fills both children from a and b, the state-action pairs of their parents, sorted by state. For a state
-// that both parents have, m computes the pairs of each child. If only one parent has a state, both children get
-// its pairs.
+// cross fills both children from a and b, the state-action pairs of their parents, sorted by state. For a state that
+// both parents have, m computes the pairs of each child. If only one parent has a state, both children get its pairs.
 func (o *offspring) cross(a, b []rl.Pair, m mix) {
 	forEachState(a, b, func(a, b []rl.Pair) {
 		switch {

@@ -14,8 +14,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// netSpecies has the operations of a genetic search for nets (the variant xn). The nets rank all moves in one
-// pass.
+// netSpecies has the operations of a genetic search for nets (the variant xn). The nets rank all moves in one pass.
 type netSpecies struct {
 	*Config
 	mode       cards.Mode

@@ -136,8 +136,7 @@ func (p *Param) inRange(x float64) bool {
 	return x >= p.Min && x <= p.Max && !(p.ExcludeMin && x == p.Min)
 }
 
-// AllowedText describes the allowed values, for example "1 to 10". It returns "" if any value of the type is
-// allowed.
+// AllowedText describes the allowed values, for example "1 to 10". It returns "" if any value of the type is allowed.
 func (p *Param) AllowedText() string {
 	low, top := strconv.FormatFloat(p.Min, 'f', -1, 64), strconv.FormatFloat(p.Max, 'f', -1, 64)
 	switch {

@@ -18,8 +18,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/cards"
 )
 
-// magic is the beginning of the first line of a model file. The checksum of the second line, the header,
-// follows it.
+// magic is the beginning of the first line of a model file. The checksum of the second line, the header, follows it.
 const magic = "timba-model 1"
 
 // Limits for a file.

@@ -165,8 +165,7 @@ type Inputs struct {
 // Reset removes all inputs. It retains the memory of the slices.
 func (s *Inputs) Reset() { s.Index, s.Value = s.Index[:0], s.Value[:0] }
 
-// Add sets the input with the given number to x. It must not have been set since Reset. If x is 0, Add does
-// nothing.
+// Add sets the input with the given number to x. It must not have been set since Reset. If x is 0, Add does nothing.
 func (s *Inputs) Add(input int, x float32) {
 	if x != 0 {
 		s.Index, s.Value = append(s.Index, uint16(input)), append(s.Value, x)

@@ -30,8 +30,7 @@ type Model struct {
 	Header model.Header
 }
 
-// KeysOf returns the Keys that a model's header describes in its fields Variant and Encoding. It does not check
-// them.
+// KeysOf returns the Keys that a model's header describes in its fields Variant and Encoding. It does not check them.
 func KeysOf(variant, encoding string) Keys {
 	k := Keys{Variant: variant}
 	for word := range strings.SplitSeq(encoding, ",") {
@@ -88,9 +87,8 @@ func (m *Model) Move(v *View, p *cards.Position, legal []rules.Move, r *rules.Ra
 	return move, known
 }
 
-// MoveByHandIndex reproduces the error that IndexDefect describes: it returns the move of the card in the hand at
-// the index that m has among the legal moves. In Tute that move may be illegal. If m does not play a card, it
-// returns m.
+// MoveByHandIndex reproduces the error that IndexDefect describes: it returns the move of the card in the hand at the
+// index that m has among the legal moves. In Tute that move may be illegal. If m does not play a card, it returns m.
 func MoveByHandIndex(m rules.Move, legal []rules.Move, t *baraja.Table) rules.Move {
 	if m >= baraja.SwapMove {
 		return m

@@ -96,9 +96,8 @@ func (w Weights) Value(f Features) float64 {
 	return sum / (1 + math.Abs(sum))
 }
 
-// Learn moves the weights so that Value(f) comes closer to train, the training value: it adds mu * (train -
-// Value(f)) * f to them. mu is the learning rate. If replace is set, the sum replaces the old weights instead
-// of being added.
+// Learn moves the weights so that Value(f) comes closer to train, the training value: it adds mu * (train - Value(f))
+// * f to them. mu is the learning rate. If replace is set, the sum replaces the old weights instead of being added.
 func (w *Weights) Learn(f Features, train, mu float64, replace bool) {
 	miss := train - w.Value(f)
 	if replace {

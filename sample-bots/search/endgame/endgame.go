@@ -60,8 +60,7 @@ type Solver[S any, G State[S]] struct {
 	best   []rules.Move
 }
 
-// New returns a solver with a table of positions of at most the given size in bytes. If bytes is 0, it has no
-// table.
+// New returns a solver with a table of positions of at most the given size in bytes. If bytes is 0, it has no table.
 func New[S any, G State[S]](bytes int) *Solver[S, G] {
 	return &Solver[S, G]{table: newTable(bytes)}
 }

@@ -73,8 +73,7 @@ func price(card string) int {
 	return p
 }
 
-// trickScore prefers to take a trick that has points as cheaply as we can, and otherwise to throw the cheapest
-// card.
+// trickScore prefers to take a trick that has points as cheaply as we can, and otherwise to throw the cheapest card.
 func trickScore(card string) int {
 	winner, pot := "", 0
 	for _, later := range items("trick") {
