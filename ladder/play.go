@@ -31,6 +31,7 @@ const (
 	BrokenByWait    BreakReason = "wait"    // the table waited too long for people
 	BrokenByCancel  BreakReason = "cancel"  // the person who opened the table canceled it
 	BrokenByBot     BreakReason = "bot"     // a house bot failed
+	BrokenByIdling  BreakReason = "idle"    // a person who plays only against bots made no move for hours
 	BrokenByFailure BreakReason = "failure" // the server failed
 )
 
@@ -175,5 +176,5 @@ type PlayLimits struct {
 	Day    int           // games per 24 hours for each person and for each address without an account
 	Guests bool          // whether people without an account may play
 	Think  time.Duration // time of a bot for a move
-	Move   time.Duration // time of a person for a move in a game without a clock
+	Move   time.Duration // time of a person for a move in a game of several people without a clock
 }

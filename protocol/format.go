@@ -40,6 +40,14 @@ func AppendTurn(dst []byte, ply, ms int) []byte {
 	return strconv.AppendInt(dst, int64(ms), 10)
 }
 
+// AppendWait appends to dst the line that says which other seat is to move. Only seats that get each move at once, those
+// of people, are sent it.
+func AppendWait(dst []byte, seat int) []byte {
+	dst = append(dst, "wait "...)
+	dst = strconv.AppendInt(dst, int64(seat), 10)
+	return append(dst, '\n')
+}
+
 // AppendFault appends to dst the line that announces why a seat forfeited the game. text explains it: bytes
 // outside printable ASCII become "?", spaces at both ends are removed, and the end is cut off if the line
 // would exceed MaxLine.

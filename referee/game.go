@@ -141,13 +141,14 @@ func (g *Game) TurnLines() []byte {
 }
 
 // ViewLines returns the protocol lines to send to a seat that is not to move: events that it has not received
-// yet, and what it may know of the position (its view). It returns nil if the Game writes no lines for the seat.
-// The lines are valid until the next call of a method other than TimeLeft.
+// yet, what it may know of the position (its view), and the line "wait" with the seat that is to move. It returns nil
+// if the Game writes no lines for the seat. The lines are valid until the next call of a method other than TimeLeft.
 func (g *Game) ViewLines(seat int) []byte {
 	if !g.listens(seat) {
 		return nil
 	}
 	g.addView(seat)
+	g.lines[seat] = protocol.AppendWait(g.lines[seat], g.State.Turn())
 	return g.TakeLines(seat)
 }
 

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,7 +18,9 @@ type Option struct {
 	Values   []string // allowed words, the default first; nil if the value is a number
 	Min, Max int
 	Default  int // default of a number
-	Help     string
+	// TableValue is the default where people play, if that is another one; otherwise "".
+	TableValue string
+	Help       string
 }
 
 // AllowedText describes the allowed values for people, such as "2 to 4" or "yes or no".
@@ -35,6 +38,9 @@ func (o Option) DefaultText() string {
 	}
 	return o.Values[0]
 }
+
+// TableText returns the default value where people play.
+func (o Option) TableText() string { return cmp.Or(o.TableValue, o.DefaultText()) }
 
 // Resolve returns the canonical form of value, such as "4" for "04", or an error if the option does not allow the
 // value.

@@ -79,6 +79,19 @@ func (d Duties) Playable(hand Set) Set {
 	return hand
 }
 
+// RefuseCard returns err as a rules.Refusal that says which duty forbids a card of hand. may has the cards of hand that
+// may be played, led is the first card of the trick, and best the one that is winning.
+func RefuseCard(err error, hand, may Set, led, best Card) error {
+	suit := may.First().Suit() // duties leave cards of one suit
+	switch {
+	case may != hand.OfSuit(suit):
+		return rules.Refuse(err, rules.MustBeat, "card", best.String())
+	case suit == led.Suit():
+		return rules.Refuse(err, rules.MustFollow, "suit", suit.String())
+	}
+	return rules.Refuse(err, rules.MustTrump, "suit", suit.String())
+}
+
 func (d Duties) All() [4]Set { return [4]Set{d.First, d.Second, d.Third, d.Fourth} }
 
 // Pairs returns the pairs of 12 and 11 of the same suit in hand. It omits each suit whose bit, 1<<suit, is set in

@@ -268,35 +268,39 @@ func TestPodridaErrors(t *testing.T) {
 	playing.Apply(bidMove, nil)
 	playing.table = emptyTable(everyCard.OfSuit(3))
 	playing.hands[playing.turn] = set(cards(t, "2o 10o 1b"))
-	playing.table.put(baraja.CardOf(7, 0))
+	lead := func(s *State, c baraja.Card) {
+		s.table.put(c)
+		s.playedCards[0], s.playedCount, s.trickSize = c, 1, 1
+	}
+	lead(&playing, baraja.CardOf(7, 0))
 	void := playing
 	void.table = emptyTable(everyCard.OfSuit(3))
-	void.table.put(baraja.CardOf(7, 1))
+	lead(&void, baraja.CardOf(7, 1))
 	over := playing
 	over.turn = rules.Over
 	for _, c := range []struct {
-		s          State
-		move, want string
+		s                State
+		move, want, code string
 	}{
-		{bidding, "bid:3", `podrida: "bid:3" makes the bids add up to the 3 cards, which the last bidder may not: bid another number`},
-		{bidding, "bid:4", `podrida: "bid:4" is more than the hand: bid from bid:0 to bid:3`},
-		{bidding, "12o", `podrida: "12o" cannot be played before the bids are made: bid, from bid:0 to bid:3`},
-		{playing, "bid:1", `podrida: "bid:1" comes too late, the bids are made: play one of 10o`},
-		{playing, "12c", `podrida: "12c" is not in hand: play one of 10o`},
-		{playing, "1b", `podrida: "1b" does not follow suit: play one of 10o`},
-		{playing, "2o", `podrida: "2o" is below the trick: play one of 10o`},
-		{void, "2o", `podrida: "2o" does not trump: play one of 1b`},
-		{over, "2o", `podrida: "2o" cannot be played: the game is over`},
-		{playing, "13o", `podrida: "13o" is not a move: write a card as rank and suit (12c) or a bid (bid:2)`},
-		{bidding, "bid:17", `podrida: "bid:17" is not a bid: write bid:0 to bid:16`},
-		{bidding, "bid:01", `podrida: "bid:01" is not a bid: write bid:0 to bid:16`},
+		{bidding, "bid:3", `podrida: "bid:3" makes the bids add up to the 3 cards, which the last bidder may not: bid another number`, "bids-add-up count=3"},
+		{bidding, "bid:4", `podrida: "bid:4" is more than the hand: bid from bid:0 to bid:3`, ""},
+		{bidding, "12o", `podrida: "12o" cannot be played before the bids are made: bid, from bid:0 to bid:3`, "bid"},
+		{playing, "bid:1", `podrida: "bid:1" comes too late, the bids are made: play one of 10o`, ""},
+		{playing, "12c", `podrida: "12c" is not in hand: play one of 10o`, ""},
+		{playing, "1b", `podrida: "1b" does not follow suit: play one of 10o`, "beat card=7o"},
+		{playing, "2o", `podrida: "2o" is below the trick: play one of 10o`, "beat card=7o"},
+		{void, "2o", `podrida: "2o" does not trump: play one of 1b`, "trump suit=b"},
+		{over, "2o", `podrida: "2o" cannot be played: the game is over`, ""},
+		{playing, "13o", `podrida: "13o" is not a move: write a card as rank and suit (12c) or a bid (bid:2)`, ""},
+		{bidding, "bid:17", `podrida: "bid:17" is not a bid: write bid:0 to bid:16`, ""},
+		{bidding, "bid:01", `podrida: "bid:01" is not a bid: write bid:0 to bid:16`, ""},
 	} {
 		m, err := c.s.ParseMove(c.move)
 		if err == nil {
 			err = c.s.Check(m)
 		}
-		if err == nil || err.Error() != c.want {
-			t.Errorf("%s: got  %v\nwant %s", c.move, err, c.want)
+		if err == nil || err.Error() != c.want || rulestest.Refusal(err) != c.code {
+			t.Errorf("%s: got  %v, %s\nwant %s, %s", c.move, err, rulestest.Refusal(err), c.want, c.code)
 		}
 	}
 }

@@ -290,11 +290,12 @@ func TestTebesCycles(t *testing.T) {
 			m := kit.Get[rules.Move](t)(s.ParseMove(row.last))
 			says := ""
 			if err := s.Check(m); err != nil {
-				says = err.Error()
+				says = err.Error() + " " + rulestest.Refusal(err)
 			}
 			want := ""
 			if row.back {
-				want = fmt.Sprintf("tebes: %q is not legal: it brings back an earlier position of this game", row.last)
+				_, to, _ := strings.Cut(row.last, "-")
+				want = fmt.Sprintf("tebes: %q is not legal: it brings back an earlier position of this game repeats square=%s", row.last, to)
 			}
 			if says != want || slices.Contains(s.Legal(nil), m) == row.back {
 				t.Errorf("%s says %q, want %q; legal %v", row.last, says, want, s.Legal(nil))
@@ -304,16 +305,16 @@ func TestTebesCycles(t *testing.T) {
 }
 
 func TestTebesErrors(t *testing.T) {
-	for _, row := range []struct{ moves, move, says string }{
-		{"", "0-1", `tebes: "0-1" is not legal: w has no piece on 0`},
-		{"", "7-13", `tebes: "7-13" is not legal: w has no piece on 7`},
-		{"", "30-24", `tebes: "30-24" is not legal: w's own piece is on 24`},
-		{"", "19-1", `tebes: "19-1" is not legal: a piece goes one or two squares, straight or diagonally forward or straight sideways`},
-		{"", "18-6", `tebes: "18-6" is not legal: the opponent's piece on 12 is in the way`},
-		{"", "18-12", `tebes: "18-12" is not legal: from 18, a square of its own colour, a piece captures two squares away`},
-		{"", "24-12", `tebes: "24-12" is not legal: from 24, a square of the other colour, a piece captures one square away`},
-		{"", "36-1", `tebes: "36-1" is not a move: write two squares from 0 to 35, as in 18-12`},
-		{"", "19-14-", `tebes: "19-14-" is not a move: write two squares from 0 to 35, as in 18-12`},
+	for _, row := range []struct{ moves, move, says, code string }{
+		{"", "0-1", `tebes: "0-1" is not legal: w has no piece on 0`, "no-own-piece square=0"},
+		{"", "7-13", `tebes: "7-13" is not legal: w has no piece on 7`, "no-own-piece square=7"},
+		{"", "30-24", `tebes: "30-24" is not legal: w's own piece is on 24`, "taken square=24"},
+		{"", "19-1", `tebes: "19-1" is not legal: a piece goes one or two squares, straight or diagonally forward or straight sideways`, "wrong-way square=19"},
+		{"", "18-6", `tebes: "18-6" is not legal: the opponent's piece on 12 is in the way`, "between square=12"},
+		{"", "18-12", `tebes: "18-12" is not legal: from 18, a square of its own colour, a piece captures two squares away`, "capture-two square=18"},
+		{"", "24-12", `tebes: "24-12" is not legal: from 24, a square of the other colour, a piece captures one square away`, "capture-one square=24"},
+		{"", "36-1", `tebes: "36-1" is not a move: write two squares from 0 to 35, as in 18-12`, ""},
+		{"", "19-14-", `tebes: "19-14-" is not a move: write two squares from 0 to 35, as in 18-12`, ""},
 	} {
 		s := start(t, "")
 		play(t, s, row.moves)
@@ -321,8 +322,8 @@ func TestTebesErrors(t *testing.T) {
 		if err == nil {
 			err = s.Check(m)
 		}
-		if err == nil || err.Error() != row.says {
-			t.Errorf("%s: says %v, want %s", row.move, err, row.says)
+		if err == nil || err.Error() != row.says || rulestest.Refusal(err) != row.code {
+			t.Errorf("%s: says %v, %s, want %s, %s", row.move, err, rulestest.Refusal(err), row.says, row.code)
 		}
 	}
 }

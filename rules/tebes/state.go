@@ -2,6 +2,7 @@ package tebes
 
 import (
 	"math/bits"
+	"strconv"
 
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
@@ -187,7 +188,8 @@ func (s *State) Check(m rules.Move) error {
 			return nil
 		}
 	}
-	return phrase.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), s.illegalReason(move))
+	why, code, square := s.illegalReason(move)
+	return rules.Refuse(phrase.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), why), code, "square", strconv.Itoa(int(square)))
 }
 
 // Apply implements rules.State: it makes a legal move.

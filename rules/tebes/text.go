@@ -46,15 +46,17 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// illegalReason returns a sentence that explains to people why m is illegal.
-func (s *State) illegalReason(m step) phrase.Text {
+// illegalReason returns why m is illegal: a sentence for people, the code of a rules.Refusal, and the square that they
+// mention.
+func (s *State) illegalReason(m step) (why phrase.Text, code rules.RefusalCode, square uint8) {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.start), s.pieceAt(m.end)
+	from, to := g.squareOf[m.start], g.squareOf[m.end]
 	if start != letters[me] {
-		return phrase.New("%c has no piece on %d", letters[me], g.squareOf[m.start])
+		return phrase.New("%c has no piece on %d", letters[me], from), rules.NoOwnPiece, from
 	}
 	if end == letters[me] {
-		return phrase.New("%c's own piece is on %d", letters[me], g.squareOf[m.end])
+		return phrase.New("%c's own piece is on %d", letters[me], to), rules.SquareTaken, to
 	}
 	ahead, across := int(m.end>>3)-int(m.start>>3), int(m.end&7)-int(m.start&7)
 	if me == white {
@@ -63,18 +65,19 @@ func (s *State) illegalReason(m step) phrase.Text {
 	across = max(across, -across)
 	far := max(ahead, across)
 	if ahead < 0 || far == 0 || far > 2 || ahead != 0 && across != 0 && ahead != across {
-		return phrase.New("a piece goes one or two squares, straight or diagonally forward or straight sideways")
+		return phrase.New("a piece goes one or two squares, straight or diagonally forward or straight sideways"), rules.WrongWay, from
 	}
 	if between := (m.start + m.end) / 2; far == 2 && s.pieceAt(between) == letters[1-me] {
-		return phrase.New("the opponent's piece on %d is in the way", g.squareOf[between])
+		square := g.squareOf[between]
+		return phrase.New("the opponent's piece on %d is in the way", square), rules.PieceBetween, square
 	}
 	if end != '.' {
 		if s.black>>m.start&1 == Board(me) {
-			return phrase.New("from %d, a square of its own colour, a piece captures two squares away", g.squareOf[m.start])
+			return phrase.New("from %d, a square of its own colour, a piece captures two squares away", from), rules.CaptureAtTwo, from
 		}
-		return phrase.New("from %d, a square of the other colour, a piece captures one square away", g.squareOf[m.start])
+		return phrase.New("from %d, a square of the other colour, a piece captures one square away", from), rules.CaptureAtOne, from
 	}
-	return phrase.New("it brings back an earlier position of this game")
+	return phrase.New("it brings back an earlier position of this game"), rules.RepeatsEarlier, to
 }
 
 // ParseMove implements rules.State. The text is two squares, such as 19-14.

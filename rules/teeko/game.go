@@ -20,7 +20,7 @@ var Game = &rules.Game{
 	Name:  name,
 	Texts: rulesFiles,
 	Options: []rules.Option{
-		{Name: "start", Values: []string{"random", "drop"}, Help: "the pieces stand on a random board, or are placed in turn"},
+		{Name: "start", Values: []string{"random", "drop"}, TableValue: "drop", Help: "the pieces stand on a random board, or are placed in turn"},
 		{Name: "squares", Values: []string{"standard", "advanced"}, Help: "squares of 2x2 win, or the corners of a square of any size"},
 		{Name: "limit", Max: maxLimit, Default: defaultLimit, Help: "plies after which the game is a draw, 0 for none"},
 		rules.OpeningOption,

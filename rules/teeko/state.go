@@ -3,6 +3,7 @@ package teeko
 import (
 	"math/bits"
 	"slices"
+	"strconv"
 
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/rules"
@@ -207,7 +208,8 @@ func (s *State) Check(m rules.Move) error {
 		case m >= moveBase:
 			return phrase.Errorf("teeko: %q moves a piece while pieces are placed: name one empty square, such as %d", text(), first(^taken))
 		case taken>>m&1 != 0:
-			return phrase.Errorf("teeko: %q is taken: name an empty square, such as %d", text(), first(^taken))
+			err := phrase.Errorf("teeko: %q is taken: name an empty square, such as %d", text(), first(^taken))
+			return rules.Refuse(err, rules.SquareTaken, "square", string(text()))
 		}
 		return nil
 	}
@@ -217,11 +219,14 @@ func (s *State) Check(m rules.Move) error {
 	from, to := split(m)
 	switch {
 	case s.board[s.turn]>>from&1 == 0:
-		return phrase.Errorf("teeko: %q moves no piece of %s: try a move such as %s", text(), colours[s.turn], s.example())
+		err := phrase.Errorf("teeko: %q moves no piece of %s: try a move such as %s", text(), colours[s.turn], s.example())
+		return rules.Refuse(err, rules.NoOwnPiece, "square", strconv.Itoa(int(from)))
 	case neighbours[from]>>to&1 == 0:
-		return phrase.Errorf("teeko: %q does not end on a neighbour of %d: try a move such as %s", text(), from, s.example())
+		err := phrase.Errorf("teeko: %q does not end on a neighbour of %d: try a move such as %s", text(), from, s.example())
+		return rules.Refuse(err, rules.TooFar, "square", strconv.Itoa(int(from)))
 	case taken>>to&1 != 0:
-		return phrase.Errorf("teeko: %q ends on a square that is taken: try a move such as %s", text(), s.example())
+		err := phrase.Errorf("teeko: %q ends on a square that is taken: try a move such as %s", text(), s.example())
+		return rules.Refuse(err, rules.SquareTaken, "square", strconv.Itoa(int(to)))
 	}
 	return nil
 }

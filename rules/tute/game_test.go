@@ -306,20 +306,24 @@ func TestTuteMovesRefused(t *testing.T) {
 	const choice, plain = "12o 11o 12e 11e/", "5o/2o 7o 12o 4o 2b 7b 1e 1c"
 	for _, test := range []struct {
 		scene
-		move, want string
+		move, want, code string
 	}{
-		{scene{"", choice, "4b", "", ""}, "sing:c", `tute: "sing:c" needs 12 and 11 of a suit that is not done: try sing:o,sing:e`},
-		{scene{"", choice, "4b", "", ""}, "12o", `tute: "12o" comes too early, for a song must be chosen: try sing:o,sing:e`},
-		{scene{"exchange=yes", choice + "7b", "1b", "", ""}, "swap:7b", `tute: "swap:7b" comes too early, for a song must be chosen: try sing:o,sing:e`},
-		{scene{"", plain, "4b", "", "5o"}, "sing:o", `tute: "sing:o" is not asked for now: try 7o,12o`},
-		{scene{"", plain, "4b", "", "5o"}, "1o", `tute: "1o" is not in hand: try 7o,12o`},
-		{scene{"", plain, "4b", "", "5o"}, "2o", `tute: "2o" may not be played on 5o: try 7o,12o`},
-		{scene{"", plain, "4b", "", "5o"}, "swap:2b", `tute: "swap:2b" is not in this game: play a card, or set exchange=yes`},
+		{scene{"", choice, "4b", "", ""}, "sing:c", `tute: "sing:c" needs 12 and 11 of a suit that is not done: try sing:o,sing:e`, ""},
+		{scene{"", choice, "4b", "", ""}, "12o", `tute: "12o" comes too early, for a song must be chosen: try sing:o,sing:e`, "sing"},
+		{scene{"exchange=yes", choice + "7b", "1b", "", ""}, "swap:7b", `tute: "swap:7b" comes too early, for a song must be chosen: try sing:o,sing:e`, "sing"},
+		{scene{"", plain, "4b", "", "5o"}, "sing:o", `tute: "sing:o" is not asked for now: try 7o,12o`, ""},
+		{scene{"", plain, "4b", "", "5o"}, "1o", `tute: "1o" is not in hand: try 7o,12o`, ""},
+		{scene{"", plain, "4b", "", "5o"}, "2o", `tute: "2o" may not be played on 5o: try 7o,12o`, "beat card=5o"},
+		{scene{"", plain, "4b", "", "5o"}, "2b", `tute: "2b" may not be played on 5o: try 7o,12o`, "beat card=5o"},
+		{scene{"followonly=yes", plain, "4b", "", "5o"}, "2b", `tute: "2b" may not be played on 5o: try 2o,4o,7o,12o`, "follow suit=o"},
+		{scene{"", "5o/1c 4c 2b 7b 2c 5c 2e 4e", "4b", "", "5o"}, "1c", `tute: "1c" may not be played on 5o: try 2b,7b`, "trump suit=b"},
+		{scene{"players=3", "5o/6b 1e 3e 5e 6e 7e 10e 11e/1c 4c 2b 7b 2c 5c 2e 4e", "4b", "", "5o 6b"}, "2b", `tute: "2b" may not be played on 5o,6b: try 7b`, "beat card=6b"},
+		{scene{"", plain, "4b", "", "5o"}, "swap:2b", `tute: "swap:2b" is not in this game: play a card, or set exchange=yes`, ""},
 	} {
 		s, _ := test.play(t)
 		m := kit.Get[rules.Move](t)(s.ParseMove(test.move))
-		if err := s.Check(m); err == nil || err.Error() != test.want {
-			t.Errorf("%s: %v\nwant %s", test.move, err, test.want)
+		if err := s.Check(m); err == nil || err.Error() != test.want || rulestest.Refusal(err) != test.code {
+			t.Errorf("%s: %v, %s\nwant %s, %s", test.move, err, rulestest.Refusal(err), test.want, test.code)
 		}
 	}
 	s, _ := scene{"", plain, "4b", "", "5o"}.play(t)

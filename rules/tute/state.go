@@ -115,7 +115,7 @@ func (s *State) Check(m rules.Move) error {
 		}
 		return nil
 	case s.SongChoice != 0:
-		return phrase.Errorf("%s: %q comes too early, for a song must be chosen: try %s", name, s.MoveText(nil, m), s.advice())
+		return rules.Refuse(phrase.Errorf("%s: %q comes too early, for a song must be chosen: try %s", name, s.MoveText(nil, m), s.advice()), rules.MustSing)
 	case m >= baraja.SwapMove:
 		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
 	}
@@ -123,8 +123,9 @@ func (s *State) Check(m rules.Move) error {
 	if !s.Hands[s.Mover].Has(c) {
 		return phrase.Errorf("%s: \"%v\" is not in hand: try %s", name, c, s.advice())
 	}
-	if !s.Playable().Has(c) {
-		return phrase.Errorf("%s: \"%v\" may not be played on %s: try %s", name, c, baraja.Text(nil, s.Trick()), s.advice())
+	if may := s.Playable(); !may.Has(c) {
+		err := phrase.Errorf("%s: \"%v\" may not be played on %s: try %s", name, c, baraja.Text(nil, s.Trick()), s.advice())
+		return baraja.RefuseCard(err, s.Hands[s.Mover], may, s.Trick()[0], s.Best)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import { moveName, parseView, say, squareName } from './text.js';
 //   names     of the seats
 //   view      the view line of a seat, without its verb
 //   turn      the seat to move, -1 when the game is over
-//   last, trick, won, captures, ranks, winner, tags, hand
+//   last, trick, won, captures, ranks, winner, tags, clocks, hand
 //             optional: see scene.js
 //
 // options, all optional:
@@ -21,21 +21,23 @@ import { moveName, parseView, say, squareName } from './text.js';
 //   legal     the moves of the turn line; none can be chosen without them
 //   onMove    called with the move that was chosen, once; the next drawPosition takes
 //             choices again
+//   onRefuse  called with a move that is not among the legal ones, when its card, bid or square is chosen; or with null and
+//             what else is wrong with a square: 'stuck', 'no-own-piece' or 'choose', and the square
 //   moving    whether the last move is to be seen arriving
 //   height    the most pixels that the drawing may be high
 //
 // A square that was chosen, and the focus, stay where the legal moves are the same as before. It returns the drawing,
 // an SVG element.
 export function drawPosition(element, position, options = {}) {
-  const { seat = 0, legal = [], onMove = () => {}, moving = false, height } = options;
+  const { seat = 0, legal = [], onMove = () => {}, onRefuse = () => {}, moving = false, height } = options;
   const focused = element.contains(document.activeElement), at = keyOf(document.activeElement);
   element.tabIndex = -1; // keeps the focus while there is nothing to choose
   const { display, view } = position;
   const drawing = drawGame(display, parseView(view), { ...position, ...sizeOf(element, display), ...(height ? { height } : {}), seat, moving });
-  const choices = new Choices(element, drawing, seat, legal, (move) => {
+  const choices = new Choices(element, drawing, { seat, own: display.board?.sides[seat], legal }, (move) => {
     element.dataset.sent = move;
     onMove(move);
-  });
+  }, onRefuse);
   delete element.dataset.sent;
   element.replaceChildren(drawing, ...choices.words());
   const before = offered.get(element);
@@ -51,8 +53,8 @@ const offered = new WeakMap(); // the last Choices of each element
 const keyOf = ({ dataset: { move, choice } }) => `${choice} ${move}`;
 
 class Choices {
-  constructor(element, drawing, seat, legal, choose) {
-    Object.assign(this, { element, drawing, choose, legal, from: null });
+  constructor(element, drawing, { seat, own, legal }, choose, refuse) {
+    Object.assign(this, { element, drawing, own, choose, refuse, legal, from: null });
     const size = Number(drawing.dataset.size);
     this.grid = { size, turned: drawing.dataset.turned === 'yes' };
     const hand = new Map([...drawing.querySelectorAll(`[data-hand="${seat}"] [data-card]`)].map((c) => [c.dataset.card, c]));
@@ -67,10 +69,14 @@ class Choices {
   words() {
     if (this.others.length === 0) return [];
     const bids = this.others.every((move) => move.startsWith('bid:'));
+    const all = bids ? Array.from({ length: this.hand.size + 1 }, (_, n) => `bid:${n}`) : this.others;
     return [html('div', { class: 'words', role: 'group', 'aria-label': say(bids ? 'live.bid' : 'live.moves') },
       bids && html('span', { class: 'wordslabel' }, say('live.bid-label')),
-      this.others.map((move) => html('button', { type: 'button', 'data-move': move, 'aria-label': moveName(move), click: () => this.take(move) },
-        bids ? move.slice('bid:'.length) : moveName(move))))];
+      all.map((move) => {
+        const legal = this.others.includes(move);
+        return html('button', { type: 'button', ...(legal ? { 'data-move': move } : { 'aria-disabled': 'true' }), 'aria-label': moveName(move), click: () => (legal ? this.take(move) : this.refuse(move)) },
+          bids ? move.slice('bid:'.length) : moveName(move));
+      }))];
   }
 
   take(move) {
@@ -78,14 +84,34 @@ class Choices {
   }
 
   offer(from) {
-    if (this.cards.length > 0) {
-      for (const [text, card] of this.hand) {
-        const legal = this.cards.includes(text);
-        card.classList.add(legal ? 'playable' : 'unplayable');
-        if (legal) this.press(card, say('live.play', { card: moveName(text) }), text, () => this.take(text));
-      }
+    if (this.legal.length > 0) for (const [text, card] of this.hand) this.offerCard(text, card);
+    if (this.squares.length > 0) {
+      this.offerSquares(from);
+      this.drawing.addEventListener('click', ({ target }) => this.refuseSquare(target.closest('[data-square], [data-place]')));
     }
-    if (this.squares.length > 0) this.offerSquares(from);
+  }
+
+  // offerCard lets a card be played, or says why it may not be; it is darker then if others may be.
+  offerCard(text, card) {
+    if (this.cards.includes(text)) {
+      card.classList.add('playable');
+      this.press(card, say('live.play', { card: moveName(text) }), text, () => this.take(text));
+      return;
+    }
+    card.classList.add(this.cards.length > 0 ? 'unplayable' : 'waiting');
+    this.press(card, say('live.refused', { card: moveName(text) }), null, () => this.refuse(text));
+    card.setAttribute('tabindex', -1);
+    card.setAttribute('aria-disabled', 'true');
+  }
+
+  // refuseSquare says why nothing can be done with a square that is not offered.
+  refuseSquare(element) {
+    if (!element) return;
+    const square = Number(element.dataset.square ?? element.dataset.place);
+    const piece = this.drawing.querySelector(`[data-piece][data-square="${square}"]`)?.dataset.piece;
+    if (this.from !== null) this.refuse(`${this.from}-${square}`);
+    else if (this.squares.some((move) => squaresOf(move).length === 1)) this.refuse(String(square));
+    else this.refuse(null, !piece ? 'choose' : piece === this.own ? 'stuck' : 'no-own-piece', square);
   }
 
   // press makes a button of an SVG element.
@@ -159,7 +185,7 @@ class Choices {
     const at = (e) => { const r = e.getBoundingClientRect(); return [r.left + r.width / 2, r.top + r.height / 2]; };
     const [x, y] = at(from);
     let best = null, least = Infinity;
-    for (const other of this.all()) {
+    for (const other of this.element.querySelectorAll('.playable, .unplayable, .choice, .words button')) {
       const [u, v] = at(other);
       const along = (u - x) * dx + (v - y) * dy, aside = Math.abs((u - x) * dy) + Math.abs((v - y) * dx);
       const cost = along + 2 * aside;

@@ -19,6 +19,7 @@ import { list, named, openView } from './text.js';
 //   captures  the squares where the last move captured
 //   out       seats that have forfeited, a set
 //   tags      what else is said of a seat, by seat, a map
+//   clocks    the time that a seat has left, as text by seat, a map; the drawing has it in elements with data-clock
 //   ranks     by seat, once the game is over
 //   winner    the colour that has won by the rules
 //   leaving   whether the trick that has ended goes to its winner

@@ -85,7 +85,8 @@ function name(board, view, scene, seat, width, y) {
     !rank && scene.tags?.get(seat),
     rank ? say(`ordinal.${Math.min(rank, 2)}`) : board.colours && `${[...view[board.pieces]].filter((p) => p === kind).length} ●`,
   ].filter(Boolean).join(' · ');
-  const room = width - 92 - textWidth(facts, 22), word = textWidth(`  ${colour}`, 21, 400);
+  const time = !rank && scene.clocks?.get(seat), clock = time ? textWidth(time, 24, 700) + 26 : 0;
+  const room = width - 92 - textWidth(facts, 22) - clock, word = textWidth(`  ${colour}`, 21, 400);
   const whole = textWidth(title, 21) <= room - word; // else the chip tells the colour
   return svg('g', { class: `plate seat${seat}`, 'data-plate': seat, 'data-turn': scene.turn === seat ? 'yes' : null, role: 'img', 'aria-label': `${say('seat.name', { seat, name: title })}, ${colour}` },
     svg('title', {}, say('seat.name', { seat, name: title })),
@@ -93,7 +94,8 @@ function name(board, view, scene, seat, width, y) {
     svg('rect', { x: x + 2, y: y + 2, width: 10, height: plate.height - 4, rx: 5, class: 'platedot' }),
     svg('circle', { cx: x + 38, cy: y + plate.height / 2, r: 14, class: `chip ${kind === 'b' ? 'dark' : 'light'}` }),
     fitted(svg('text', { x: x + 64, y: y + plate.height / 2 + 8, class: 'name' }, whole && svg('tspan', { class: 'colour' }, `  ${colour}`)), title, whole ? room - word : room, 24),
-    svg('text', { x: x + width - 16, y: y + plate.height / 2 + 8, class: 'points', 'text-anchor': 'end' }, facts));
+    svg('text', { x: x + width - 16 - clock, y: y + plate.height / 2 + 8, class: 'points', 'text-anchor': 'end' }, facts),
+    clock > 0 && svg('text', { x: x + width - 16, y: y + plate.height / 2 + 8, class: 'time', 'text-anchor': 'end', 'data-clock': seat }, svg('title', {}, say('seat.clock')), time));
 }
 
 // arrow shows where the last move went.
@@ -170,7 +172,7 @@ function fields(colours, grid, squares, corners, sides) {
   return [...colours].map((colour, square) => {
     const [cx, cy] = middle(square, grid), x = cx - cell / 2, y = cy - cell / 2;
     const goal = corners[square];
-    return svg('g', { class: `square ${colour === 'b' ? 'dark' : 'light'}${squares.includes(square) ? ' last' : ''}` },
+    return svg('g', { class: `square ${colour === 'b' ? 'dark' : 'light'}${squares.includes(square) ? ' last' : ''}`, 'data-place': square },
       svg('rect', { x, y, width: cell, height: cell, class: 'ground' }),
       squares.includes(square) && svg('rect', { x, y, width: cell, height: cell, class: 'mark' }),
       goal && svg('g', { class: `goal seat${sides.indexOf(goal)}`, 'data-goal': goal },
@@ -193,6 +195,6 @@ function points(grid, squares) {
   }
   return [svg('path', { class: 'lines', d: lines.join('') }), Array.from({ length: size * size }, (_, square) => {
     const [cx, cy] = middle(square, grid);
-    return svg('circle', { cx, cy, r: 38, class: `hole${squares.includes(square) ? ' last' : ''}` });
+    return svg('circle', { cx, cy, r: 38, class: `hole${squares.includes(square) ? ' last' : ''}`, 'data-place': square });
   })];
 }

@@ -397,7 +397,7 @@ const dot = 22; // the width of a seat's number
 // badges are facts on a seat, the least important first: {kind, text, title, suit}.
 function badges(view, scene, seat) {
   const all = [];
-  const add = (kind, text, title, suit = null) => all.push({ kind, text, title, suit });
+  const add = (kind, text, title, suit = null) => all.push({ kind, text, title, suit, seat });
   const rank = scene.ranks?.[seat];
   if (view.bids === undefined && scene.won?.[seat] && !rank) add('pile', String(scene.won[seat]), say('seat.won', { count: scene.won[seat] }));
   if (view.dealer !== undefined && Number(view.dealer) === seat && !rank) add('dealer', say('seat.dealer-mark'), say('seat.dealer'));
@@ -411,6 +411,8 @@ function badges(view, scene, seat) {
   if (scene.out?.has(seat)) add('bad', say('seat.out'), say('seat.forfeited'));
   const tag = scene.tags?.get(seat);
   if (tag && !rank) add('bad', tag, tag);
+  const time = scene.clocks?.get(seat);
+  if (time && !rank) add('clock', time, say('seat.clock'));
   if (rank) add(rank === 1 ? 'good' : 'plain', ordinal(rank), say('seat.rank', { rank }));
   return all;
 }
@@ -431,7 +433,7 @@ function drawBadge(badge, x, y) {
     svg('title', {}, badge.title),
     svg('rect', { x, y, width, height: 18, rx: 9 }),
     lead > 0 && [3, 0].map((d) => svg('rect', { x: x + 6 + d, y: y + 3 + d / 2, width: 7, height: 10.5, rx: 1.5, class: 'pilecard' })),
-    svg('text', { x: badge.kind === 'dealer' ? x + 9 : x + 5.5 + lead, y: y + 13.2, 'text-anchor': badge.kind === 'dealer' ? 'middle' : null }, badge.text),
+    svg('text', { x: badge.kind === 'dealer' ? x + 9 : x + 5.5 + lead, y: y + 13.2, 'text-anchor': badge.kind === 'dealer' ? 'middle' : null, 'data-clock': badge.kind === 'clock' ? badge.seat : null }, badge.text),
     badge.suit && pip(badge.suit, x + width - 13, y + 9, 15));
 }
 

@@ -62,7 +62,7 @@ export function cardName(text) {
 }
 
 // theCard is a card in words with its article, which depends on the rank in some languages.
-function theCard(text) {
+export function theCard(text) {
   const parsed = parseCard(text), card = cardName(text);
   const the = parsed && `${pack}the.${parsed.rank}`;
   return parsed ? say(said(the) ? the : 'the.any', { card }) : card;

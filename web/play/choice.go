@@ -4,12 +4,10 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
-	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/web/socket"
 )
@@ -17,7 +15,7 @@ import (
 // Choice says which game a person wants to play, at which seat and with whom.
 type Choice struct {
 	Game    string
-	Options map[string]string // options of the game by name; missing ones have their defaults
+	Options map[string]string // options of the game by name; missing ones have the defaults of TableOptions
 	Seat    int               // the seat of the person who opens the table
 	// OtherPlayers has the players of the seats after Seat, in order; after the last seat comes the first. Each
 	// is Invited or the name of a bot. At least one is needed. If there are fewer than other seats, the list is
@@ -44,7 +42,7 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 		return ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	var err error
-	if x.Variant, err = (ladder.Ladder{Game: c.Game, Options: WithOpening(c.Game, c.Options)}).Variant(); err != nil {
+	if x.Variant, err = (ladder.Ladder{Game: c.Game, Options: TableOptions(c.Game, c.Options)}).Variant(); err != nil {
 		return ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	n := x.Variant.Players
@@ -58,6 +56,10 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 	case c.Bank != 0 && !slices.Contains(Banks, c.Bank):
 		return ladder.Errorf(ladder.Invalid, "try 5m", "the time of a person cannot be %v", c.Bank)
 	}
+	returnTime := x.tables.Limits.ReturnTime
+	if x.solo = c.Bank == 0 && !slices.Contains(c.OtherPlayers, Invited); x.solo {
+		returnTime = 2 * x.tables.Limits.Idle // which the game does not reach
+	}
 	house := make([]bool, n)
 	people := 0
 	for seat := range n {
@@ -65,7 +67,7 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 		x.Seats = append(x.Seats, s)
 		other := c.OtherPlayers[(seat-c.Seat-1+n)%n%len(c.OtherPlayers)]
 		if seat == c.Seat || other == Invited {
-			s.stream, s.bankLeft = socket.NewLineStream(socket.LineStreamOptions{ReturnTime: x.tables.Limits.ReturnTime, RetainAll: true}), c.Bank
+			s.stream, s.bankLeft = socket.NewLineStream(socket.LineStreamOptions{ReturnTime: returnTime, RetainAll: true}), c.Bank
 			house[seat] = true
 			people++
 		} else if s.Version, err = x.tables.liveVersion(ctx, other, c.Game); err != nil {
@@ -93,20 +95,19 @@ func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Ver
 	return v, err
 }
 
-// WithOpening returns the options given for a game, with the option for random first moves added if the game
-// would otherwise always begin in the same position. If given already has that option or is invalid, or if the
-// game has no such option or deals at random, WithOpening returns given itself.
-func WithOpening(game string, given map[string]string) map[string]string {
+// TableOptions returns given, options of a game, with the defaults of a table at which people play for options that are
+// missing: the game begins as its rules say for people, without random moves. If game does not exist, it returns given.
+func TableOptions(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {
 		return given
 	}
-	v, err := g.Resolve(given)
-	name := rules.OpeningOption.Name
-	if _, set := given[name]; err != nil || set || v.HasChance || v.Settings.Get(name) == "" {
-		return given
+	all := map[string]string{}
+	for _, o := range g.Options {
+		if o.TableValue != "" {
+			all[o.Name] = o.TableValue
+		}
 	}
-	opened := map[string]string{name: strconv.Itoa(v.StandardOpening())}
-	maps.Copy(opened, given)
-	return opened
+	maps.Copy(all, given)
+	return all
 }

@@ -54,7 +54,7 @@ func TestPartner(t *testing.T) {
 			if next, partner, third := shown[(seat+1)%4], shown[(seat+2)%4], shown[(seat+3)%4]; !next.Bot || !partner.Free || !third.Bot {
 				t.Errorf("who opens seat %d has %+v", seat, shown)
 			}
-			if left := shown[seat].BankLeft; left != c.Bank {
+			if left := shown[seat].TimeLeft; left != c.Bank {
 				t.Errorf("before the game begins who opens seat %d has %v left", seat, left)
 			}
 			w.must(x.Cancel(who))
@@ -205,7 +205,7 @@ func TestBank(t *testing.T) {
 		far.Close("")
 		bubble.Settle()
 		shown := x.SeatViews()
-		if !shown[0].Absent || shown[1].Absent || !shown[0].Turn || shown[0].BankLeft != c.Bank || !shown[0].Until.Equal(began.Add(c.Bank)) {
+		if !shown[0].Absent || shown[1].Absent || !shown[0].Turn || shown[0].TimeLeft != c.Bank || !shown[0].Until.Equal(began.Add(c.Bank)) {
 			t.Errorf("the seats are %+v", shown)
 		}
 		near, far = w.pipes()
@@ -279,7 +279,7 @@ func TestFollows(t *testing.T) {
 		}
 		mine, other := lines(0), lines(1)
 		_, turn, _ := strings.Cut(mine, "\nturn ")
-		if turn == "" || !strings.Contains(other, "\nview ") || strings.Contains(other, "turn ") {
+		if turn == "" || !strings.Contains(other, "\nview ") || !strings.HasSuffix(other, "\nwait 0\n") || strings.Contains(other, "turn ") {
 			t.Fatalf("the one to move gets %q, the other %q", mine, other)
 		}
 		move := strings.Fields(turn)[2]
@@ -287,7 +287,7 @@ func TestFollows(t *testing.T) {
 		if other = lines(1); !strings.Contains(other, "event play 0 "+move+"\n") || !strings.Contains(other, "\nturn ") {
 			t.Errorf("after the move the other gets %q", other)
 		}
-		if mine = lines(0); !strings.Contains(mine, "event play 0 "+move+"\nview ") {
+		if mine = lines(0); !strings.Contains(mine, "event play 0 "+move+"\nview ") || !strings.HasSuffix(mine, "\nwait 1\n") {
 			t.Errorf("who has moved gets %q", mine)
 		}
 	})

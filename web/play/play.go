@@ -72,8 +72,11 @@ type Limits struct {
 	Address    int           // simultaneous games of guests from one address
 	Wait       time.Duration // how long a table waits for people to come by its link
 	ReturnTime time.Duration // how long a person may take to connect, and to connect again
-	Frames     int           // messages that a page may send in a second on average; four times this number at once
-	Silence    time.Duration // a connection without a message for this long is closed
+	// Idle and Spare are for games without a clock of one person against bots. A game in which the person has made no move
+	// for Idle ends without a result. After Spare, it does so if another game needs its place.
+	Idle, Spare time.Duration
+	Frames      int           // messages that a page may send in a second on average; four times this number at once
+	Silence     time.Duration // a connection without a message for this long is closed
 }
 
 // LimitsOf returns the limits for l from the server's configuration. memory is the limit for the bots of all
@@ -81,7 +84,7 @@ type Limits struct {
 func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 	return Limits{
 		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
-		Wait: 20 * time.Minute, ReturnTime: time.Minute, Frames: 50, Silence: 90 * time.Second,
+		Wait: 20 * time.Minute, ReturnTime: time.Minute, Idle: 8 * time.Hour, Spare: 10 * time.Minute, Frames: 50, Silence: 90 * time.Second,
 	}
 }
 
@@ -111,6 +114,7 @@ var (
 	errNobody  = &breakError{ladder.BrokenByNobody, "nobody came to the table"}
 	errAbsent  = &breakError{ladder.BrokenByAbsence, "somebody who had sat down did not come to the table"}
 	errWait    = &breakError{ladder.BrokenByWait, "the table has waited for people for too long"}
+	errIdle    = &breakError{ladder.BrokenByIdling, "the person has made no move for hours"}
 	errCancel  = &breakError{ladder.BrokenByCancel, "who had opened the table has cancelled it"}
 )
 
@@ -232,6 +236,9 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 	within, cancel := context.WithCancelCause(t.ctx)
 	x.end = cancel
 	other, err := t.admit(x)
+	for err != nil && t.releaseIdle(ctx, x) {
+		other, err = t.admit(x)
+	}
 	if other != nil || err != nil {
 		cancel(err)
 		if other != nil {
@@ -339,6 +346,37 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	t.tables[x.ID] = x
 	t.group.Add(1)
 	return nil, nil
+}
+
+// releaseIdle ends a game whose person has made no move for longer than Limits.Spare, so that x can have its place: of
+// those without which x would keep the limits, the one that has waited longest. It waits for the end of that game. It
+// returns false if there is none.
+func (t *Tables) releaseIdle(ctx context.Context, x *Table) bool {
+	t.mu.Lock()
+	var longest *Table
+	actor, since := x.player(x.Choice.Seat), time.Now().Add(-t.Limits.Spare)
+	for _, other := range slices.Collect(maps.Values(t.tables)) {
+		began, ok := other.soloTurn()
+		if !ok || other.Seat(actor) >= 0 || !began.Before(since) {
+			continue
+		}
+		delete(t.tables, other.ID)
+		if t.checkLimits(actor, x) == nil {
+			longest, since = other, began
+		}
+		t.tables[other.ID] = other
+	}
+	t.mu.Unlock()
+	if longest == nil {
+		return false
+	}
+	longest.end(errIdle)
+	select {
+	case <-longest.moments.gameStored:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // isOpened reports whether Tables.Open has finished with the table, successfully or not. After a failure,

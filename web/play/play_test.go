@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 // limits are those of tests.
 var limits = play.Limits{
 	PlayLimits: ladder.PlayLimits{Games: 3, Day: 4, Guests: true, Think: 10 * time.Second, Move: time.Minute},
-	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Wait: 20 * time.Minute, ReturnTime: time.Minute,
+	Memory:     3 * ladder.HouseMemory, Person: 2, Address: 2, Wait: 20 * time.Minute, ReturnTime: time.Minute, Idle: 8 * time.Hour, Spare: 10 * time.Minute,
 }
 
 // world has Tables that run until the test ends or stop is called.
@@ -180,11 +180,11 @@ func sitAt(w *world, x *play.Table, seat, silent int) {
 	go end.Attach(far)
 }
 
-// awaitTurn waits until it is a person's turn.
+// awaitTurn waits until nothing happens at a table, and fails if it is not the turn of seat 0.
 func awaitTurn(t *testing.T, x *play.Table) {
 	t.Helper()
 	bubble.Settle()
-	if _, ok := x.TimeLeft(0); !ok {
+	if !x.SeatViews()[0].Turn {
 		t.Error("it is not the person's turn")
 	}
 }
@@ -216,8 +216,17 @@ func TestGames(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			inWorld(t, limits, func(t *testing.T, w *world) {
-				x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
+				choice := brisca
+				if c.want == fault.Late {
+					choice = play.Choice{Game: "brisca", Options: map[string]string{"players": "3"}, OtherPlayers: []string{play.Invited, "@greedy"}}
+				}
+				x, err := w.Open(t.Context(), guest(1, "10.0.0.1"), choice)
 				w.must(err)
+				if x.Waiting() {
+					_, err := w.ClaimSeat(t.Context(), x, guest(2, "10.0.0.2"))
+					w.must(err)
+					sitAt(w, x, 1, 0)
+				}
 				sit(w, x, c.silent)
 				if c.resign {
 					awaitTurn(t, x)
@@ -306,8 +315,11 @@ func TestAway(t *testing.T) {
 	inWorld(t, l, func(t *testing.T, w *world) {
 		never, err := w.Open(t.Context(), guest(1, "10.0.0.1"), brisca)
 		w.must(err)
-		away, err := w.Open(t.Context(), guest(2, "10.0.0.2"), brisca)
+		away, err := w.Open(t.Context(), guest(2, "10.0.0.2"), two)
 		w.must(err)
+		_, err = w.ClaimSeat(t.Context(), away, guest(3, "10.0.0.3"))
+		w.must(err)
+		sitAt(w, away, 1, 0)
 		near, far := w.pipes()
 		go away.Attach(0, near)
 		far.Send(socket.Frame{Lines: []string{"ready"}})
@@ -319,6 +331,47 @@ func TestAway(t *testing.T) {
 		<-never.Done()
 		if p, err := w.Store.Plays.Find(t.Context(), never.ID); err != nil || p.State != ladder.PlayBroken || p.BreakReason != ladder.BrokenByNobody {
 			t.Errorf("the game that nobody came to is %q by %q, %v", p.State, p.BreakReason, err)
+		}
+	})
+}
+
+// A person who plays against bots alone and has no clock may be away for hours. Then the game ends without a result, and
+// before that if another game needs its place.
+func TestSolo(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		open := func(session int64) *play.Table {
+			x, err := w.Open(t.Context(), guest(session, fmt.Sprintf("10.0.0.%d", session)), brisca)
+			w.must(err)
+			near, far := w.pipes()
+			go x.Attach(0, near)
+			far.Send(socket.Frame{Lines: []string{"ready"}})
+			awaitTurn(t, x)
+			far.Close("")
+			return x
+		}
+		x := open(1)
+		if left, ok := x.TimeLeft(0); ok || x.MoveLimit() != 0 || x.SeatViews()[0].HasClock {
+			t.Errorf("the person has %v left", left)
+		}
+		time.Sleep(limits.Idle - time.Second)
+		select {
+		case <-x.Done():
+			t.Fatal("the game ends before its time")
+		default:
+		}
+		if got := w.broken(x); got != ladder.BrokenByIdling {
+			t.Errorf("the game is broken by %q", got)
+		}
+		long := open(2)
+		time.Sleep(limits.Spare - time.Second)
+		open(3)
+		open(4)
+		_, err := w.Open(t.Context(), guest(5, "10.0.0.5"), brisca)
+		wantError(t, err, ladder.TooMany, "the limit is 3 games at the same time")
+		time.Sleep(2 * time.Second)
+		open(5)
+		if got := w.broken(long); got != ladder.BrokenByIdling {
+			t.Errorf("the game that waits longest is broken by %q", got)
 		}
 	})
 }

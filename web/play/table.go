@@ -30,14 +30,16 @@ type Table struct {
 	OpenedAt time.Time
 
 	tables  *Tables
+	solo    bool    // one person plays against bots without a clock, and may take hours
 	memory  int64   // of the bots, in bytes
 	watcher Watcher // set when the seats are taken; nil if nobody watches
 	end     context.CancelCauseFunc
 	moments moments
 
-	mu          sync.Mutex // guards turn, the unexported fields of Seats, and Seat.Player
+	mu          sync.Mutex // guards turn, position, the unexported fields of Seats, and Seat.Player
 	turn        turn
-	ownershipMu sync.Mutex // held while the game is stored and while a seat changes to another person
+	position    rules.State // a copy while a person is to move, for Refusal; otherwise nil
+	ownershipMu sync.Mutex  // held while the game is stored and while a seat changes to another person
 }
 
 // moments has channels that close when a game of people reaches certain points.
@@ -274,8 +276,9 @@ type SeatView struct {
 	Resigned    bool
 	Forfeited   bool          // by a fault, perhaps of a team partner, while others play on
 	Turn        bool          // the seat is to move
-	BankLeft    time.Duration // the time left at the start of the turn
-	Until       time.Time     // when the bank of the seat to move is empty
+	HasClock    bool          // the person's time is limited now, by a bank or for the move
+	TimeLeft    time.Duration // the time left at the start of the turn
+	Until       time.Time     // when the time of the seat to move is over
 }
 
 // SeatViews returns what everybody may see of each seat, in order.
@@ -291,7 +294,9 @@ func (x *Table) SeatViews() (list []SeatView) {
 			shown.Reserved, shown.ReservedFor = s.ReservedFor != service.Actor{}, s.ReservedFor.Person.Name
 			shown.Resigned, shown.Absent = s.resigned, s.arrived && s.connections == 0 && !s.resigned
 			if x.Choice.Bank != 0 {
-				shown.BankLeft, shown.Until = s.bankLeft, x.turn.startedAt.Add(s.bankLeft)
+				shown.HasClock, shown.TimeLeft, shown.Until = true, s.bankLeft, x.turn.startedAt.Add(s.bankLeft)
+			} else if s.timer != nil && !x.solo {
+				shown.HasClock, shown.TimeLeft, shown.Until = true, x.tables.Limits.Move, s.moveDeadline
 			}
 		}
 		list = append(list, shown)
@@ -380,8 +385,24 @@ func (x *Table) closeStreams(why error) {
 // Done returns a channel that closes when the game has ended and is stored.
 func (x *Table) Done() <-chan struct{} { return x.moments.gameStored }
 
-// TimeLeft returns the time that the person at seat has left for the move. If it is not the person's turn, ok
-// is false.
+// soloTurn returns when the turn of a person began who plays only against bots, without a clock. ok is false in other
+// games, and while the person is not to move.
+func (x *Table) soloTurn() (began time.Time, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.turn.startedAt, x.solo && x.turn.seat == x.Choice.Seat
+}
+
+// MoveLimit returns the time that each person has for a move, or 0 if people have a bank, or no limit.
+func (x *Table) MoveLimit() time.Duration {
+	if x.solo || x.Choice.Bank != 0 {
+		return 0
+	}
+	return x.tables.Limits.Move
+}
+
+// TimeLeft returns the time that the person at seat has left for the move. If it is not the person's turn, or the time
+// has no limit, ok is false.
 func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -389,7 +410,23 @@ func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	if x.Choice.Bank != 0 {
 		return max(0, time.Until(x.turn.startedAt.Add(s.bankLeft))), x.turn.seat == seat
 	}
-	return max(0, time.Until(s.moveDeadline)), s.timer != nil
+	return max(0, time.Until(s.moveDeadline)), s.timer != nil && !x.solo
+}
+
+// Refusal returns the rule that forbids a move, in the notation of the protocol, of the person at seat. It returns nil
+// if no rule of the game does, and an error if the seat is not to move or the text is no move.
+func (x *Table) Refusal(seat int, move string) (*rules.Refusal, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.turn.seat != seat || x.position == nil {
+		return nil, ladder.Errorf(ladder.Conflict, "wait for your turn", "another seat is to move")
+	}
+	m, err := x.position.ParseMove(move)
+	if err != nil {
+		return nil, ladder.Errorf(ladder.Invalid, "", "%w", err)
+	}
+	why, _ := errors.AsType[*rules.Refusal](x.position.Check(m))
+	return why, nil
 }
 
 // botClock returns the clock of the bots. Its margin is wide, because these bots run with the lowest priority.
@@ -406,9 +443,11 @@ var (
 // have forfeited and how much time each person has left, and passes the game to the watcher.
 func (x *Table) recordPosition(g *referee.Game) {
 	x.mu.Lock()
-	x.turn = turn{g.Turn(), time.Now()}
+	x.turn, x.position = turn{g.Turn(), time.Now()}, nil
 	if g.IsOver() {
 		x.turn.seat = -1
+	} else if x.Seats[x.turn.seat].stream != nil {
+		x.position = g.State.Clone()
 	}
 	changed := x.Choice.Bank != 0
 	for seat, s := range x.Seats {
@@ -425,7 +464,8 @@ func (x *Table) recordPosition(g *referee.Game) {
 	}
 }
 
-// runMoveClock limits the time for each move of a person who has no bank. It is called with all lines between the
+// runMoveClock limits the time for each move of a person who has no bank: to Limits.Move, after which the person
+// forfeits, or in a game against bots alone to Limits.Idle, after which the game ends without a result. It is called with all lines between the
 // referee and the seats. It starts the clock when the referee asks for a move, and stops it when the move arrives.
 func (x *Table) runMoveClock(t referee.Traffic) {
 	s := x.Seats[t.Seat]
@@ -433,8 +473,10 @@ func (x *Table) runMoveClock(t referee.Traffic) {
 	case s.stream == nil || x.Choice.Bank != 0:
 	case !t.FromBot && (bytes.HasPrefix(t.Lines, turnVerb) || bytes.Contains(t.Lines, append([]byte("\n"), turnVerb...))):
 		x.startClock(s)
+		x.tables.OnChange(x.ID)
 	case t.FromBot && bytes.HasPrefix(t.Lines, moveVerb):
 		x.stopClock(s)
+		x.tables.OnChange(x.ID)
 	}
 }
 
@@ -443,6 +485,10 @@ func (x *Table) startClock(s *Seat) {
 	defer x.mu.Unlock()
 	limit := x.tables.Limits.Move
 	s.moveDeadline = time.Now().Add(limit)
+	if x.solo {
+		s.timer = time.AfterFunc(x.tables.Limits.Idle, func() { x.end(errIdle) })
+		return
+	}
 	s.timer = time.AfterFunc(limit, func() {
 		s.stream.Close(fault.Reason{Kind: fault.Late, Limit: limit.Milliseconds()})
 	})

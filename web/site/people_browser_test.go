@@ -38,6 +38,9 @@ func TestPlayPeople(t *testing.T) {
 	a.Look(1280, 900, false)
 	a.Go(playAddress(w, "@random", "brisca", 0, "players=4 teams=yes") + "&bot2=%2B&bank=5")
 	a.Picture(*screens, "play-invite")
+	if text := a.Text(`label:has([name="bank"][value=""])`); !strings.Contains(text, "2 minutes a move") || a.Count(`form.choose [data-people="no"]:not([hidden])`) != 0 {
+		t.Errorf("who plays with people without a clock has %q", text)
+	}
 	a.Click(`form.choose > button`)
 	a.Wait(`#link`)
 	link := webtest.Eval[string](a, `document.getElementById('link').value`)
@@ -61,6 +64,13 @@ func TestPlayPeople(t *testing.T) {
 		t.Errorf("the table has the seats %q", text)
 	}
 	a.Wait(`#board[data-turn="yes"]`)
+	b.Wait(`#board [data-seat="0"][data-turn="yes"]`)
+	if got := strings.Join(b.Attributes(`[data-clock]`, "data-clock"), " "); got != "0 2" || !regexp.MustCompile(`^[45]:\d\d$`).MatchString(b.Text(`[data-plate="0"] [data-clock]`)) {
+		t.Errorf("the plates of the seats %q have clocks, and that of seat 0 says %q", got, b.Text(`[data-plate="0"]`))
+	}
+	if text := b.Text("#state"); text != "Juga una persona convidada…" || a.Count(`#board [data-turn="yes"]`) != 1 {
+		t.Errorf("who is not to move reads %q", text)
+	}
 	a.RequireAccessible()
 	a.Picture(*screens, "table-people")
 	playOut(a, 1)

@@ -38,7 +38,7 @@ type playForm struct {
 	Bot2, Bot3 string            // the bots at further seats; "" means the same as Bot
 	Seat       string            // "" means a random seat
 	Bank       string            // the minutes that each person has for the game; "" means no clock
-	Options    map[string]string // the chosen options of the game; others have their defaults
+	Options    map[string]string // the chosen options of the game; others have the defaults of a table
 }
 
 // readPlayForm reads the form by which a visitor starts a game. field returns the value of a field.
@@ -62,7 +62,7 @@ func formOf(p ladder.Play) playForm {
 	f := playForm{Game: p.Game, Seat: strconv.Itoa(p.Opener), Options: map[string]string{}}
 	if g, err := games.Find(p.Game); err == nil {
 		for _, o := range g.Options {
-			if value := p.Options[o.Name]; value != o.DefaultText() || o.Name == rules.OpeningOption.Name {
+			if value := p.Options[o.Name]; value != o.TableText() {
 				f.Options[o.Name] = value
 			}
 		}
@@ -155,7 +155,8 @@ type playPage struct {
 	Bots      []playBot
 	Banks     []string      // the choices for playForm.Bank
 	OwnTables []*play.Table // the visitor's games in progress
-	MoveTime  int           // the seconds for a move in a game without a clock
+	MoveTime  int           // the seconds for a move in a game of several people without a clock
+	MoveClock string        // that time in words
 }
 
 // playLink is a link to the page with another game or other options.
@@ -170,6 +171,7 @@ type playLink struct {
 type playOption struct {
 	Name, Kind, Value string
 	Checked           bool
+	OffValue          string // the value that a checkbox stands for when it is not checked; "" if the field is left out then
 	Min, Max          int
 	Text              string
 	Players           string // the numbers of players with which the value can be chosen, separated by spaces; "" means any
@@ -232,6 +234,10 @@ func (s *Site) showPlayForm(v *visit, form playForm, refused error) error {
 		form.Game = g.Name
 	}
 	page := playPage{HasTexts: v.hasTexts(g.Name), OwnTables: s.Play.TablesOf(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page.MoveClock = v.t("play.seconds-move", "Count", page.MoveTime)
+	if page.MoveTime%60 == 0 {
+		page.MoveClock = v.t("play.minutes-move", "Count", page.MoveTime/60)
+	}
 	for _, bank := range play.Banks {
 		page.Banks = append(page.Banks, strconv.Itoa(int(bank.Minutes())))
 	}
@@ -330,7 +336,7 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 
 // settingsOf returns the settings of game g with these options, or nil if the options are invalid.
 func settingsOf(g *rules.Game, options map[string]string) rules.Settings {
-	variant, err := g.Resolve(play.WithOpening(g.Name, options))
+	variant, err := g.Resolve(play.TableOptions(g.Name, options))
 	if err != nil {
 		return nil
 	}
@@ -377,7 +383,7 @@ func optionText(l *messages.Language, o rules.Option, value string) string {
 func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 	settings := settingsOf(g, p.Form.Options)
 	for _, o := range g.Options {
-		value := cmp.Or(p.Form.Options[o.Name], settings.Get(o.Name), o.DefaultText())
+		value := cmp.Or(p.Form.Options[o.Name], settings.Get(o.Name), o.TableText())
 		switch values := o.Values; {
 		case o.Name == playersField:
 			for n := o.Min; n <= o.Max; n++ {
@@ -387,13 +393,16 @@ func (p *playPage) listOptions(l *messages.Language, g *rules.Game) {
 		case values == nil:
 			p.Options = append(p.Options, playOption{Name: o.Name, Kind: "number", Value: value, Min: o.Min, Max: o.Max, Text: optionText(l, o, "")})
 		default:
-			kind := "radio"
+			kind, offValue := "radio", ""
 			if len(values) == 2 {
 				kind, values = "checkbox", values[1:]
+				if o.TableValue != "" {
+					offValue = o.Values[0]
+				}
 			}
 			for _, each := range values {
 				p.Options = append(p.Options, playOption{
-					Name: o.Name, Kind: kind, Value: each, Checked: each == value, Players: p.playersWith(g, o.Name, each),
+					Name: o.Name, Kind: kind, Value: each, Checked: each == value, OffValue: offValue, Players: p.playersWith(g, o.Name, each),
 					Text: optionText(l, o, each),
 				})
 			}

@@ -114,16 +114,17 @@ func playGames(t *testing.T, games []chosen) {
 			b.Picture(*screens, "table-"+c.game)
 			playOut(b, 0)
 			b.Wait(`.over`)
-			if above := webtest.Eval[float64](b, `document.querySelector('.over').getBoundingClientRect().top - document.querySelector('.at').getBoundingClientRect().top`); above < 0 || above > 300 {
-				t.Errorf("the card begins %v below the top of the table", above)
+			if covers := webtest.Eval[bool](b, `document.querySelector('.over').getBoundingClientRect().top < document.querySelector('#board svg').getBoundingClientRect().bottom`); covers {
+				t.Error("the card covers the position that has decided")
+			}
+			if seen := webtest.Eval[float64](b, `innerHeight - document.querySelector('.over h2').getBoundingClientRect().bottom`); seen < 0 {
+				t.Errorf("the result is %v below the screen", -seen)
 			}
 			if board := webtest.Eval[float64](b, `document.getElementById('board').getBoundingClientRect().top - document.querySelector('.at').getBoundingClientRect().top`); board > 100 {
 				t.Errorf("the card has moved the board %v down", board)
 			}
 			b.Picture(*screens, "over-"+c.game)
 			b.RequireAccessible()
-			b.Click(`#aside`)
-			b.Wait(`.side .over`)
 			card := b.Text(`.over`)
 			b.Go(webtest.Eval[string](b, "location.href"))
 			b.Wait(`#player svg`)
@@ -344,7 +345,7 @@ func TestPlayChoices(t *testing.T) {
 		t.Errorf("another game keeps %d of two choices", n)
 	}
 	b.Picture(*screens, "play-tebes-es")
-	if value := b.Attribute(`[name="set-opening"]`, "value"); value != "6" {
+	if value := b.Attribute(`[name="set-opening"]`, "value"); value != "0" {
 		t.Errorf("openings have %s moves", value)
 	}
 	b.RequireQuiet()
@@ -427,6 +428,46 @@ func TestPlayForm(t *testing.T) {
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("after a game its choices lack %s", want)
+		}
+	}
+}
+
+// A game begins as its rules say for people, by the form and by a link, which choose the same options. A random beginning
+// is a choice.
+func TestPlayBegins(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	c := w.Client()
+	for query, want := range map[string]string{
+		"game=teeko":                                `name="set-start" value="drop" checked><input type="hidden" name="set-start" value="random">`,
+		"game=teeko&set-start=drop":                 `name="set-start" value="drop" checked><input type="hidden" name="set-start" value="random">`,
+		"game=teeko&set-start=random&set-opening=6": `name="set-start" value="drop"><input type="hidden" name="set-start" value="random">`,
+		"game=tebes":                                `name="set-opening" value="0"`,
+		"game=tebes&set-cycles=allow&set-opening=6": `name="set-opening" value="6"`,
+	} {
+		if page := w.Get(c, "/play?"+query).Body; !strings.Contains(page, want) {
+			t.Errorf("the form of %s has not %s", query, want)
+		}
+	}
+	for form, want := range map[string]string{
+		"game=teeko&bot=@random&seat=0":                                 "start=drop squares=standard limit=200 opening=0",
+		"game=teeko&bot=@random&seat=0&set-start=drop&set-start=random": "start=drop squares=standard limit=200 opening=0",
+		"game=teeko&bot=@random&seat=0&set-start=random&set-opening=6":  "start=random squares=standard limit=200 opening=6",
+		"game=tebes&bot=@random&seat=0":                                 "size=6 board=standard cycles=forbid limit=400 opening=0",
+		"game=tebes&bot=@random&seat=0&set-cycles=allow&set-opening=6":  "size=6 board=standard cycles=allow limit=400 opening=6",
+	} {
+		own := w.Client()
+		table := w.Post(own, "/play", form).Header.Get("Location")
+		w.Post(own, table+"/resign", "")
+		var replay struct{ Options map[string]string }
+		kit.Until(t, "the game is over", func() bool {
+			a := w.Get(own, table+"/replay.json")
+			return a.Status == http.StatusOK && json.Unmarshal([]byte(a.Body), &replay) == nil
+		})
+		for option := range strings.FieldsSeq(want) {
+			if name, value, _ := strings.Cut(option, "="); replay.Options[name] != value {
+				t.Errorf("%s begins with %v, want %s", form, replay.Options, want)
+			}
 		}
 	}
 }

@@ -153,6 +153,7 @@ func (s *Site) routes() []route {
 		{"POST /play/{id}/cancel", false, s.postCancel},
 		{"POST /play/{id}/resign", false, s.postResign},
 		{"POST /play/{id}/rematch", false, s.postRematch},
+		{"GET /play/{id}/refusal", false, s.getRefusal},
 		{"GET /play/{id}/replay.json", false, s.getTableReplay},
 		{"GET /ws/play/{id}", false, s.getTableSocket},
 

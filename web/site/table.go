@@ -91,7 +91,7 @@ func (s *Site) getTable(v *visit) error {
 	}
 	data, err := json.Marshal(map[string]any{
 		"socket": "/ws/play/" + id, "display": display, "seat": seat, "names": names, "sides": sides,
-		"move": s.Play.Limits.Move.Milliseconds(), "bank": t.Choice.Bank.Milliseconds(), "left": left.Milliseconds(), "now": time.Now().UnixMilli(),
+		"move": t.MoveLimit().Milliseconds(), "bank": t.Choice.Bank.Milliseconds(), "left": left.Milliseconds(), "now": time.Now().UnixMilli(),
 		"resigned": t.HasResigned(seat), "forfeited": t.SeatViews()[seat].Forfeited,
 	})
 	if err != nil {
@@ -125,6 +125,30 @@ func (s *Site) getTableReplay(v *visit) error {
 		return err
 	}
 	return v.sendFile("application/json", "replay.json", data)
+}
+
+// getRefusal answers with JSON that says which rule forbids a move of the visitor: the code and the values of a
+// rules.Refusal, or null if none does.
+func (s *Site) getRefusal(v *visit) error {
+	t := s.Play.Table(v.r.PathValue("id"))
+	if t == nil {
+		return ladder.Errorf(ladder.NotFound, "", "game %q does not exist, or is over", ladder.Clip(v.r.PathValue("id")))
+	}
+	seat, err := seatOf(v, t)
+	if err != nil {
+		return err
+	}
+	q := v.query()
+	move := q.Text("move")
+	if err := q.Check(); err != nil {
+		return err
+	}
+	why, err := t.Refusal(seat, move)
+	if err != nil {
+		return err
+	}
+	v.w.Header().Set("Content-Type", "application/json")
+	return json.NewEncoder(v.w).Encode(why)
 }
 
 // resignWait is how long the answer to a resignation waits for the end of the game.

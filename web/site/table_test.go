@@ -137,6 +137,46 @@ func TestTableBoard(t *testing.T) {
 	b.RequireQuiet()
 }
 
+// A card, a bid or a square that is no move now says by which rule, also to screen readers, and goes when the person moves.
+func TestTableRefusal(t *testing.T) {
+	t.Parallel()
+	w, b := webtest.Browse(t, playRules, "/play")
+	b.Look(1280, 900, false)
+	says := func(selector, want string) {
+		t.Helper()
+		b.Click(selector)
+		b.Wait(`#why[role="alert"]:not(:empty)`)
+		if text := b.Text("#why"); !regexp.MustCompile(want).MatchString(text) {
+			t.Errorf("a click on %s says %q, want %s", selector, text, want)
+		}
+	}
+	openTableAtSeat(b, w, "@random", "tute", 1, "")
+	for b.Count(".over, .unplayable") == 0 {
+		playOut(b, 1)
+		b.Wait(`#board[data-turn="yes"], .over`)
+	}
+	says(".unplayable", `^You (must beat the |have \w+, and must follow suit|have none of the suit led, and must play a trump)`)
+	if label := b.Attribute(".unplayable", "aria-label"); !strings.HasSuffix(label, ", which may not be played now") || b.Attribute(".unplayable", "aria-disabled") != "true" {
+		t.Errorf("a screen reader calls the card %q", label)
+	}
+	b.Picture(*screens, "table-refusal")
+	b.Look(390, 844, true)
+	b.RequireAccessible()
+	b.Picture(*screens, "table-refusal-phone-dark")
+	b.Look(1280, 900, false)
+	playOut(b, 1)
+	b.Wait(`#why:empty`)
+	webtest.Eval[int](b, `fetch(location.pathname + '/resign', { method: 'POST' }).then((answer) => answer.status)`) // two games at the same time are allowed
+	openTableAtSeat(b, w, "@random", "podrida", 0, "players=3")
+	says(`.hand .waiting`, "^Cards are played when all have bid")
+	openTableAtSeat(b, w, "@random", "tebes", 0, "opening=0")
+	says(`[data-square="0"]`, "^You have no piece on a6.$")
+	says(`[data-square="30"]`, "^Your piece on a1 has no move now.$")
+	b.Click(`.choice.from`)
+	says(`[data-square="0"]`, "^(A piece goes one or two squares|The other side’s piece on )")
+	b.RequireQuiet()
+}
+
 // Partners are marked, and the score of both teams is above the table, as in the result. The table fills the
 // screen of a phone, and the page is silent.
 func TestTableTeams(t *testing.T) {
@@ -169,11 +209,15 @@ func TestTableTeams(t *testing.T) {
 	if n := b.Count(".over .sides li"); n != 2 {
 		t.Errorf("the card has %d sides", n)
 	}
-	b.Click(`#aside`)
-	b.Wait(`.side .over`)
-	if b.Count(`.at .over, #aside`) != 0 {
-		t.Error("the card that was put aside covers the table")
+	if b.Count(`.side .over`) != 1 || b.Count(`.trick.ended .card`) != 4 || b.Text("#state") != b.Text(".over h2") {
+		t.Errorf("beside the result the table shows %d cards of the last trick and says %q", b.Count(`.trick.ended .card`), b.Text("#state"))
 	}
+	b.Click(`#last`)
+	b.Wait(`#last[aria-pressed="false"]`)
+	b.Click(`[data-opens="rules"]`)
+	b.Wait(`#rules[open]`)
+	b.Press(kb.Escape)
+	b.Wait(`#rules:not([open])`)
 	b.RequireAccessible()
 	b.RequireQuiet()
 }

@@ -1,4 +1,4 @@
-// The form offers what goes with the number of players; links to other games and options keep the bot
+// The form offers what goes with the number of players, and says which clock people have if several play; links to other games and options keep the bot
 // and who begins.
 const form = document.querySelector('form.choose');
 if (form) {
@@ -8,6 +8,8 @@ if (form) {
       part.hidden = !part.dataset.players.split(' ').includes(players);
       for (const field of part.querySelectorAll('input, select')) field.disabled = field.closest('[data-players][hidden]') !== null;
     }
+    const people = ['bot', 'bot2', 'bot3'].some((name) => new FormData(form).get(name) === '+');
+    for (const text of form.querySelectorAll('[data-people]')) text.hidden = (text.dataset.people === 'yes') !== people;
   };
   form.addEventListener('change', offer);
   window.addEventListener('pageshow', offer); // also when the browser goes back to what was chosen

@@ -4,15 +4,15 @@ import { drawPosition } from '../board/choices.js';
 import { html } from '../board/dom.js';
 import { follow } from '../board/follow.js';
 import { columnsOf } from '../board/squares.js';
-import { eventText, list, minutes, parseView, say, viewText } from '../board/text.js';
+import { eventText, list, minutes, parseView, say, squareName, suitName, theCard, viewText } from '../board/text.js';
 import { socket } from '../layout/parts.js';
 import { Stream } from '../layout/stream.js';
-import { tagsIn } from './seats.js';
+import { clocksIn, tagsIn } from './seats.js';
 import { sound } from './sound.js';
 
 const table = JSON.parse(document.getElementById('table').textContent);
 const element = (id) => document.getElementById(id);
-const [board, state, clock, events, score] = ['board', 'state', 'clock', 'events', 'score'].map(element);
+const [board, state, clock, events, score, why] = ['board', 'state', 'clock', 'events', 'score', 'why'].map(element);
 const { display, seat: me } = table;
 const title = document.title;
 const teams = new Set(table.sides).size < table.sides.length;
@@ -23,6 +23,7 @@ const who = (seat) => (table.names.filter((name) => name === table.names[seat]).
 
 let view = null; // that is shown: the last view line, and what has happened since
 let turn = null; // the legal moves while the person is to move
+let mover = null; // the other seat that is to move, if it is known
 let deadline = null, left = table.left;
 let last = null; // the last move
 let trick = null; // the last trick that has ended
@@ -30,6 +31,8 @@ let showing = null; // that trick, while it is shown; leaving once it goes to it
 let sent = null; // the event of the person's move, until the referee tells of it
 let captures = [];
 let over = null; // the page of the game once it is over
+let faults = false; // somebody has forfeited
+let ranks = null, winner = null; // by seat at the end, and the colour that has won by the rules of a board game
 let instead = say('connecting'); // what is said instead of whose turn it is; null: nothing
 
 // What has come and is not yet shown: steps, each a line. One of before the page was loaded again is
@@ -49,7 +52,8 @@ function read(line) {
         break;
       }
       if (out()) break;
-      deadline = performance.now() + (left >= 0 ? left : table.bank > 0 ? Number(words[1]) : table.move);
+      deadline = left >= 0 ? left : table.bank > 0 ? Number(words[1]) : table.move;
+      deadline = deadline > 0 || left >= 0 ? performance.now() + deadline : null;
       left = -1;
   }
   steps.push(step);
@@ -68,6 +72,11 @@ async function show(step) {
   switch (step.verb) {
     case 'view':
       view = parseView(step.text);
+      if (steps[0]?.verb === 'wait') mover = Number(steps.shift().words[0]);
+      if (!step.told) draw();
+      break;
+    case 'wait':
+      mover = Number(step.words[0]);
       if (!step.told) draw();
       break;
     case 'turn':
@@ -81,22 +90,32 @@ async function show(step) {
       break;
     case 'event': await happen(step); break;
     case 'fault': {
+      faults = true;
       const seat = Number(step.words[0]);
       if (seat === me) forfeit();
       log(seat === me ? say('fault-you') : say('fault', { who: who(seat) }));
       draw();
       break;
     }
-    case 'end': turn = null; instead = say('over'); draw(); break;
+    case 'end': result(step.words[0]); turn = null; instead = say('over'); draw(); break;
   }
 }
 
 // out reports whether the person has no more turns, though the others play on.
 const out = () => table.resigned || table.forfeited;
 
+// result reads the ranks of the line that ends a game.
+function result(word) {
+  ranks = word.slice('ranks='.length).split(',').map(Number);
+  const first = ranks.flatMap((rank, seat) => (rank === 1 ? [seat] : []));
+  if (display.board && !faults && first.length === 1) winner = display.board.sides[first[0]];
+}
+
 function endTurn() {
   turn = null;
+  mover = null;
   deadline = null;
+  explain('');
 }
 
 function forfeit() {
@@ -106,7 +125,7 @@ function forfeit() {
 
 // pauses are milliseconds after what happens; patience is what all of them together may take.
 const calm = matchMedia('(prefers-reduced-motion: reduce)').matches;
-const pauses = calm ? { play: 0, trick: 600, leave: 0 } : { play: 480, trick: 1100, leave: 360 };
+const pauses = calm ? { play: 0, trick: 600, leave: 0, end: 1000 } : { play: 480, trick: 1100, leave: 360, end: 1600 };
 const patience = 3500;
 
 async function happen({ text, words: [verb, word, move], told }) {
@@ -118,7 +137,8 @@ async function happen({ text, words: [verb, word, move], told }) {
     const cards = list(view[display.cards.trick]);
     trick = { leader: Number(view.leader), cards, winner: seat, points: move === undefined ? undefined : Number(move) };
   }
-  if (!text.endsWith(' ?')) log(eventText(text, { who, me, columns: columns() })); // all draw, unseen, after each trick
+  const opening = view === null && ['play', 'capture', 'extra'].includes(verb); // one line tells of all its moves
+  if (!opening && !text.endsWith(' ?')) log(eventText(text, { who, me, columns: columns() })); // all draw, unseen, after each trick
   if (view === null) return;
   if (verb === 'play') last = { seat, move };
   if (verb === 'trick' && !told && trick) await showTrick();
@@ -181,12 +201,34 @@ function tell(text) {
 function waits() {
   if (table.resigned) return say('resigned');
   if (table.forfeited) return say('fault-you');
-  return table.names.length === 2 ? say('theirs-one', { who: who(1 - me) }) : say('theirs');
+  const other = mover ?? (table.names.length === 2 ? 1 - me : null);
+  return other === null ? say('theirs') : say('theirs-one', { who: who(other) });
+}
+
+let quiet = null; // the timer that ends an explanation
+
+// explain says beside the board, for some seconds, why what was chosen is no move.
+function explain(text) {
+  clearTimeout(quiet);
+  why.textContent = text;
+  if (text) quiet = setTimeout(() => { why.textContent = ''; }, 8000);
+}
+
+// refuse says why a move is not legal: by the rule that forbids it, which the server knows, or by what the board knows.
+async function refuse(move, code, square) {
+  let rule = { code, values: { square } };
+  if (move !== null) {
+    const answer = await fetch(`${location.pathname}/refusal?${new URLSearchParams({ move })}`).catch(() => null);
+    rule = answer?.ok ? await answer.json() : null;
+  }
+  if (!rule || !turn) return;
+  const { card, suit, count, square: at } = rule.values;
+  explain(say(`why.${rule.code}`, { card: card && theCard(card), suit: suit && suitName(suit), square: squareName(at, columns()), count }));
 }
 
 const took = (winner) => (winner === me ? say('took-you') : say('took', { who: who(winner) }));
 
-let tags = tagsIn(document);
+let tags = tagsIn(document), clocked = [...clocksIn(document).keys()].join(); // the seats with clocks
 
 let words = 0; // the height of the buttons below the board
 
@@ -203,13 +245,13 @@ function draw(moving = false) {
   const ended = showing ?? looking;
   const shown = ended ? { ...view, [cards.trick]: '-' } : view;
   score.textContent = teams ? say('teams', teamPoints()) : '';
-  const put = () => drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : -2, last, trick: ended, leaving: ended?.leaving, partners, captures, tags },
-    { seat: me, legal: turn && !ended ? turn : [], onMove: move, moving, height: room() });
+  const put = () => drawPosition(board, { display, names: table.names, view: viewText(shown), turn: turn ? me : mover ?? -2, last, trick: ended, leaving: ended?.leaving, partners, captures, tags, ranks, winner, clocks: clocksIn(document) },
+    { seat: me, legal: turn && !ended ? turn : [], onMove: move, onRefuse: refuse, moving, height: room() });
   const below = put().nextElementSibling?.offsetHeight ?? 0;
   if (words !== (words = below && below + 22)) put(); // their lines are known once they are there
   board.dataset.turn = turn && !ended ? 'yes' : 'no';
   board.dataset.trick = ended ? 'ended' : '';
-  if (element('last')) element('last').disabled = trick === null || over !== null;
+  if (element('last')) element('last').disabled = trick === null;
   tell(instead);
 }
 
@@ -232,11 +274,15 @@ element('last')?.addEventListener('click', () => look(looking ? null : trick));
 
 // goOn ends what is shown for a moment.
 function goOn() {
-  if (looking) look(null);
+  if (looking && over === null) look(null);
   else hurry();
 }
 
-board.addEventListener('click', (event) => { if (!event.target.closest('[data-move], .choice')) goOn(); });
+board.addEventListener('click', (event) => {
+  if (event.target.closest('[data-move], .choice')) return;
+  if (!turn && !playing && over === null && event.target.closest(`[data-hand="${me}"] [data-card], [data-square], [data-place]`)) explain(waits());
+  goOn();
+});
 board.addEventListener('keydown', (event) => {
   if (event.target !== board || event.key !== 'Enter' && event.key !== ' ') return;
   event.preventDefault();
@@ -259,29 +305,35 @@ function move(text) {
 
 const skew = Date.now() - table.now; // of this machine's clock against the server's
 
-const phone = matchMedia('(max-width: 620px)');
-
 // tick shows the clocks in the list of seats, and that of the seat to move over the board.
 function tick() {
   const until = (ms) => Math.max(0, Math.ceil(ms / 1000));
-  let left = deadline === null ? null : until(deadline - performance.now());
+  const left = deadline === null ? null : until(deadline - performance.now());
   for (const bank of document.querySelectorAll('[data-until]')) {
-    const seconds = until(Number(bank.dataset.until) - (Date.now() - skew));
-    bank.textContent = minutes(seconds);
-    left ??= seconds;
+    bank.textContent = minutes(until(Number(bank.dataset.until) - (Date.now() - skew)));
+  }
+  for (const [seat, time] of clocksIn(document)) {
+    const plate = board.querySelector(`[data-clock="${seat}"]`);
+    if (plate && plate.textContent !== time) plate.textContent = time;
   }
   clock.textContent = left === null ? '' : clockText(left);
-  clock.classList.toggle('short', deadline !== null && left <= 10);
+  clock.classList.toggle('short', left !== null && left <= 10);
+  if (left === null || left > soon) warned = false;
+  else if (!warned) {
+    warned = true;
+    sound('warn');
+    explain(say('warn', { time: minutes(left) }));
+  }
 }
 
-// soon is how many seconds before its end the time for a move is shown, at a table without banks.
+// soon is how many seconds before its end the time is said loudly, once: warned.
 const soon = 30;
+let warned = false;
 
-// clockText says how many seconds are left of a bank; without banks, that the game is lost when those of the move end.
+// clockText says how many seconds the person has left, in all or without banks for the move.
 function clockText(left) {
   const time = minutes(left);
-  if (table.bank === 0) return left > soon ? '' : say('move-left', { time });
-  return phone.matches ? time : say('left', { time });
+  return table.bank === 0 && left <= soon ? say('move-left', { time }) : say('left', { time });
 }
 
 // told tells what is said of the connection. A page that has lost its seat to another one stops, and takes it back when
@@ -310,45 +362,36 @@ function ended(page) {
   if (!playing) end();
 }
 
-// end lays the card with the result over the table.
-function end() {
+// end marks what has decided the game, and a moment later puts the card with the result beside the table, or below it.
+async function end() {
   const page = new DOMParser().parseFromString(over, 'text/html');
   const card = page.querySelector('.over');
   if (!card || view === null) {
     location.reload();
     return;
   }
-  for (const open of document.querySelectorAll('dialog[open]')) open.close();
-  for (const button of document.querySelectorAll('.tools button:not(#sound)')) button.disabled = true;
-  looking = null;
+  element('resign').remove();
+  document.querySelector('[data-opens="resign"]')?.remove();
   endTurn();
-  tell(say('over'));
+  instead = card.querySelector('h2').textContent;
+  if (trick) look(trick);
+  else draw();
   document.title = page.title;
   sound('end');
-  board.parentElement.append(document.adoptNode(card));
-  const aside = element('aside');
-  card.querySelector(':scope > .fields').append(aside);
-  aside.hidden = false;
-  aside.addEventListener('click', () => putAside(card, aside));
+  await pause(pauses.end);
+  document.querySelector('.side').prepend(document.adoptNode(card));
   socket.again(board.closest('[data-topic]').dataset.topic); // for a rematch that was offered meanwhile
   card.focus({ preventScroll: true });
-  card.scrollIntoView({ block: card.offsetHeight > window.innerHeight ? 'start' : 'nearest' });
-}
-
-// putAside puts the card beside the table, which it covers.
-function putAside(card, button) {
-  button.remove();
-  document.querySelector('.side').prepend(card);
-  card.focus({ preventScroll: true });
+  card.scrollIntoView({ block: 'nearest' });
 }
 
 for (const button of document.querySelectorAll('[data-opens]')) button.addEventListener('click', () => element(button.dataset.opens).showModal());
 for (const button of document.querySelectorAll('[data-closes]')) button.addEventListener('click', () => button.closest('dialog').close());
 
 new MutationObserver(() => {
-  const now = tagsIn(document);
-  if (over !== null || String([...now]) === String([...tags])) return;
-  tags = now;
+  const now = tagsIn(document), clocks = [...clocksIn(document).keys()].join();
+  if (over !== null || String([...now]) === String([...tags]) && clocks === clocked) return;
+  [tags, clocked] = [now, clocks];
   if (document.querySelector(`.side [data-seat="${me}"][data-out]`)) forfeit();
   draw();
 }).observe(document.querySelector('.side'), { childList: true, subtree: true });

@@ -1,0 +1,46 @@
+package rules
+
+import "github.com/timba-arena/timba/internal/phrase"
+
+// RefusalCode names the rule by which a Refusal forbids a move. Pages have a text for each code in each language.
+type RefusalCode string
+
+// The codes of a Refusal, with the names of its values.
+const (
+	MustFollow     RefusalCode = "follow"       // suit: the suit led, of which the seat has cards
+	MustTrump      RefusalCode = "trump"        // suit: the suit of trumps, of which the seat has cards
+	MustBeat       RefusalCode = "beat"         // card: the best card of the trick, which the seat can beat
+	MustSing       RefusalCode = "sing"         // a song must be chosen first
+	MustBid        RefusalCode = "bid"          // bids are made before cards are played
+	BidsAddUp      RefusalCode = "bids-add-up"  // count: the number of cards, which the bids must not add up to
+	SquareTaken    RefusalCode = "taken"        // square
+	NoOwnPiece     RefusalCode = "no-own-piece" // square: the start of the move
+	TooFar         RefusalCode = "too-far"      // square: the start, of which the end is no neighbor
+	WrongWay       RefusalCode = "wrong-way"    // no piece moves in this direction, or so far
+	PieceBetween   RefusalCode = "between"      // square: of a piece of the other side that is in the way
+	CaptureAtTwo   RefusalCode = "capture-two"  // from a square of its color a piece captures two squares away
+	CaptureAtOne   RefusalCode = "capture-one"  // from a square of the other color it captures one square away
+	RepeatsEarlier RefusalCode = "repeats"      // the move would repeat an earlier position
+)
+
+// Refusal is the error of State.Check for a move with a card that the seat holds, or on the squares of the board, that
+// a rule of the game forbids in this position. Programs that show a game find out by it which rule that is.
+type Refusal struct {
+	Code   RefusalCode       `json:"code"`
+	Values map[string]string `json:"values"` // what the text of the code mentions: cards, suits and squares in the notation of moves
+	err    error
+}
+
+// Refuse returns err as a Refusal. pairs are the names and values of Refusal.Values in turn.
+func Refuse(err error, code RefusalCode, pairs ...string) error {
+	r := &Refusal{Code: code, Values: map[string]string{}, err: err}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		r.Values[pairs[i]] = pairs[i+1]
+	}
+	return r
+}
+
+func (r *Refusal) Error() string { return r.err.Error() }
+
+// Phrase returns the message of the error as a text that can be translated.
+func (r *Refusal) Phrase() phrase.Text { return phrase.FromError(r.err) }
