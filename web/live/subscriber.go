@@ -102,7 +102,7 @@ type clientMessage struct {
 // gameTopic matches the topics (names) of matches and games of people that can be watched.
 var gameTopic = regexp.MustCompile(`^(` + topicMatch + `[1-9][0-9]{0,17}|` + topicTable + `[A-Z0-9]{1,40})$`)
 
-var pageTopic = regexp.MustCompile(`^(games|home|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64}|play/[A-Z0-9]{1,40})$`)
+var pageTopic = regexp.MustCompile(`^(games|home|lobby|ladder/[a-z0-9-]{1,40}|bot/[!-.0-~]{1,64}|play/[A-Z0-9]{1,40})$`)
 
 func (w *subscriber) handle(a clientMessage) error {
 	if (a.Watch == "") == (a.Leave == "") {

@@ -22,9 +22,11 @@ type Choice struct {
 	// repeated.
 	OtherPlayers []string
 	Bank         time.Duration // the time of each person for the whole game, one of Banks; 0 means that people have no clock
-	// After and ReservedFor describe a rematch.
-	After       string                // ID of the finished game that this one repeats; "" if it is no rematch
-	ReservedFor map[int]service.Actor // persons for whom seats are reserved, by seat
+	Listed       bool          // the site lists the table while it waits, so that anybody can sit down
+	After        string        // ID of the finished game that this one repeats; "" if it is no rematch
+	// ReservedFor has the people for whom seats are reserved, by seat: those who take part in a rematch, or whom the
+	// person who opens the table challenges.
+	ReservedFor map[int]service.Actor
 }
 
 // Invited in the list Choice.OtherPlayers means a person who comes by the link of the table. No bot has this name.

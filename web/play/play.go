@@ -185,6 +185,18 @@ func (t *Tables) TablesOf(actor service.Actor) []*Table {
 	return slices.DeleteFunc(t.all(), func(x *Table) bool { return x.Seat(actor) < 0 })
 }
 
+// ListWaiting returns the tables that anybody may find and that wait for people, in the order in which they were opened.
+func (t *Tables) ListWaiting() []*Table {
+	list := slices.DeleteFunc(t.all(), func(x *Table) bool { return !x.Choice.Listed || !x.Waiting() })
+	slices.SortFunc(list, func(a, b *Table) int { return a.OpenedAt.Compare(b.OpenedAt) })
+	return list
+}
+
+// Offers returns the tables that keep a free seat for actor.
+func (t *Tables) Offers(actor service.Actor) []*Table {
+	return slices.DeleteFunc(t.all(), func(x *Table) bool { return !x.IsReservedFor(actor) || x.Seat(actor) >= 0 })
+}
+
 // Rematch returns the table at which people are awaited for a rematch of the finished game id, or nil if
 // there is none.
 func (t *Tables) Rematch(id string) *Table {
@@ -263,6 +275,7 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 		defer t.group.Done()
 		x.run(within, bots)
 	}()
+	t.OnChange(x.ID)
 	if c.After != "" {
 		t.OnChange(c.After)
 	}

@@ -186,6 +186,33 @@ func (x *Table) Waiting() bool {
 // WaitMinutes returns the largest number of minutes for which the table waits for people.
 func (x *Table) WaitMinutes() int { return int(x.tables.Limits.Wait.Minutes()) }
 
+// StateFor returns what the person at seat is to know first of all: "waiting" if the table waits for people, "begins"
+// if the game begins as soon as the page of this person connects, "turn" if it is the person's turn, "others" if
+// another seat is to move, and "over" if the person has no more turns.
+func (x *Table) StateFor(seat int) string {
+	_, toMove := x.TimeLeft(seat)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch s := x.Seats[seat]; {
+	case s.resigned || s.forfeited:
+		return "over"
+	case x.hasFreeSeat():
+		return "waiting"
+	case !s.arrived:
+		return "begins"
+	case toMove:
+		return "turn"
+	}
+	return "others"
+}
+
+// IsReservedFor reports whether a free seat is reserved for actor.
+func (x *Table) IsReservedFor(actor service.Actor) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return !s.taken && s.ReservedFor.IsSame(actor) })
+}
+
 // Cancel ends a table that waits for people. It returns an error unless actor has opened the table, or if the
 // game has started.
 func (x *Table) Cancel(actor service.Actor) error {

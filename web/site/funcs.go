@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/messages"
+	"github.com/timba-arena/timba/web/play"
 )
 
 // funcs returns the functions that templates in language l can call.
@@ -46,6 +47,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"ticks":       codeSpans,
 		"botname":     func(name string) string { return s.botTitle(l, name) },
 		"seatname":    func(name string, bot bool) string { return s.seatName(l, name, bot) },
+		"seatnames":   func(seats []play.SeatView) []string { return s.seatNames(l, seats) },
 		"gametitle":   titleOf,
 		"watching":    s.Live.WatcherCount,
 		"minutes":     minutes,

@@ -31,12 +31,12 @@ func (s *Site) getLive(v *visit) error {
 // sideNames returns the names of the players of each side at a table, with the names of partners joined by "+".
 func sideNames(v *visit, t *play.Table) []string {
 	list := make([]string, t.Variant.Sides)
-	for i, seat := range t.SeatViews() {
-		side := t.Variant.Side(i)
+	for seat, name := range v.site.seatNames(v.language, t.SeatViews()) {
+		side := t.Variant.Side(seat)
 		if list[side] != "" {
 			list[side] += " + "
 		}
-		list[side] += v.site.seatName(v.language, seat.Name, seat.Bot)
+		list[side] += name
 	}
 	return list
 }
@@ -100,6 +100,8 @@ func (s *Site) liveParts(ctx context.Context, topic, lang string) (live.Parts, e
 		part("bot", "bot-matches", "matches", data)
 	case "play":
 		s.playParts(name, part)
+	case lobbyTopic:
+		part("play", "lobby", "lobby", s.lobby(s.pages.languages[slices.Index(messages.Languages, lang)]))
 	default:
 		return p, fmt.Errorf("site: topic %q does not exist", ladder.Clip(topic))
 	}

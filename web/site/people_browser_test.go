@@ -6,8 +6,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/web/socket"
 	"github.com/timba-arena/timba/web/webtest"
 )
@@ -80,7 +82,7 @@ func TestPlayPeople(t *testing.T) {
 
 	c := webtest.Open(t, third, w.URL+"/live?lang=es")
 	c.Wait(`#games [data-match] .stage[data-ply] svg`)
-	if text := c.Text(`#games h2`); text != "una persona invitada + admin contra random + random" {
+	if text := c.Text(`#games h2`); text != "una persona invitada + admin contra random 1 + random 2" {
 		t.Errorf("the list of the games in progress has %q", text)
 	}
 	c.Picture(*screens, "live-people")
@@ -224,8 +226,127 @@ func TestPlaySit(t *testing.T) {
 			t.Errorf("the page of the table answers %d: %s", a.Status, a.Body)
 		}
 	}
-	if a := w.Post(w.Client(), table+"/sit", ""); a.Status != http.StatusConflict {
+	third := w.Client()
+	if a := w.Post(third, table+"/sit", ""); a.Status != http.StatusConflict {
 		t.Errorf("a third person is answered with %d", a.Status)
+	}
+	for language, want := range map[string][2]string{"en": {"guest 1", "guest 2"}, "ca": {"convidat 1", "convidat 2"}} {
+		w.Get(third, "/?lang="+language)
+		if page := w.Get(third, table).Body; !strings.Contains(page, want[0]) || !strings.Contains(page, want[1]) {
+			t.Errorf("who watches two guests does not read %q: %s", want, page)
+		}
+	}
+}
+
+// A person finds a waiting table in the list of /play, which moves by itself, and sits down. While people are on other
+// pages, a bar says whose turn it is and leads to the table, also when the browser goes back to an earlier page.
+func TestPlayLobby(t *testing.T) {
+	t.Parallel()
+	in, other := webtest.Start(t), webtest.Start(t)
+	w := webtest.New(t, playRules+`move = "1h"`, 0)
+	b := webtest.Open(t, other, w.URL+"/play?lang=en")
+	b.Look(390, 844, true)
+	b.Wait(`html[data-live="yes"]`)
+	a := webtest.Open(t, in, w.URL+"/play?lang=en")
+	a.Look(1280, 900, false)
+	a.Go(playAddress(w, "%2A", "brisca", 0, ""))
+	a.Click(`form.choose > button`)
+	a.Wait(`#link`)
+	webtest.Eval[bool](a, `(navigator.share = (given) => { window.shared = given.url; return Promise.resolve(); }, true)`)
+	a.Click(`[data-copy="link"]`)
+	if shared, link := webtest.Eval[string](a, "window.shared"), webtest.Eval[string](a, "location.href"); shared != link {
+		t.Errorf("%q is shared, want %q", shared, link)
+	}
+	a.Go(w.URL + "/ladders")
+	bar := func(tab *webtest.Tab, want string) {
+		t.Helper()
+		kit.Until(t, "the bar says "+want, func() bool { return strings.Contains(tab.Text("#ongoing"), want) })
+	}
+	bar(a, "Your table of Brisca waits for players")
+	b.Wait(`.lobby form`)
+	if text := b.Text(`.lobby`); !strings.Contains(text, "a guest") || !strings.Contains(text, "2 players") {
+		t.Errorf("the list of tables says %q", text)
+	}
+	b.RequireAccessible()
+	b.Picture(*screens, "lobby-phone-dark")
+	b.Click(`.lobby form button`)
+	b.Wait(`#board`)
+	bar(a, "Brisca begins: come to the table")
+	a.Click(`#ongoing a`)
+	a.Wait(`#board[data-turn="yes"]`)
+	a.Go(w.URL + "/play")
+	bar(a, "Your turn in Brisca")
+	if text := a.Text("#ongoing"); !regexp.MustCompile(`[56]\d:\d\d left`).MatchString(text) {
+		t.Errorf("the bar says %q", text)
+	}
+	if n := a.Count(`.lobby`); n != 0 {
+		t.Error("a table that is full is in the list of those that wait")
+	}
+	a.RequireAccessible()
+	a.Picture(*screens, "ongoing-desk-light")
+	a.Click(`#ongoing a`)
+	a.Wait(`#board[data-turn="yes"]`)
+	if text := a.Text("#ongoing"); text != "" {
+		t.Errorf("at the table the bar says %q", text)
+	}
+	b.Go(w.URL + "/")
+	bar(b, "Your game of Brisca goes on")
+	playOut(a, 1)
+	bar(b, "Your turn in Brisca")
+	b.RequireAccessible()
+	b.Picture(*screens, "ongoing-phone-dark")
+	webtest.Eval[bool](a, `(history.back(), true)`)
+	a.Wait(`form.choose`)
+	bar(a, "Your game of Brisca goes on")
+	a.RequireQuiet()
+	b.RequireQuiet()
+}
+
+// Who challenges a person opens a table that keeps a seat for that person, who finds it in the bar of every page.
+func TestPlayChallenge(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	p := kit.Get[ladder.Person](t)(w.Server.Store.People.Add(t.Context(), "anna", false))
+	token, _, err := w.Server.Store.Sessions.AddToken(t.Context(), p.ID, "test", ladder.ScopeAll, time.Time{})
+	w.Must(err)
+	admin, anna, guest := w.Client(), w.Client(), w.Client()
+	w.SignIn(admin, w.Token)
+	w.SignIn(anna, token)
+	for c, want := range map[*http.Client]string{admin: `href="/play?bot=%2Banna"`, guest: `href="/sign-in?next=%2fplay%3fbot%3d%252Banna"`} {
+		if page := w.Get(c, "/people/anna").Body; !strings.Contains(page, want) {
+			t.Errorf("the page of the person does not have %s: %s", want, page)
+		}
+	}
+	if page := w.Get(anna, "/people/anna").Body; strings.Contains(page, "%2Banna") {
+		t.Error("a person can challenge herself")
+	}
+	if page := w.Get(admin, "/play?bot=%2Banna&game=tebes").Body; !strings.Contains(page, `value="&#43;anna" checked>anna`) {
+		t.Errorf("the form does not challenge the person: %s", page)
+	}
+	const form = "game=tebes&bot=%2Banna&seat=1"
+	for c, status := range map[*http.Client]int{guest: http.StatusUnauthorized, anna: http.StatusBadRequest} {
+		if a := w.Post(c, "/play", form); a.Status != status {
+			t.Errorf("a challenge answers %d, want %d", a.Status, status)
+		}
+	}
+	if a := w.Post(admin, "/play", "game=tebes&bot=%2Bnobody&seat=1"); a.Status != http.StatusNotFound {
+		t.Errorf("a challenge to nobody answers %d", a.Status)
+	}
+	table := w.Post(admin, "/play", form).Header.Get("Location")
+	if page := w.Get(admin, table).Body; !strings.Contains(page, "You have challenged anna") || !strings.Contains(page, "kept for anna") {
+		t.Errorf("who challenges reads %s", page)
+	}
+	if page := w.Get(anna, "/ladders").Body; !strings.Contains(page, `<a href="`+table+`">admin offers you a game of Tebes</a>`) {
+		t.Errorf("who is challenged reads %s", page)
+	}
+	if page := w.Get(guest, "/play").Body; strings.Contains(page, table) {
+		t.Error("others see a table that is kept for a person")
+	}
+	if a := w.Post(guest, table+"/sit", ""); a.Status != http.StatusConflict {
+		t.Errorf("somebody else who sits down is answered with %d", a.Status)
+	}
+	if a := w.Post(anna, table+"/sit", ""); a.Status != http.StatusSeeOther {
+		t.Errorf("who is challenged is answered with %d: %s", a.Status, a.Body)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
@@ -28,13 +29,14 @@ const (
 	optionField  = "set-" // the prefix of the field of a game's option
 	playersField = "players"
 	otherBot     = "other" // the value of the field bot that refers to the field other
+	anyPerson    = "*"     // the value of the field bot that means people who find the table in the list
 )
 
 // playForm is the choice of a game to play on the site. It has the fields of the form, which are also query
 // parameters of the page.
 type playForm struct {
 	Game       string
-	Bot, Other string
+	Bot, Other string            // Bot may be play.Invited, the same with the name of a person, or anyPerson
 	Bot2, Bot3 string            // the bots at further seats; "" means the same as Bot
 	Seat       string            // "" means a random seat
 	Bank       string            // the minutes that each person has for the game; "" means no clock
@@ -110,8 +112,11 @@ func (f playForm) address() string {
 func (f playForm) choice() (c play.Choice, err error) {
 	c = play.Choice{Game: f.Game, Options: f.Options}
 	first := f.Bot
-	if first == otherBot {
+	switch first {
+	case otherBot:
 		first = f.Other
+	case anyPerson:
+		first, c.Listed = play.Invited, true
 	}
 	second := f.Bot2
 	if second == "" && f.Bot3 != "" {
@@ -153,10 +158,11 @@ type playPage struct {
 	Levels    []playBot // house bots, the weakest first
 	House     []playBot // the house bots that are not levels
 	Bots      []playBot
-	Banks     []string      // the choices for playForm.Bank
-	OwnTables []*play.Table // the visitor's games in progress
-	MoveTime  int           // the seconds for a move in a game of several people without a clock
-	MoveClock string        // that time in words
+	Opponent  string       // the name of the person whom the form challenges; "" if it challenges nobody
+	Banks     []string     // the choices for playForm.Bank
+	Lobby     []lobbyTable // the tables at which anybody may sit down
+	MoveTime  int          // the seconds for a move in a game of several people without a clock
+	MoveClock string       // that time in words
 }
 
 // playLink is a link to the page with another game or other options.
@@ -218,12 +224,56 @@ func (s *Site) postPlay(v *visit) error {
 	var t *play.Table
 	key := ""
 	if err == nil {
+		err = s.reserveSeats(v, &c)
+	}
+	if err == nil {
 		t, key, err = s.Play.Open(v.ctx(), v.Actor, c)
 	}
 	if err != nil {
 		return s.showPlayForm(v, form, err)
 	}
 	return s.leadToTable(v, t, key, nil)
+}
+
+// challengedName returns the name of the person whom a form challenges in its field bot, or "" if it challenges nobody.
+func challengedName(bot string) string {
+	name, ok := strings.CutPrefix(bot, play.Invited)
+	if !ok {
+		return ""
+	}
+	return name
+}
+
+// reserveSeats reserves seats for the people whom the other players of choice c name. Only a person with an account
+// can challenge others.
+func (s *Site) reserveSeats(v *visit, c *play.Choice) error {
+	for i, other := range c.OtherPlayers {
+		name := challengedName(other)
+		if name == "" {
+			continue
+		}
+		if v.Person.ID == 0 {
+			return ladder.Errorf(ladder.Unauthorized, "sign in", "only people with an account can challenge others")
+		}
+		p, err := s.Store.People.FindByName(v.ctx(), name)
+		if err != nil {
+			return err
+		}
+		if p.ID == v.Person.ID {
+			return ladder.Errorf(ladder.Invalid, "choose somebody else", "nobody can play against themselves")
+		}
+		variant, err := (ladder.Ladder{Game: c.Game, Options: c.Options}).Variant()
+		if err != nil {
+			return ladder.Errorf(ladder.Invalid, "", "%w", err)
+		}
+		c.OtherPlayers = slices.Clone(c.OtherPlayers)
+		c.OtherPlayers[i] = play.Invited
+		if c.ReservedFor == nil {
+			c.ReservedFor = map[int]service.Actor{}
+		}
+		c.ReservedFor[(c.Seat+1+i)%variant.Players] = service.Actor{Person: p}
+	}
+	return nil
 }
 
 // showPlayForm shows the form as it was filled in. An unknown game is replaced by the first game.
@@ -233,7 +283,7 @@ func (s *Site) showPlayForm(v *visit, form playForm, refused error) error {
 		g = games.All()[0]
 		form.Game = g.Name
 	}
-	page := playPage{HasTexts: v.hasTexts(g.Name), OwnTables: s.Play.TablesOf(v.Actor), MoveTime: int(s.Play.Limits.Move.Seconds())}
+	page := playPage{HasTexts: v.hasTexts(g.Name), Lobby: s.lobby(v.language), MoveTime: int(s.Play.Limits.Move.Seconds())}
 	page.MoveClock = v.t("play.seconds-move", "Count", page.MoveTime)
 	if page.MoveTime%60 == 0 {
 		page.MoveClock = v.t("play.minutes-move", "Count", page.MoveTime/60)
@@ -281,7 +331,12 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	if err != nil {
 		return err
 	}
-	chosen, middle, anchor, invited := "", "", "", form.Bot == play.Invited
+	chosen, middle, anchor, invited := "", "", "", ""
+	if name := challengedName(form.Bot); form.Bot == play.Invited || form.Bot == anyPerson {
+		invited = form.Bot
+	} else if name != "" {
+		invited, page.Opponent = form.Bot, name
+	}
 	if form.Bot == otherBot {
 		form.Bot = form.Other
 	}
@@ -326,8 +381,8 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 	}
 	slices.SortFunc(page.Levels, func(a, b playBot) int { return a.Number - b.Number })
 	switch form.Bot, form.Other = cmp.Or(chosen, middle, anchor), ""; {
-	case invited:
-		form.Bot = play.Invited
+	case invited != "":
+		form.Bot = invited
 	case levelOf(form.Bot) == nil:
 		form.Bot, form.Other = otherBot, form.Bot
 	}

@@ -63,8 +63,13 @@ func (s *Site) showPlayedGame(v *visit, id string) error {
 
 // nameSeats replaces the names of the seats in the replay r by those that the visitor reads, such as "You".
 func (p *playedPage) nameSeats(v *visit, r *referee.Replay) {
+	names := make([]string, len(r.Seats))
 	for _, x := range p.Seats {
-		if r.Seats[x.Seat].Name = v.site.seatName(v.language, cmp.Or(x.Bot, x.Person), x.BotID != 0); x.Seat == p.OwnSeat {
+		names[x.Seat] = v.site.seatName(v.language, cmp.Or(x.Bot, x.Person), x.BotID != 0)
+	}
+	numberNames(v.language, names)
+	for _, x := range p.Seats {
+		if r.Seats[x.Seat].Name = names[x.Seat]; x.Seat == p.OwnSeat {
 			r.Seats[x.Seat].Name = v.t("person.you")
 		}
 		if strings.HasPrefix(x.Bot, "@") {

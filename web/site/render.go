@@ -104,10 +104,10 @@ func (f frame) Origin() string { return f.origin() }
 func (f frame) With(name, value string) string { return addressWith(f.r, name, value) }
 
 // Names returns a JSON object that maps the names of house bots (part of timba), guests and ladders to their
-// titles. The key of a ladder is "/" and its name. Modules use it to show matches that begin after the page was
-// loaded.
+// titles. The key of a ladder is "/" and its name. The title of "guest#" is that of one of several guests, with "#"
+// in place of the number. Modules use it to show matches that begin after the page was loaded.
 func (f frame) Names() (template.JS, error) {
-	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest")}
+	names := map[string]string{ladder.GuestName: f.language.Text("bot.guest"), ladder.GuestName + "#": f.language.Text("bot.guests", "Number", "#")}
 	for _, level := range house.Levels() {
 		names["@"+level.Spec] = f.site.botTitle(f.language, "@"+level.Spec)
 	}

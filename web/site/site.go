@@ -148,6 +148,7 @@ func (s *Site) routes() []route {
 		{"GET /rules/{game}", false, s.getRules},
 		{"GET /play", false, s.getPlay},
 		{"POST /play", false, s.postPlay},
+		{"GET /play/ongoing", false, s.getOngoing},
 		{"GET /play/{id}", false, s.getTable},
 		{"POST /play/{id}/sit", false, s.postSit},
 		{"POST /play/{id}/cancel", false, s.postCancel},
@@ -225,7 +226,10 @@ func New(o Options) (*Site, error) {
 	}
 	s.Live.Render = s.liveParts
 	if s.Play != nil {
-		s.Play.OnChange = func(id string) { s.Live.Refresh(playTopic + id) }
+		s.Play.OnChange = func(id string) {
+			s.Live.Refresh(playTopic + id)
+			s.Live.Refresh(lobbyTopic)
+		}
 		s.Play.NewWatcher = func(t *play.Table) play.Watcher {
 			return s.Live.ShowTable(t.ID, t.Variant, t.Names(), len(t.People()) > 1, func() { s.Play.OnChange(t.ID) })
 		}

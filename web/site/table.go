@@ -2,6 +2,7 @@ package site
 
 import (
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"net/http"
 	"slices"
@@ -65,8 +66,9 @@ func (s *Site) getTable(v *visit) error {
 	display := t.Variant.Game.Display
 	var sides []int
 	var names, others []string
-	for i, shown := range t.SeatViews() {
-		name := v.site.seatName(v.language, shown.Name, shown.Bot)
+	views := t.SeatViews()
+	for i, name := range v.site.seatNames(v.language, views) {
+		shown := views[i]
 		if i == seat {
 			name = v.t("person.you")
 		} else if shown.Bot {
@@ -112,6 +114,40 @@ func (s *Site) seatName(l *messages.Language, name string, bot bool) string {
 	return name
 }
 
+// seatNames returns the name that people see for the player at each seat of a table, or "" for a free seat. Players
+// with the same name, such as guests, have numbers.
+func (s *Site) seatNames(l *messages.Language, seats []play.SeatView) []string {
+	var names []string
+	for _, x := range seats {
+		name := ""
+		if !x.Free {
+			name = s.seatName(l, x.Name, x.Bot)
+		}
+		names = append(names, name)
+	}
+	numberNames(l, names)
+	return names
+}
+
+// numberNames adds a number to each name that is not "" and occurs several times in names.
+func numberNames(l *messages.Language, names []string) {
+	guest := l.Text("bot.guest")
+	total, seen := map[string]int{}, map[string]int{}
+	for _, name := range names {
+		total[name]++
+	}
+	for i, name := range names {
+		if seen[name]++; name == "" || total[name] == 1 {
+			continue
+		}
+		names[i] = fmt.Sprintf("%s %d", name, seen[name])
+		if name == guest {
+			names[i] = l.Text("bot.guests", "Number", seen[name])
+		}
+	}
+}
+
+// seatOf returns the visitor's seat at a table, or an error if the visitor has none.
 func seatOf(v *visit, t *play.Table) (int, error) {
 	if seat := t.Seat(v.Actor); seat >= 0 {
 		return seat, nil

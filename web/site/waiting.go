@@ -90,13 +90,14 @@ func (s *Site) postCancel(v *visit) error {
 // ID of the table follows.
 const playTopic = "play/"
 
-// playParts renders those parts of the pages about a table that live updates replace: the players, and the
-// offer of a rematch. id is the ID of the table. For each part it calls the function part, which executes the
+// playParts renders those parts of the pages about a table that live updates replace: the players, the states of
+// their seats, whose changes the bar of all pages watches, and the offer of a rematch. id is the ID of the table. For each part it calls the function part, which executes the
 // template name of page on data and stores the result under key.
 func (s *Site) playParts(id string, part func(page, name, key string, data any)) {
 	if t := s.Play.Table(id); t != nil {
 		part("waiting", "waiting-seats", "waiting", t)
 		part("table", "table-seats", "seats", t)
+		part("play", "states", "states", t)
 	} else {
 		part("waiting", "waiting-over", "waiting", nil)
 		part("played", "offer", "offer", s.Play.Rematch(id))

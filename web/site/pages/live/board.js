@@ -10,15 +10,25 @@ const catchUp = 1800; // in which all that have come are shown
 
 const names = JSON.parse(document.getElementById('names').textContent);
 
-// nameOf is what people call a bot, or a guest; one of several with the name has a number.
+// nameOf is what people call a bot, or a guest.
 export const nameOf = (bot) => names[bot] ?? names[bot.replace(/#\d+$/, '')] ?? bot;
+
+// namesAt are what people call those at a table; several with one name have numbers.
+function namesAt(bots) {
+  const all = bots.map(nameOf);
+  return all.map((name, seat) => {
+    if (all.indexOf(name) === all.lastIndexOf(name)) return name;
+    const number = all.slice(0, seat + 1).filter((other) => other === name).length;
+    return name === names.guest ? names['guest#'].replace('#', number) : `${name} ${number}`;
+  });
+}
 
 // versus says who plays, partners together; of more than two sides it is a list.
 export function versus({ bots, sides }) {
   const teams = new Map();
-  bots.forEach((bot, seat) => {
+  namesAt(bots).forEach((name, seat) => {
     const side = sides?.[seat] ?? seat;
-    teams.set(side, [...(teams.get(side) ?? []), nameOf(bot)]);
+    teams.set(side, [...(teams.get(side) ?? []), name]);
   });
   return [...teams.values()].map((team) => team.join(' + ')).join(teams.size > 2 ? ' · ' : ` ${say('versus')} `);
 }
@@ -59,7 +69,7 @@ export class Board {
   begin(doc) {
     const another = this.at !== '' && this.at !== doc.at && doc.ply === 0;
     const { head, ...rest } = doc;
-    for (const seat of head.seats) seat.name = nameOf(seat.name);
+    namesAt(head.seats.map((seat) => seat.name)).forEach((name, seat) => { head.seats[seat].name = name; });
     this.names = namesOf(head);
     this.game = { ...head, base: doc.ply, frames: rest.frames, moves: rest.moves, faults: rest.faults, over: false, differences: [] };
     this.at = doc.at;

@@ -1,5 +1,8 @@
-// The form offers what goes with the number of players, and says which clock people have if several play; links to other games and options keep the bot
+// The list of waiting tables updates itself. The form offers what fits the number of players, and says which clock people have if several play; links to
+// other games and options keep the bot
 // and who begins.
+import '../layout/parts.js';
+
 const form = document.querySelector('form.choose');
 if (form) {
   const offer = () => {
