@@ -26,6 +26,19 @@ type Cards struct {
 	// Ranks lists the ranks of a suit from the weakest to the strongest. It is nil if the game does not use
 	// the Spanish pack.
 	Ranks []int `json:"ranks,omitempty"`
+	// Rounds is the number of rounds of a game, or 0 if it has none. It depends on the options; Variant.Display sets it.
+	Rounds int `json:"rounds,omitempty"`
+}
+
+// Display returns how the positions of a game with these options are drawn.
+func (v *Variant) Display() Display {
+	d := v.Game.Display
+	if r, ok := v.Rules.(interface{ Rounds() int }); ok && d.Cards != nil {
+		cards := *d.Cards
+		cards.Rounds = r.Rounds()
+		d.Cards = &cards
+	}
+	return d
 }
 
 // Board describes how a square board with black and white pieces is drawn.

@@ -66,6 +66,10 @@ func TestPodridaRounds(t *testing.T) {
 			t.Errorf("%+v: got %v, want %s", c.rules, got, c.want)
 		}
 	}
+	v := kit.Get[*rules.Variant](t)(Game.Resolve(map[string]string{"players": "4", "rounds": "short"}))
+	if got := [2]int{v.Display().Cards.Rounds, Game.Display.Cards.Rounds}; got != [2]int{5, 0} {
+		t.Errorf("the numbers of rounds of a variant and its game are drawn as %d", got)
+	}
 }
 
 // TestPodridaDealZeroSeed checks the worked example of SPEC.md for the seed of 32 zero bytes.

@@ -112,7 +112,7 @@ func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 		return nil, err
 	}
 	game := &Recording{
-		Name: r.Game, Display: g.Display, Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
+		Name: r.Game, Display: v.Display(), Seed: r.Seed, Commitment: r.Commitment, Match: r.Match, Clock: r.Clock,
 		EndByScores: r.AdjudicationResult, Faults: append([]fault{}, r.Faults...), PerSeatKeys: []string{}, Differences: []string{}, Moves: []MoveStep{},
 	}
 	if r.Adjudication != nil {

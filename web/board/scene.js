@@ -27,7 +27,7 @@ import { list, named, openView } from './text.js';
 //   hand      the most cards that a seat holds in this game, for which room is kept; else
 //             as many as the round or the position has
 export function drawGame(display, view, scene) {
-  if (display.cards) return drawTable(named(display, view, scene.turn, scene.names.length), scene);
+  if (display.cards) return drawTable(named(display, view, scene.turn, scene.names.length), { ...scene, rounds: display.cards.rounds });
   if (display.board) return drawBoard(display.board, view, scene);
   return html('dl', { class: 'plainview' },
     Object.entries(view).map(([key, value]) => [html('dt', {}, key), html('dd', {}, value)]));

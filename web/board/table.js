@@ -119,7 +119,7 @@ class Table {
     const gone = stock === 0 && this.seats !== 3;
     const trump = parseCard(view.trump);
     const lines = view.round === undefined ? [gone ? say('table.used') : say('table.stock', { count: stock })]
-      : [say('table.round', { round: view.round }), say('event.each', { count: view.cards })];
+      : [say(this.scene.rounds ? 'table.round-of' : 'table.round', { round: view.round, rounds: this.scene.rounds }), say('event.each', { count: view.cards })];
     const y = box.y + box.height / 2 - tall / 2 + (lines.length - 1) * 7;
     const backs = stock === null ? 0 : Math.min(3, Math.max(0, stock - (this.seats === 3 ? 0 : 1)));
     const apart = backs > 0 ? tall * stockShow : 0;

@@ -175,7 +175,7 @@ func (f *feed) doc(first int) gameDoc {
 func (f *feed) head() *head {
 	r, v, m := &f.source.replay, f.match.variant, f.match
 	h := &head{
-		Ladder: m.info.Ladder, Match: place{m.info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Game.Display,
+		Ladder: m.info.Ladder, Match: place{m.info.ID, r.Match.Deal, r.Match.Rotation}, Name: r.Game, Display: v.Display(),
 		Clock: r.Clock, Keys: f.publicFrames.Keys(), PerSeatKeys: []string{}, Deals: m.deals,
 	}
 	for _, o := range v.Settings {

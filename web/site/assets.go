@@ -154,10 +154,12 @@ func (a *assets) importURLs(name string) (urls []string) {
 	return urls
 }
 
-// drawsGames reports whether the module with this name draws games: it imports the board when it is loaded,
-// or later by a call of import().
+// drawsGames reports whether the module with this name draws games or cards: it or a module that it imports needs the
+// board, at once or later by a call of import().
 func (a *assets) drawsGames(name string) bool {
-	return slices.Contains(a.modules[name], "board/scene.js") || bytes.Contains(a.files[name].plain, []byte("import('../board/"))
+	return slices.Contains(a.modules[name], "board/scene.js") || slices.ContainsFunc(append(slices.Clone(a.modules[name]), name), func(module string) bool {
+		return bytes.Contains(a.files[module].plain, []byte("import('../board/"))
+	})
 }
 
 func (a *assets) has(name string) bool { _, ok := a.files[name]; return ok }

@@ -91,6 +91,7 @@ func TestPages(t *testing.T) {
 		{"docs-competing", "/docs/competing"},
 		{"data", "/data"},
 		{"search", "/search?q=brisca"},
+		{"rules", "/rules/brisca"},
 		{"machines", "/machines"},
 		{"people", "/people?game=teeko"},
 		{"person", "/people/ada"},
@@ -112,6 +113,9 @@ func TestPages(t *testing.T) {
 			examine(b, s.URL+p.path, p.name)
 			if state, ok := strings.CutPrefix(p.name, "match-"); ok && states[state] != "" && b.Text(".figures .tag") != state {
 				t.Errorf("the match is %q, want %q", b.Text(".figures .tag"), state)
+			}
+			if p.name == "rules" {
+				b.Wait(`.deck li:nth-child(10) svg use`)
 			}
 			if p.name == "problem" {
 				b.ClearConsole() // of the status 404

@@ -177,7 +177,11 @@ func TestOverBroken(t *testing.T) {
 	}
 }
 
-// The rules of each game have a page in each language. An unknown game has none.
+// forPrograms matches what only programs and their authors know: names of options, and numbers of seats.
+var forPrograms = regexp.MustCompile(`<code>[^<]*|(?i)\b(?:seats?|seients?|asientos?) \d`)
+
+// The rules of each game have a page in each language, in words for people: without names of options, without numbers
+// of seats, and with each card as an element that a module draws, with its points. An unknown game has none.
 func TestRulesPages(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, nil)
@@ -189,7 +193,25 @@ func TestRulesPages(t *testing.T) {
 			if a.Status != http.StatusOK || !strings.Contains(a.Body, "<h1>"+head+g.Display.Title) || strings.Contains(a.Body, `class="used"`) || strings.Count(a.Body, "<li>") < 5 {
 				t.Errorf("%s in %s: status %d: %s", g.Name, language, a.Status, a.Body)
 			}
+			_, text, _ := strings.Cut(a.Body, `<div class="rules">`)
+			text, _, _ = strings.Cut(text, `<div class="fields">`)
+			if found := forPrograms.FindString(text); found != "" {
+				t.Errorf("%s in %s: people read %q", g.Name, language, found)
+			}
+			if cards := g.Display.Cards; cards != nil {
+				for _, rank := range cards.Ranks {
+					if !strings.Contains(text, fmt.Sprintf(`<b data-card="%do">%[1]d</b>`, rank)) {
+						t.Errorf("%s in %s: there is no card %d", g.Name, language, rank)
+					}
+				}
+			}
+			if points := map[string]string{"en": "11 points", "ca": "11 punts", "es": "11 puntos"}[language]; g.Name == "tute" && !strings.Contains(text, points) {
+				t.Errorf("the rules of Tute in %s do not give a card %s", language, points)
+			}
 		}
+	}
+	if a := s.Get(s.Client(), "/rules/brisca"); !strings.Contains(a.Body, "<li><b>two against two</b>: four players") {
+		t.Errorf("the options of Brisca have other names than where a game is described: %s", a.Body)
 	}
 	if a := s.Get(s.Client(), "/rules/chess"); a.Status != http.StatusNotFound {
 		t.Errorf("the rules of chess answer %d", a.Status)

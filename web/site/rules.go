@@ -2,10 +2,12 @@ package site
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -17,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/web/messages"
 )
 
 var headingTags = regexp.MustCompile(`<(h[2-6]) id="([^"]*)">(.*?)</h[2-6]>`)
@@ -64,11 +67,15 @@ func (s *Site) getRules(v *visit) error {
 
 var (
 	markdown   = goldmark.New(goldmark.WithExtensions(extension.Table, extension.Typographer), goldmark.WithParserOptions(parser.WithASTTransformers(util.Prioritized(labeller{}, 0))))
-	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>`)
+	optionItem = regexp.MustCompile(`<li><code>([a-z0-9]+)(?:=([a-z0-9]+))?</code>(: )?`)
+	ruleTable  = regexp.MustCompile(`(?s)<div class="scroll"[^>]*><table.*?</table></div>`)
+	ruleRow    = regexp.MustCompile(`(?s)<tr>.*?</tr>`)
+	ruleCell   = regexp.MustCompile(`(?s)<t[hd][^>]*>(.*?)</t[hd]>`)
 )
 
-// rulesText returns the rules of a game as HTML, in the visitor's language or otherwise in English. If
-// settings is not nil, it marks the list items that describe the options and values in settings.
+// rulesText returns the rules of a game as HTML for people, in the visitor's language or otherwise in English: with
+// lists of cards and short descriptions of options. If settings is not nil, it marks the list items that describe the
+// options and values in settings.
 func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML, error) {
 	var b bytes.Buffer
 	source, english := g.Text(v.language.Tag), false
@@ -78,21 +85,71 @@ func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML,
 	if err := markdown.Convert([]byte(source), &b); err != nil {
 		return "", fmt.Errorf("the rules of %s: %w", g.Name, err)
 	}
-	text := optionItem.ReplaceAllStringFunc(decorateHTML(b.String()), func(item string) string {
+	text := decorateHTML(b.String())
+	if g.Display.Cards != nil {
+		text = ruleTable.ReplaceAllStringFunc(text, func(table string) string { return cardList(v.language, table) })
+	}
+	text = optionItem.ReplaceAllStringFunc(text, func(item string) string {
 		m := optionItem.FindStringSubmatch(item)
 		name, value := m[1], settings.Get(m[1])
 		used := value != "" && value == m[2]
 		if m[2] == "" && value != "" { // the item describes all values of the option
 			used = value != "0"
-			item = "<li><code>" + name + "=" + value + "</code>"
 		}
+		head := optionHead(v.language, name, cmp.Or(m[2], value), m[3])
 		if !used {
-			return item
+			return "<li>" + head
 		}
-		return `<li class="used">` + item[len("<li>"):] + ` <b class="tag">` + template.HTMLEscapeString(v.t("rules.used")) + `</b>`
+		return `<li class="used"><b class="tag">` + template.HTMLEscapeString(v.t("rules.used")) + "</b> " + head
 	})
 	if english {
 		text = `<div lang="en">` + text + `</div>`
 	}
 	return template.HTML(text), nil
+}
+
+// optionHead returns the beginning of the description of an option in the rules: the short description that the site
+// uses elsewhere, or the option as programs write it if there is none. mark follows it. For an option whose value is
+// a number that is not known, value is "" and there is no beginning.
+func optionHead(l *messages.Language, name, value, mark string) string {
+	short := optionName(l, name, value)
+	switch {
+	case value == "" && l.Texts["board.option."+name] != nil:
+		return ""
+	case short == name+" "+value:
+		return "<code>" + strings.TrimSuffix(name+"="+value, "=") + "</code>" + mark
+	}
+	return "<b>" + template.HTMLEscapeString(short) + "</b>" + mark
+}
+
+// cardList returns a list of cards in place of a table of the rules, which has the ranks of the cards in its first row
+// and perhaps their points in the second. The module deck.js draws the cards.
+func cardList(l *messages.Language, table string) string {
+	var rows [][]string
+	for _, row := range ruleRow.FindAllString(table, -1) {
+		var cells []string
+		for _, m := range ruleCell.FindAllStringSubmatch(row, -1) {
+			cells = append(cells, m[1])
+		}
+		rows = append(rows, cells)
+	}
+	if len(rows) == 0 || len(rows) > 2 {
+		return table
+	}
+	var b strings.Builder
+	b.WriteString(`<ol class="deck">`)
+	for i, rank := range rows[0] {
+		if i == 0 { // the head of the row
+			continue
+		}
+		fmt.Fprintf(&b, `<li><b data-card="%so">%[1]s</b>`, rank)
+		if len(rows) == 2 && i < len(rows[1]) {
+			if points, err := strconv.Atoi(rows[1][i]); err == nil {
+				fmt.Fprintf(&b, ` <span>%s</span>`, template.HTMLEscapeString(l.Text("rules.points", "Count", points)))
+			}
+		}
+		b.WriteString("</li>")
+	}
+	b.WriteString("</ol>")
+	return b.String()
 }

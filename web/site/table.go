@@ -63,7 +63,7 @@ func (s *Site) getTable(v *visit) error {
 	if seat < 0 {
 		return s.watchTable(v, t)
 	}
-	display := t.Variant.Game.Display
+	display := t.Variant.Display()
 	var sides []int
 	var names, others []string
 	views := t.SeatViews()

@@ -1,6 +1,6 @@
-// The list of waiting tables updates itself. The form offers what fits the number of players, and says which clock people have if several play; links to
-// other games and options keep the bot
-// and who begins.
+// The list of waiting tables updates itself. The form offers what fits the number of players, and says which clock
+// people have if several play. Links to other games and options keep the bot and who begins.
+import '../layout/deck.js';
 import '../layout/parts.js';
 
 const form = document.querySelector('form.choose');

@@ -5,6 +5,7 @@ import { html } from '../board/dom.js';
 import { follow } from '../board/follow.js';
 import { columnsOf } from '../board/squares.js';
 import { eventText, list, minutes, parseView, say, squareName, suitName, theCard, viewText } from '../board/text.js';
+import '../layout/deck.js';
 import { socket } from '../layout/parts.js';
 import { Stream } from '../layout/stream.js';
 import { clocksIn, tagsIn } from './seats.js';

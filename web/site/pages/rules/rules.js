@@ -1,0 +1,3 @@
+// The rules of a game, with pictures of the cards.
+
+import '../layout/deck.js';
