@@ -61,8 +61,12 @@ type Bot struct {
 	PersonID  int64 // owner; 0 for a house bot
 	Name      string
 	CreatedAt time.Time
-	// WithdrawnAt is when the owner withdrew the bot from play. It is zero if the bot plays.
+	// WithdrawnAt is when the owner withdrew the bot from play, or an admin banned it. It is zero if the bot plays.
 	WithdrawnAt time.Time
+	// BannedAt is when an admin banned the bot. While it is not zero, the bot does not play, and its owner cannot bring
+	// it back or submit a version of it.
+	BannedAt  time.Time
+	BanReason string // what the admin wrote to the owner
 }
 
 // IsHouse reports whether the bot comes with this program.
@@ -380,6 +384,8 @@ const (
 	MessageUnplayable MessageKind = "unplayable"
 	MessagePlayable   MessageKind = "playable"
 	MessageDropped    MessageKind = "dropped"
+	MessageBanned     MessageKind = "banned"
+	MessageUnbanned   MessageKind = "unbanned"
 )
 
 // Text returns what the message says, as a translatable text.
@@ -393,6 +399,10 @@ func (m Message) Text() phrase.Text {
 		return phrase.New("version %d of %s cannot be played: no machine has what it needs: %s", m.Number, m.Bot, m.Reason)
 	case MessagePlayable:
 		return phrase.New("version %d of %s is played again", m.Number, m.Bot)
+	case MessageBanned:
+		return phrase.New("an admin has banned bot %q: it plays no more, and you cannot bring it back: %s", m.Bot, m.Reason)
+	case MessageUnbanned:
+		return phrase.New("bot %q is banned no more: you can bring it back", m.Bot)
 	}
 	return phrase.New("match %d was dropped: %s", m.Match, m.Reason)
 }

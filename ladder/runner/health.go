@@ -17,6 +17,7 @@ type health struct {
 	pauseEnd     time.Time // when the server tries again
 	backoff      backoff   // for the length of the next pause
 	stopped      bool      // the server is stopping
+	failure      error     // the last failure of the pause; nil while the server does not pause
 }
 
 // Health returns an error while the server starts no matches, because it cannot play or is stopping, and nil
@@ -34,6 +35,14 @@ func (r *Runner) Health() error {
 	return nil
 }
 
+// PauseReason returns the failure for which the server pauses, for its operators. It returns nil if the server does not
+// pause.
+func (r *Runner) PauseReason() error {
+	r.health.mu.Lock()
+	defer r.health.mu.Unlock()
+	return r.health.failure
+}
+
 // pausedUntil returns the end of the server's pause. It is zero if the server plays or is stopping.
 func (h *health) pausedUntil() time.Time {
 	h.mu.Lock()
@@ -44,12 +53,13 @@ func (h *health) pausedUntil() time.Time {
 	return h.pauseEnd
 }
 
-// recordFailure starts a pause of the server. The pause is longer after each further failure, until
+// recordFailure starts a pause of the server after failure. The pause is longer after each further failure, until
 // recordSuccess is called; a failure during a pause does not count again. The results are the end of the pause,
 // and whether this is the first failure since the last pause ended.
-func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
+func (h *health) recordFailure(failure error, now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.failure = failure
 	if first = h.failingSince.IsZero(); first {
 		h.failingSince = now
 	}
@@ -63,7 +73,7 @@ func (h *health) recordFailure(now time.Time) (until time.Time, first bool) {
 func (h *health) clearPause() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.failingSince, h.pauseEnd = time.Time{}, time.Time{}
+	h.failingSince, h.pauseEnd, h.failure = time.Time{}, time.Time{}, nil
 }
 
 func (h *health) recordSuccess() {
@@ -83,7 +93,7 @@ func (h *health) stop() {
 // publishes it as an event.
 func (r *Runner) pause(err error) time.Time {
 	now := r.Now()
-	until, first := r.health.recordFailure(now)
+	until, first := r.health.recordFailure(err, now)
 	r.metrics.pauseGauge.Set(1)
 	r.Log.Error("the server cannot play: paused", "err", err, "until", until)
 	if first {

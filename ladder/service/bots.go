@@ -50,6 +50,25 @@ func (s *Service) UseVersion(ctx context.Context, a Actor, bot string, version i
 	})
 }
 
+// BanBot takes a bot of another person off the ladders until UnbanBot, and sends the owner a message with reason.
+// The owner cannot bring the bot back. Only admins may call it.
+func (s *Service) BanBot(ctx context.Context, a Actor, bot, reason string) (ladder.Bot, error) {
+	if err := a.CheckAdmin("to ban a bot"); err != nil {
+		return ladder.Bot{}, err
+	}
+	return s.changeBot(ctx, a, bot, "", func(ctx context.Context, botID int64) error {
+		return s.Store.Bots.Ban(ctx, botID, reason)
+	})
+}
+
+// UnbanBot undoes BanBot. The bot stays withdrawn until its owner brings it back. Only admins may call it.
+func (s *Service) UnbanBot(ctx context.Context, a Actor, bot string) (ladder.Bot, error) {
+	if err := a.CheckAdmin("to unban a bot"); err != nil {
+		return ladder.Bot{}, err
+	}
+	return s.changeBot(ctx, a, bot, "", s.Store.Bots.Unban)
+}
+
 func (s *Service) changeBot(ctx context.Context, a Actor, bot, what string, change func(ctx context.Context, botID int64) error) (ladder.Bot, error) {
 	b, err := s.Store.Bots.Find(ctx, bot)
 	if err != nil {

@@ -93,7 +93,10 @@ func message(m queries.Message) ladder.Message {
 }
 
 func bot(b queries.Bot) ladder.Bot {
-	return ladder.Bot{ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, CreatedAt: moment(b.Created), WithdrawnAt: nullMoment(b.Withdrawn)}
+	return ladder.Bot{
+		ID: b.ID, PersonID: b.PersonID.Int64, Name: b.Name, CreatedAt: moment(b.Created), WithdrawnAt: nullMoment(b.Withdrawn),
+		BannedAt: nullMoment(b.Banned), BanReason: b.BanReason,
+	}
 }
 
 func convertRows[R, T any](rows []R, convert func(R) T) (out []T) {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -210,8 +209,14 @@ func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.Ver
 		return row, ifNoRows(err, noVersionError(id))
 	}
 	if ladderID == 0 {
-		if b, err := tx.Bot(ctx, row.BotID); err != nil || b.Withdrawn.Valid {
-			return row, cmp.Or(err, error(conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)))
+		b, err := tx.Bot(ctx, row.BotID)
+		switch {
+		case err != nil:
+			return row, err
+		case b.Banned.Valid:
+			return row, conflict("choose another bot", "match: bot %q is banned", row.Name)
+		case b.Withdrawn.Valid:
+			return row, conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)
 		}
 		owner, err := tx.Person(ctx, row.PersonID.Int64)
 		if err = ifNoRows(err, nil); err != nil { // a house bot has none

@@ -71,10 +71,14 @@ CREATE TABLE bots (
   person_id INTEGER REFERENCES people (id), -- NULL for a house bot
   name      TEXT    NOT NULL UNIQUE,
   created   INTEGER NOT NULL,
-  withdrawn INTEGER, -- when the owner withdrew it from play
+  withdrawn INTEGER, -- when the owner withdrew it from play, or an admin banned it
+  banned    INTEGER, -- when an admin banned it; then its owner cannot bring it back
+  ban_reason TEXT NOT NULL DEFAULT '', -- what the admin wrote to the owner
+  CHECK (banned IS NULL OR withdrawn IS NOT NULL),
   CHECK ((person_id IS NULL) = (name GLOB '@*'))
 ) STRICT;
 CREATE INDEX bots_person ON bots (person_id);
+CREATE INDEX bots_banned ON bots (banned) WHERE banned IS NOT NULL;
 
 CREATE TABLE versions (
   id       INTEGER PRIMARY KEY,
@@ -102,6 +106,7 @@ CREATE TABLE versions (
 CREATE UNIQUE INDEX versions_live ON versions (bot_id) WHERE state = 'live';
 CREATE UNIQUE INDEX versions_open ON versions (bot_id) WHERE state IN ('queued', 'building', 'checking', 'trial');
 CREATE INDEX versions_state ON versions (state);
+CREATE INDEX versions_ended ON versions (state, ended) WHERE ended IS NOT NULL;
 CREATE INDEX versions_bundle ON versions (bundle);
 CREATE INDEX versions_language ON versions (language);
 
@@ -123,9 +128,9 @@ CREATE TABLE messages (
   id         INTEGER PRIMARY KEY,
   person_id  INTEGER NOT NULL REFERENCES people (id),
   version_id INTEGER REFERENCES versions (id),
-  kind       TEXT    NOT NULL CHECK (kind IN ('failed', 'suspended', 'unplayable', 'playable', 'dropped')),
+  kind       TEXT    NOT NULL CHECK (kind IN ('failed', 'suspended', 'unplayable', 'playable', 'dropped', 'banned', 'unbanned')),
   bot        TEXT    NOT NULL, -- of the version, even if that was deleted; '' for a match
-  number     INTEGER NOT NULL,
+  number     INTEGER NOT NULL, -- of the version; 0 if the message is about the bot or a match
   match_id   INTEGER REFERENCES matches (id),
   reason     TEXT    NOT NULL,
   created    INTEGER NOT NULL,

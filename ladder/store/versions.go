@@ -298,6 +298,9 @@ func (tx *Tx) dropUnplayable(ctx context.Context) error {
 			r, reason := rows[0], phrase.New("version %d of %s plays no more", rows[0].Number, rows[0].Name)
 			if !r.LadderID.Valid && r.Withdrawn.Valid {
 				by, reason = r.PersonID.Int64, phrase.New("bot %q is withdrawn by its owner", r.Name)
+				if r.Banned.Valid {
+					by, reason = 0, phrase.New("bot %q is banned", r.Name)
+				}
 			}
 			reasons = append(reasons, reason)
 		}
@@ -310,6 +313,15 @@ func (tx *Tx) dropUnplayable(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// ListEnded returns at most n versions in a state, which is Failed or Suspended, the last one that got into it first.
+func (s Versions) ListEnded(ctx context.Context, state ladder.VersionState, n int) ([]ladder.Version, error) {
+	rows, err := s.read.LastInState(ctx, string(state), int64(n))
+	if err != nil {
+		return nil, machineError(err)
+	}
+	return versions(rows)
 }
 
 // SetUnplayable stores whether the version can be played, and sends its owner a message if that changes.

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"strings"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -28,12 +30,85 @@ func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	})
 }
 
+// Ban withdraws a bot of a person for an admin: until Unban, its owner cannot bring it back or submit a version of
+// it. Its submission ends. The owner gets a message with reason, which is one line. For a banned bot, Ban replaces
+// the reason.
+func (s Bots) Ban(ctx context.Context, botID int64, reason string) error {
+	if strings.TrimSpace(reason) == "" || !ladder.IsLine(reason, maxBanReason) {
+		return invalid("", "the reason of a ban cannot be %q", ladder.Clip(reason)).Try("write the owner one line of at most %d bytes", maxBanReason)
+	}
+	var upload string
+	err := s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
+		now := nullStamp(tx.now)
+		if number, err := tx.OpenVersion(ctx, botID); err == nil {
+			v, err := tx.VersionByNumber(ctx, botID, number)
+			if err != nil {
+				return err
+			}
+			upload = v.Bundle
+			if err := tx.fail(ctx, v, phrase.New("cancelled: bot %q is banned", b.Name)); err != nil {
+				return err
+			}
+		} else if err := ifNoRows(err, nil); err != nil {
+			return err
+		}
+		if !b.Withdrawn.Valid {
+			if err := tx.retire(ctx, botID, now); err != nil {
+				return err
+			}
+			if err := tx.SetWithdrawn(ctx, now, botID); err != nil {
+				return err
+			}
+		}
+		if err := tx.SetBanned(ctx, now, reason, botID); err != nil {
+			return err
+		}
+		return tx.messageAboutBot(ctx, b, ladder.MessageBanned, reason)
+	})
+	if err == nil && upload != "" {
+		s.dropUploads(ctx, upload)
+	}
+	return err
+}
+
+// maxBanReason is the largest size of the reason for a ban, in bytes.
+const maxBanReason = 300
+
+// Unban undoes Ban, and sends the owner a message. The bot stays withdrawn until its owner brings it back. For a bot
+// that is not banned, Unban does nothing.
+func (s Bots) Unban(ctx context.Context, botID int64) error {
+	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
+		if !b.Banned.Valid {
+			return nil
+		}
+		if err := tx.SetBanned(ctx, nullID(0), "", botID); err != nil {
+			return err
+		}
+		return tx.messageAboutBot(ctx, b, ladder.MessageUnbanned, "")
+	})
+}
+
+func (tx *Tx) messageAboutBot(ctx context.Context, b queries.Bot, kind ladder.MessageKind, reason string) error {
+	return tx.AddMessage(ctx, queries.AddMessageParams{
+		PersonID: b.PersonID.Int64, Kind: string(kind), Bot: b.Name, Reason: phraseColumn(phrase.Plain(reason)), Created: stamp(tx.now),
+	})
+}
+
+// ListBanned returns at most n banned bots, the last one that was banned first.
+func (s Bots) ListBanned(ctx context.Context, n int) ([]ladder.Bot, error) {
+	rows, err := s.read.BannedBots(ctx, int64(n))
+	return convertRows(rows, bot), machineError(err)
+}
+
 // Restore undoes Withdraw: the version that played before plays again, if there was one. For a bot that is not
-// withdrawn, Restore does nothing.
+// withdrawn, Restore does nothing. For a banned bot it returns an error.
 func (s Bots) Restore(ctx context.Context, botID int64) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if !b.Withdrawn.Valid {
 			return nil
+		}
+		if b.Banned.Valid {
+			return withdrawnError(b)
 		}
 		if err := tx.SetWithdrawn(ctx, nullID(0), botID); err != nil {
 			return err
@@ -47,9 +122,13 @@ func (s Bots) Restore(ctx context.Context, botID int64) error {
 }
 
 // UseVersion makes a bot play with a retired version, which has the rating that it had, and retires the present
-// one. It also restores a withdrawn bot. It returns an error for a version that was suspended or never played.
+// one. It also restores a withdrawn bot. It returns an error for a version that was suspended or never played, and for
+// a banned bot.
 func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
+		if b.Banned.Valid {
+			return withdrawnError(b)
+		}
 		v, err := tx.VersionByNumber(ctx, botID, int64(number))
 		if err != nil {
 			return ifNoRows(err, NoVersionError(b.Name, number))

@@ -108,6 +108,62 @@ func TestWithdraw(t *testing.T) {
 	wantError(t, c.Bots.Withdraw(bg, 1), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
 }
 
+// TestBan checks that a banned bot does not play, that its owner is told why and can neither bring it back nor submit
+// to it, and that the owner can bring it back after Unban.
+func TestBan(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.addPeople("anna", "ben")
+	v := c.addLive(p[0].ID, "anna-bot")
+	asked := c.addUnrated(p[1].ID, v.ID, c.liveIDs("@first")[0])
+	open := c.addBuilt(p[0].ID, "anna-bot")
+	for _, reason := range []string{"", " ", "two\nlines", strings.Repeat("x", 301)} {
+		if err := c.Bots.Ban(bg, v.BotID, reason); ladder.CodeOf(err) != ladder.Invalid {
+			t.Errorf("the reason %q: %v", reason, err)
+		}
+	}
+	kit.Must(t, c.Bots.Ban(bg, v.BotID, "it sleeps"))
+	kit.Must(t, c.Bots.Ban(bg, v.BotID, "it cheats"))
+	c.wantPlaying(v.BotID, "banned", 0, 0)
+	if stopped, err := c.Versions.Find(bg, open.ID); err != nil || stopped.State != ladder.Failed {
+		t.Errorf("its submission is %+v, %v", stopped, err)
+	}
+	c.wantMessages(p[1].ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is banned`, asked.ID))
+	banned := kit.Get[[]ladder.Bot](t)(c.Bots.ListBanned(bg, 9))
+	if len(banned) != 1 || banned[0].Name != "anna-bot" || banned[0].BanReason != "it cheats" || banned[0].BannedAt.IsZero() {
+		t.Errorf("banned are %+v", banned)
+	}
+	const refused = `bot "anna-bot" is banned: it cheats: ask an admin`
+	wantError(t, c.Bots.Restore(bg, v.BotID), ladder.Forbidden, refused)
+	wantError(t, c.Bots.UseVersion(bg, v.BotID, 1), ladder.Forbidden, refused)
+	_, err := c.Versions.Add(bg, p[0].ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, noLimits)
+	wantError(t, err, ladder.Forbidden, refused)
+	_, err = c.Versions.ConnectRemote(bg, p[0].ID, RemoteVersion{Bot: "anna-bot"}, noLimits)
+	wantError(t, err, ladder.Forbidden, refused)
+	l := testLadders(t)[0]
+	_, err = c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, c.liveIDs("@first")[0]}, RequestedBy: p[1].ID})
+	wantError(t, err, ladder.Conflict, `match: bot "anna-bot" is banned: choose another bot`)
+
+	kit.Must(t, c.Bots.Unban(bg, v.BotID))
+	kit.Must(t, c.Bots.Unban(bg, v.BotID))
+	c.wantPlaying(v.BotID, "unbanned", 0, 0)
+	kit.Must(t, c.Bots.Restore(bg, v.BotID))
+	c.wantPlaying(v.BotID, "restored", 1, 1)
+	var told []string
+	for _, m := range kit.Get[[]ladder.Message](t)(c.People.Messages(bg, p[0].ID, 0, 9)) {
+		told = append(told, m.Text().String())
+	}
+	if want := []string{
+		`an admin has banned bot "anna-bot": it plays no more, and you cannot bring it back: it sleeps`,
+		`an admin has banned bot "anna-bot": it plays no more, and you cannot bring it back: it cheats`,
+		`bot "anna-bot" is banned no more: you can bring it back`,
+	}; !slices.Equal(told, want) {
+		t.Errorf("the owner is told %q", told)
+	}
+	wantError(t, c.Bots.Ban(bg, 1, "x"), ladder.Forbidden, `bot "@random" is of the house: the configuration of the ladders names them`)
+	wantSound(t, c.Store)
+}
+
 // TestWithdrawnBrokenOff checks that a requested match that was running when its bot was withdrawn is dropped
 // when it is interrupted.
 func TestWithdrawnBrokenOff(t *testing.T) {

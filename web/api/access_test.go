@@ -146,6 +146,10 @@ func accessCases() map[string]accessCase {
 		}},
 		"PUT /api/v1/admin/people/{person}/block":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/block"} }},
 		"POST /api/v1/admin/people/{person}/sign-in": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/sign-in"} }},
+		"PUT /api/v1/admin/bots/{bot}/ban": {good: 200, make: func(w *world, _ string) call {
+			return call{path: "/api/v1/admin/bots/" + w.addLiveBot() + "/ban", body: `{"reason":"it cheats"}`}
+		}},
+		"DELETE /api/v1/admin/bots/{bot}/ban":        {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/bots/" + w.addLiveBot() + "/ban"} }},
 		"DELETE /api/v1/admin/people/{person}/block": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/block"} }},
 	}
 }

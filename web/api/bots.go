@@ -95,7 +95,10 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	}
 	people, docs := a.newPersonNames(), make([]wire.Bot, len(bots))
 	for i, b := range bots {
-		doc := wire.Bot{Name: b.Name, House: b.IsHouse(), CreatedAt: b.CreatedAt, WithdrawnAt: b.WithdrawnAt}
+		doc := wire.Bot{Name: b.Name, House: b.IsHouse(), CreatedAt: b.CreatedAt, WithdrawnAt: b.WithdrawnAt, BannedAt: b.BannedAt}
+		if middleware.RequestOf(r).Owns(b.PersonID) {
+			doc.BanReason = b.BanReason
+		}
 		if doc.Owner, err = people.name(r.Context(), b.PersonID); err != nil {
 			return nil, err
 		}
@@ -244,6 +247,13 @@ func (a *API) getHistory(r *http.Request, q historyQuery) (list wire.List[wire.C
 func (a *API) putLive(_ http.ResponseWriter, r *http.Request, asked wire.LiveVersion) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.UseVersion(ctx, by, bot, asked.Version)
+	})(r)
+}
+
+// putBan bans a bot for an admin.
+func (a *API) putBan(_ http.ResponseWriter, r *http.Request, asked wire.Ban) (wire.Bot, error) {
+	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+		return a.Service.BanBot(ctx, by, bot, asked.Reason)
 	})(r)
 }
 

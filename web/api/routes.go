@@ -345,6 +345,20 @@ func (a *API) routes() []route {
 			description: "For a person who has lost all tokens. It is valid for 24 hours. A link that was made before and not used is no longer valid.",
 			success:     "The code of the link, which is shown only once.", endpoint: answer(a.postSignInLink),
 		},
+		{
+			pattern: "PUT /api/v1/admin/bots/{bot}/ban", id: "ban", tags: "admin",
+			scope: ladder.ScopeAll, admin: true,
+			summary:     "Ban a bot",
+			description: "The bot plays no more, its submission ends, and its owner cannot bring it back or submit to it. The owner gets a message with the reason.",
+			success:     "The bot.", endpoint: withBody(http.StatusOK, a.putBan),
+		},
+		{
+			pattern: "DELETE /api/v1/admin/bots/{bot}/ban", id: "unban", tags: "admin",
+			scope: ladder.ScopeAll, admin: true,
+			summary:     "Unban a bot",
+			description: "The bot stays withdrawn until its owner brings it back.",
+			success:     "The bot.", endpoint: answer(a.changeBot(a.Service.UnbanBot)),
+		},
 	}
 	if a.Metrics != nil {
 		all = append(all, route{

@@ -403,6 +403,17 @@ func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person,
 	return read[wire.Person](ctx, c, request{method: method, path: "/admin/people" + part(name) + "/block"})
 }
 
+// Ban takes a bot off the ladders, so that its owner cannot bring it back, and sends the owner a message with reason.
+// Only admins may call it.
+func (c *Client) Ban(ctx context.Context, bot, reason string) (wire.Bot, error) {
+	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/admin/bots" + part(bot) + "/ban"}, wire.Ban{Reason: reason})
+}
+
+// Unban undoes Ban. The bot stays withdrawn until its owner brings it back. Only admins may call it.
+func (c *Client) Unban(ctx context.Context, bot string) (wire.Bot, error) {
+	return read[wire.Bot](ctx, c, request{method: http.MethodDelete, path: "/admin/bots" + part(bot) + "/ban"})
+}
+
 // Body returns a function that reads data, for the parameter body of Client.Submit.
 func Body(data []byte) func() (io.Reader, int64) {
 	return func() (io.Reader, int64) { return bytes.NewReader(data), int64(len(data)) }

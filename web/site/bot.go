@@ -221,6 +221,13 @@ func (s *Site) postUse(v *visit) error {
 	})(v)
 }
 
+// postBan bans a bot for an admin.
+func (s *Site) postBan(v *visit) error {
+	return s.postBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
+		return s.Service.BanBot(ctx, by, bot, v.field("reason"))
+	})(v)
+}
+
 // postBot returns a handler that applies change to the bot in the path and redirects to the page of the bot.
 // If change returns an error, the handler shows the page with that error.
 func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {

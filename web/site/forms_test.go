@@ -153,6 +153,10 @@ func TestOthersRefused(t *testing.T) {
 		{bert, "POST", "/account/people/block", "name=anna", 403},
 		{bert, "POST", "/account/people/unblock", "name=anna", 403},
 		{bert, "POST", "/account/people/reset", "name=anna", 403},
+		{bert, "GET", "/account/operation", "", 403},
+		{bert, "POST", "/bots/@random/ban", "reason=x", 403},
+		{bert, "POST", "/bots/@random/unban", "", 403},
+		{admin, "POST", "/bots/@random/ban", "reason=x", 403}, // a house bot
 		{admin, "POST", "/account/people/reset", "name=admin", 409},
 		{admin, "POST", "/account/people/reset", "name=nobody", 404},
 		{admin, "POST", "/account/people/promote", "name=anna", 404},

@@ -25,7 +25,7 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// Options are the options of New. All but Version and Machines are required. Play and Tryouts may be nil only
+// Options are the options of New. All but Version, Machines and Status are required. Play and Tryouts may be nil only
 // if nobody requests the pages that use them.
 type Options struct {
 	Middleware *middleware.Middleware // the middleware that wraps the site
@@ -36,6 +36,8 @@ type Options struct {
 	Version    string                 // the version of this program, as pages show it
 	// Machines returns the machines that play matches. If it is nil, there are none.
 	Machines func() ([]ladder.Machine, error)
+	// Status returns how the server itself is, for the page of operators. If it is nil, the page shows no status.
+	Status func() Status
 }
 
 // Site is the http.Handler of all pages and of their files. The caller wraps it with Middleware.Wrap.
@@ -83,6 +85,8 @@ func (s *Site) routes() []route {
 		{"POST /bots/{bot}/withdraw", true, s.postBot(s.Service.WithdrawBot)},
 		{"POST /bots/{bot}/restore", true, s.postBot(s.Service.RestoreBot)},
 		{"POST /bots/{bot}/use", true, s.postUse},
+		{"POST /bots/{bot}/ban", true, s.postBan},
+		{"POST /bots/{bot}/unban", true, s.postBot(s.Service.UnbanBot)},
 		{"GET /people", false, s.getPeople},
 		{"GET /people/{name}", false, named("name", s.Store.People.FindByName, s.getPerson)},
 		{"POST /people/{name}/sign-in", true, named("name", s.Store.People.FindByName, s.postSignInLink)},
@@ -108,6 +112,7 @@ func (s *Site) routes() []route {
 		{"POST /account/invites", true, s.postInvite},
 		{"POST /account/invites/revoke", true, s.postID("/account/invites", s.Service.RevokeInvite)},
 		{"GET /account/people", true, s.getMembers},
+		{"GET /account/operation", true, s.getOperation},
 		{"POST /account/people/reset", true, s.postReset},
 		{"POST /account/people/{what}", true, s.postBlock},
 

@@ -106,7 +106,9 @@ type Bot struct {
 	Owner       string     `json:"owner,omitempty"`
 	House       bool       `json:"house"`
 	CreatedAt   time.Time  `json:"created"`
-	WithdrawnAt time.Time  `json:"withdrawn,omitzero" doc:"When the owner withdrew it; absent if it is not withdrawn."`
+	WithdrawnAt time.Time  `json:"withdrawn,omitzero" doc:"When the owner withdrew it, or an admin banned it; absent if it is not withdrawn."`
+	BannedAt    time.Time  `json:"banned,omitzero" doc:"When an admin banned it; absent if it is not banned. Its owner cannot bring it back."`
+	BanReason   string     `json:"ban_reason,omitempty" doc:"Why it is banned; for its owner and admins."`
 	Live        int        `json:"live" min:"0" doc:"The number of the version that plays; 0 if none does."`
 	Latest      *Version   `json:"latest,omitempty" doc:"The version that was submitted last."`
 	Standings   []Standing `json:"standings,omitempty" doc:"Only in the document of a single bot."`
@@ -302,6 +304,11 @@ type Token struct {
 // LiveVersion is the request to make a version the one that plays for its bot.
 type LiveVersion struct {
 	Version int `json:"version" min:"1" max:"1000000"`
+}
+
+// Ban is the request to ban a bot. Its owner gets a message with the reason.
+type Ban struct {
+	Reason string `json:"reason" length:"300" doc:"What the owner is told, in one line."`
 }
 
 // NewToken is the request for a token. A token without ExpiresAt does not expire.

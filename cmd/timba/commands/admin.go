@@ -34,6 +34,8 @@ type adminService interface {
 	AllPeople(context.Context) ([]wire.Person, error)
 	Block(ctx context.Context, name string, out bool) (wire.Person, error)
 	AddSignInLink(ctx context.Context, name string) (wire.SignInLink, error)
+	Ban(ctx context.Context, bot, reason string) (wire.Bot, error)
+	Unban(ctx context.Context, bot string) (wire.Bot, error)
 }
 
 type adminFlags struct{ data string }
@@ -47,7 +49,7 @@ func newAdmin() *cobra.Command {
 			"(timba login), or with --data the data directory itself, even while the server runs.",
 	}
 	cmd.PersistentFlags().StringVar(&f.data, "data", "", "use this data `DIR` instead of a server")
-	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newSignIn(f), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
+	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newBan(f), newUnban(f), newSignIn(f), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
 }
 
 // fromAdminService completes cmd so that it calls get and prints the answer by show, or as JSON with --json.
@@ -180,6 +182,35 @@ func newBlock(f *adminFlags, out bool) *cobra.Command {
 	}, func(w io.Writer, p wire.Person) { fmt.Fprintln(w, done, p.Name) })
 }
 
+func newBan(f *adminFlags) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "ban BOT --reason TEXT",
+		Short: "Take a bot off the ladders, so that its owner cannot bring it back",
+		Long: "Takes a bot of a person off the ladders and ends its submission. Its owner cannot bring it back or submit\n" +
+			"to it, and gets a message with the reason. Its games and ratings stay. timba admin block stops a person.",
+		Example: "  timba admin ban mybot --reason 'It copies the bot of ada.'",
+		Args:    cobra.ExactArgs(1),
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "the `TEXT` for the owner, one line")
+	cmd.MarkFlagRequired("reason")
+	return fromAdminService(f, cmd, func(ctx context.Context, o adminService, args []string) (wire.Bot, error) {
+		return o.Ban(ctx, args[0], reason)
+	}, func(w io.Writer, b wire.Bot) { fmt.Fprintln(w, "banned", b.Name) })
+}
+
+func newUnban(f *adminFlags) *cobra.Command {
+	return fromAdminService(f, &cobra.Command{
+		Use:   "unban BOT",
+		Short: "Let the owner of a banned bot bring it back",
+		Args:  cobra.ExactArgs(1),
+	}, func(ctx context.Context, o adminService, args []string) (wire.Bot, error) {
+		return o.Unban(ctx, args[0])
+	}, func(w io.Writer, b wire.Bot) {
+		fmt.Fprintf(w, "unbanned %s: its owner can bring it back\n", b.Name)
+	})
+}
+
 // remoteAdmin implements adminService by the API of a server.
 type remoteAdmin struct{ *client.Client }
 
@@ -266,6 +297,27 @@ func newSignIn(f *adminFlags) *cobra.Command {
 		}
 		fmt.Fprintln(w, made.Link())
 	})
+}
+
+func (o localAdmin) Ban(ctx context.Context, bot, reason string) (wire.Bot, error) {
+	return o.changeBot(ctx, bot, func(id int64) error { return o.store.Bots.Ban(ctx, id, reason) })
+}
+
+func (o localAdmin) Unban(ctx context.Context, bot string) (wire.Bot, error) {
+	return o.changeBot(ctx, bot, func(id int64) error { return o.store.Bots.Unban(ctx, id) })
+}
+
+// changeBot calls change with the ID of a bot, and returns the bot afterwards, without its owner and its versions.
+func (o localAdmin) changeBot(ctx context.Context, name string, change func(id int64) error) (wire.Bot, error) {
+	b, err := o.store.Bots.Find(ctx, name)
+	if err == nil {
+		err = change(b.ID)
+	}
+	if err != nil {
+		return wire.Bot{}, err
+	}
+	b, err = o.store.Bots.Find(ctx, name)
+	return wire.Bot{Name: b.Name, House: b.IsHouse(), CreatedAt: b.CreatedAt, WithdrawnAt: b.WithdrawnAt, BannedAt: b.BannedAt, BanReason: b.BanReason}, err
 }
 
 // tokenKey is the JSON document of `timba admin token NAME --json`.

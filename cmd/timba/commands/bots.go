@@ -87,6 +87,9 @@ func showBots(w io.Writer, bots []wire.Bot) {
 		if !b.WithdrawnAt.IsZero() {
 			state = "withdrawn"
 		}
+		if !b.BannedAt.IsZero() {
+			state = "banned"
+		}
 		return []any{b.Name, ownerText(b.Owner, b.House), plays, last, state, submitted}
 	})
 }
@@ -122,7 +125,12 @@ func oneBot(ctx context.Context, c *client.Client, args []string) (r botReport, 
 
 func showBot(w io.Writer, b botReport) {
 	fmt.Fprintf(w, "%s, owner: %s\n", b.Name, ownerText(b.Owner, b.House))
-	if !b.WithdrawnAt.IsZero() {
+	switch {
+	case b.BanReason != "":
+		fmt.Fprintf(w, "banned %s: %s\n", since(b.BannedAt), b.BanReason)
+	case !b.BannedAt.IsZero():
+		fmt.Fprintf(w, "banned %s\n", since(b.BannedAt))
+	case !b.WithdrawnAt.IsZero():
 		fmt.Fprintf(w, "withdrawn %s\n", since(b.WithdrawnAt))
 	}
 	fmt.Fprintln(w)

@@ -328,6 +328,9 @@ func (l *library) run(t *testing.T, d clitest.Example, dir string) {
 	switch {
 	case strings.HasPrefix(line, "timba admin worker remove "):
 		line = strings.Replace(line, "remove", "add", 1) + " && " + line
+	case strings.HasPrefix(line, "timba admin ban mybot "):
+		env = []string{"TIMBA_URL=" + l.value("TIMBA_ADDRESS"), "TIMBA_TOKEN=" + l.admin}
+		line += " && timba admin unban mybot && timba bots restore mybot" // other lines need it
 	case strings.HasPrefix(line, "timba admin "):
 		env = []string{"TIMBA_URL=" + l.value("TIMBA_ADDRESS"), "TIMBA_TOKEN=" + l.admin}
 	case strings.HasPrefix(line, "timba login "):
@@ -350,6 +353,7 @@ func (l *library) run(t *testing.T, d clitest.Example, dir string) {
 		line += " && timba bots restore mybot"
 	case strings.HasPrefix(line, "timba-lab env --listen "):
 		line = "timeout -s INT 2 " + line + "; s=$?; test $s = 124"
+	case strings.HasPrefix(line, "timba serve ") && strings.HasSuffix(line, " --check"):
 	case strings.HasPrefix(line, "timba serve "):
 		l.serves(t, dir, regexp.MustCompile(` --listen \S+`).ReplaceAllString(strings.ReplaceAll(line, "$DATA", "served"), "")+" --listen 127.0.0.1:0")
 		return

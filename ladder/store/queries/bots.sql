@@ -20,6 +20,12 @@ FROM versions WHERE bot_id = ?;
 -- name: SetWithdrawn :exec
 UPDATE bots SET withdrawn = ? WHERE id = ?;
 
+-- name: SetBanned :exec
+UPDATE bots SET banned = ?, ban_reason = ? WHERE id = ?;
+
+-- name: BannedBots :many
+SELECT * FROM bots WHERE banned IS NOT NULL ORDER BY banned DESC LIMIT ?;
+
 -- name: ForgetMessages :exec
 UPDATE messages SET version_id = NULL WHERE version_id IN (SELECT versions.id FROM versions WHERE versions.bot_id = ?);
 
@@ -55,6 +61,10 @@ FROM bots JOIN versions ON versions.bot_id = bots.id WHERE bots.person_id = ? AN
 
 -- name: VersionByID :one
 SELECT * FROM version_rows WHERE id = ?;
+
+-- name: LastInState :many
+-- The versions in a state that were last to get into it.
+SELECT * FROM version_rows WHERE state = ? AND ended IS NOT NULL ORDER BY ended DESC LIMIT ?;
 
 -- name: LastVersions :many
 -- The last version of each of the given bots; bots is a JSON list of IDs.

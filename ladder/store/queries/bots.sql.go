@@ -11,7 +11,7 @@ import (
 )
 
 const addBot = `-- name: AddBot :one
-INSERT INTO bots (person_id, name, created) VALUES (?, ?, ?) RETURNING id, person_id, name, created, withdrawn
+INSERT INTO bots (person_id, name, created) VALUES (?, ?, ?) RETURNING id, person_id, name, created, withdrawn, banned, ban_reason
 `
 
 func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name string, created int64) (Bot, error) {
@@ -23,6 +23,8 @@ func (q *Queries) AddBot(ctx context.Context, personID sql.NullInt64, name strin
 		&i.Name,
 		&i.Created,
 		&i.Withdrawn,
+		&i.Banned,
+		&i.BanReason,
 	)
 	return i, err
 }
@@ -65,6 +67,41 @@ func (q *Queries) AddVersion(ctx context.Context, arg AddVersionParams) (int64, 
 	return id, err
 }
 
+const bannedBots = `-- name: BannedBots :many
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE banned IS NOT NULL ORDER BY banned DESC LIMIT ?
+`
+
+func (q *Queries) BannedBots(ctx context.Context, limit int64) ([]Bot, error) {
+	rows, err := q.db.QueryContext(ctx, bannedBots, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Bot
+	for rows.Next() {
+		var i Bot
+		if err := rows.Scan(
+			&i.ID,
+			&i.PersonID,
+			&i.Name,
+			&i.Created,
+			&i.Withdrawn,
+			&i.Banned,
+			&i.BanReason,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const beginStage = `-- name: BeginStage :exec
 INSERT INTO stages (version_id, name, ok, began, summary, log) VALUES (?, ?, 0, ?, '', x'')
 ON CONFLICT (version_id, name) DO UPDATE SET ok = 0, began = excluded.began, ended = NULL, summary = '', log = x''
@@ -76,7 +113,7 @@ func (q *Queries) BeginStage(ctx context.Context, versionID int64, name string, 
 }
 
 const bot = `-- name: Bot :one
-SELECT id, person_id, name, created, withdrawn FROM bots WHERE id = ?
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE id = ?
 `
 
 func (q *Queries) Bot(ctx context.Context, id int64) (Bot, error) {
@@ -88,12 +125,14 @@ func (q *Queries) Bot(ctx context.Context, id int64) (Bot, error) {
 		&i.Name,
 		&i.Created,
 		&i.Withdrawn,
+		&i.Banned,
+		&i.BanReason,
 	)
 	return i, err
 }
 
 const botByName = `-- name: BotByName :one
-SELECT id, person_id, name, created, withdrawn FROM bots WHERE name = ?
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE name = ?
 `
 
 func (q *Queries) BotByName(ctx context.Context, name string) (Bot, error) {
@@ -105,12 +144,14 @@ func (q *Queries) BotByName(ctx context.Context, name string) (Bot, error) {
 		&i.Name,
 		&i.Created,
 		&i.Withdrawn,
+		&i.Banned,
+		&i.BanReason,
 	)
 	return i, err
 }
 
 const botsAfter = `-- name: BotsAfter :many
-SELECT id, person_id, name, created, withdrawn FROM bots WHERE id > ?1
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE id > ?1
   AND (CAST(?2 AS INTEGER) < 0 OR (person_id IS NULL) = CAST(?2 AS INTEGER)) ORDER BY id LIMIT ?3
 `
 
@@ -129,6 +170,8 @@ func (q *Queries) BotsAfter(ctx context.Context, after int64, house int64, n int
 			&i.Name,
 			&i.Created,
 			&i.Withdrawn,
+			&i.Banned,
+			&i.BanReason,
 		); err != nil {
 			return nil, err
 		}
@@ -144,7 +187,7 @@ func (q *Queries) BotsAfter(ctx context.Context, after int64, house int64, n int
 }
 
 const botsOfAfter = `-- name: BotsOfAfter :many
-SELECT id, person_id, name, created, withdrawn FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE person_id = ? AND id > ? ORDER BY id LIMIT ?
 `
 
 func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD int64, limit int64) ([]Bot, error) {
@@ -162,6 +205,8 @@ func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD in
 			&i.Name,
 			&i.Created,
 			&i.Withdrawn,
+			&i.Banned,
+			&i.BanReason,
 		); err != nil {
 			return nil, err
 		}
@@ -337,7 +382,7 @@ func (q *Queries) ForgetVersions(ctx context.Context, botID int64) error {
 }
 
 const houseBots = `-- name: HouseBots :many
-SELECT id, person_id, name, created, withdrawn FROM bots WHERE person_id IS NULL ORDER BY id
+SELECT id, person_id, name, created, withdrawn, banned, ban_reason FROM bots WHERE person_id IS NULL ORDER BY id
 `
 
 func (q *Queries) HouseBots(ctx context.Context) ([]Bot, error) {
@@ -355,6 +400,56 @@ func (q *Queries) HouseBots(ctx context.Context) ([]Bot, error) {
 			&i.Name,
 			&i.Created,
 			&i.Withdrawn,
+			&i.Banned,
+			&i.BanReason,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lastInState = `-- name: LastInState :many
+SELECT id, bot_id, number, label, bundle, hash, language, games, command, state, reason, created, began, ended, remote, needs, unplayable, name, person_id FROM version_rows WHERE state = ? AND ended IS NOT NULL ORDER BY ended DESC LIMIT ?
+`
+
+// The versions in a state that were last to get into it.
+func (q *Queries) LastInState(ctx context.Context, state string, limit int64) ([]VersionRow, error) {
+	rows, err := q.db.QueryContext(ctx, lastInState, state, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []VersionRow
+	for rows.Next() {
+		var i VersionRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.BotID,
+			&i.Number,
+			&i.Label,
+			&i.Bundle,
+			&i.Hash,
+			&i.Language,
+			&i.Games,
+			&i.Command,
+			&i.State,
+			&i.Reason,
+			&i.Created,
+			&i.Began,
+			&i.Ended,
+			&i.Remote,
+			&i.Needs,
+			&i.Unplayable,
+			&i.Name,
+			&i.PersonID,
 		); err != nil {
 			return nil, err
 		}
@@ -637,6 +732,15 @@ func (q *Queries) RetiredSince(ctx context.Context, botID int64, ended sql.NullI
 	var id int64
 	err := row.Scan(&id)
 	return id, err
+}
+
+const setBanned = `-- name: SetBanned :exec
+UPDATE bots SET banned = ?, ban_reason = ? WHERE id = ?
+`
+
+func (q *Queries) SetBanned(ctx context.Context, banned sql.NullInt64, banReason string, iD int64) error {
+	_, err := q.db.ExecContext(ctx, setBanned, banned, banReason, iD)
+	return err
 }
 
 const setBuilt = `-- name: SetBuilt :exec

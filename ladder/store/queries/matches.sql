@@ -104,7 +104,7 @@ WHERE matches.id = ?;
 -- name: IdleWaiting :many
 -- Waiting matches that cannot be played: rated ones with a version that is no longer active on the ladder, and others
 -- with a withdrawn bot or with a remote version that is not live.
-SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, versions.number
+SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, bots.banned, versions.number
 FROM matches
 JOIN match_slots ON match_slots.match_id = matches.id
 JOIN versions ON versions.id = match_slots.version_id

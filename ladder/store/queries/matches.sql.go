@@ -249,7 +249,7 @@ func (q *Queries) FinishMatch(ctx context.Context, finished sql.NullInt64, reaso
 }
 
 const idleWaiting = `-- name: IdleWaiting :many
-SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, versions.number
+SELECT matches.id, matches.ladder_id, bots.name, bots.person_id, bots.withdrawn, bots.banned, versions.number
 FROM matches
 JOIN match_slots ON match_slots.match_id = matches.id
 JOIN versions ON versions.id = match_slots.version_id
@@ -266,6 +266,7 @@ type IdleWaitingRow struct {
 	Name      string
 	PersonID  sql.NullInt64
 	Withdrawn sql.NullInt64
+	Banned    sql.NullInt64
 	Number    int64
 }
 
@@ -286,6 +287,7 @@ func (q *Queries) IdleWaiting(ctx context.Context) ([]IdleWaitingRow, error) {
 			&i.Name,
 			&i.PersonID,
 			&i.Withdrawn,
+			&i.Banned,
 			&i.Number,
 		); err != nil {
 			return nil, err

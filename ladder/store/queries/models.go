@@ -25,6 +25,8 @@ type Bot struct {
 	Name      string
 	Created   int64
 	Withdrawn sql.NullInt64
+	Banned    sql.NullInt64
+	BanReason string
 }
 
 type Change struct {

@@ -11,7 +11,7 @@ import (
 )
 
 const botsOfBefore = `-- name: BotsOfBefore :many
-SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, versions.number, versions.state, versions.language, versions.label
+SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, bots.banned, bots.ban_reason, versions.number, versions.state, versions.language, versions.label
 FROM bots
 JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
 WHERE bots.person_id = ? AND bots.id < ? ORDER BY bots.id DESC LIMIT ?
@@ -40,6 +40,8 @@ func (q *Queries) BotsOfBefore(ctx context.Context, personID sql.NullInt64, iD i
 			&i.Bot.Name,
 			&i.Bot.Created,
 			&i.Bot.Withdrawn,
+			&i.Bot.Banned,
+			&i.Bot.BanReason,
 			&i.Number,
 			&i.State,
 			&i.Language,
@@ -214,7 +216,7 @@ func (q *Queries) LastPlaced(ctx context.Context, botID int64) (int64, error) {
 
 const listBots = `-- name: ListBots :many
 
-SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, coalesce(people.name, '') AS owner, versions.number, versions.state, versions.language, versions.label
+SELECT bots.id, bots.person_id, bots.name, bots.created, bots.withdrawn, bots.banned, bots.ban_reason, coalesce(people.name, '') AS owner, versions.number, versions.state, versions.language, versions.label
 FROM bots
 JOIN versions ON versions.id = (SELECT v.id FROM versions AS v WHERE v.bot_id = bots.id ORDER BY v.state = 'live' DESC, v.number DESC LIMIT 1)
 LEFT JOIN people ON people.id = bots.person_id
@@ -271,6 +273,8 @@ func (q *Queries) ListBots(ctx context.Context, arg ListBotsParams) ([]ListBotsR
 			&i.Bot.Name,
 			&i.Bot.Created,
 			&i.Bot.Withdrawn,
+			&i.Bot.Banned,
+			&i.Bot.BanReason,
 			&i.Owner,
 			&i.Number,
 			&i.State,

@@ -1,0 +1,82 @@
+package site
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/sandbox"
+)
+
+// Status is how the server itself is, for its operators.
+type Status struct {
+	Failure   error         // why the server plays no matches; nil if it plays
+	Sandbox   sandbox.Level // of the server's machine
+	FreeBytes int64         // free space on the disk with the data directory
+	DiskBytes int64         // size of that disk; 0 if it is unknown
+}
+
+// operationRows is the number of rows in each list of the page for operators.
+const operationRows = 10
+
+// operationPage is what an operator needs to know of the competition. Each list has at most operationRows rows.
+type operationPage struct {
+	HasStatus bool
+	Status
+	Submissions     []ladder.Version // in the order in which they are processed
+	SubmissionCount int              // of all that are not finished
+	Running         []ladder.Match
+	Waiting         []ladder.Match
+	Failed          []ladder.Version
+	Suspended       []ladder.Version
+	Dropped         []ladder.Match
+	Banned          []ladder.Bot
+}
+
+// SandboxKey returns the end of the key of the text about the level of the sandbox.
+func (p operationPage) SandboxKey() string { return strings.ToLower(p.Sandbox.String()) }
+
+// Disk returns the free space and the size of the disk as texts.
+func (p operationPage) Disk() (sizes struct{ Free, Size string }) {
+	sizes.Free, sizes.Size = bundle.FormatSize(p.FreeBytes), bundle.FormatSize(p.DiskBytes)
+	return sizes
+}
+
+// IsDiskFull reports whether more than four fifths of the disk are used.
+func (p operationPage) IsDiskFull() bool { return p.FreeBytes < p.DiskBytes/5 }
+
+// getOperation shows operators how the server is, what waits, and what has failed and why.
+func (s *Site) getOperation(v *visit) (err error) {
+	if err := v.CheckAdmin("to see how the server is"); err != nil {
+		return err
+	}
+	var page operationPage
+	if s.Status != nil {
+		page.HasStatus, page.Status = true, s.Status()
+	}
+	if page.Submissions, err = s.Store.Versions.ListPending(v.ctx()); err != nil {
+		return err
+	}
+	page.SubmissionCount = len(page.Submissions)
+	page.Submissions = page.Submissions[:min(len(page.Submissions), operationRows)]
+	for state, list := range map[ladder.MatchState]*[]ladder.Match{ladder.Running: &page.Running, ladder.Dropped: &page.Dropped} {
+		if *list, err = s.Store.Matches.List(v.ctx(), store.MatchFilter{State: state, Limit: operationRows}); err != nil {
+			return err
+		}
+	}
+	if page.Waiting, err = s.Store.Matches.ListWaiting(v.ctx(), operationRows); err != nil {
+		return err
+	}
+	if page.Failed, err = s.Store.Versions.ListEnded(v.ctx(), ladder.Failed, operationRows); err != nil {
+		return err
+	}
+	if page.Suspended, err = s.Store.Versions.ListEnded(v.ctx(), ladder.Suspended, operationRows); err != nil {
+		return err
+	}
+	if page.Banned, err = s.Store.Bots.ListBanned(v.ctx(), operationRows); err != nil {
+		return err
+	}
+	return v.showPage(http.StatusOK, "operation", page)
+}

@@ -1,0 +1,90 @@
+package site_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/sandbox"
+	"github.com/timba-arena/timba/web/site"
+	"github.com/timba-arena/timba/web/webtest"
+)
+
+// An admin sees on the page for operators how the server is, what waits and what has failed, each with its reason.
+// From there the admin bans a bot, whose owner is told why and cannot bring it back, and blocks a person after a
+// question.
+func TestOperationInBrowser(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStaticWorld(t, func(o *site.Options) {
+		o.Status = func() site.Status {
+			return site.Status{Failure: errors.New("no space left on device"), Sandbox: sandbox.LevelReduced, FreeBytes: 30 << 30, DiskBytes: 300 << 30}
+		}
+	})
+	addLola(s)
+	s.MakeLive("copy", store.BuildInfo{Language: "Go"})
+	s.Ladder.Submit(s.Ada.ID, "waits", webtest.Hash)
+	failed := s.Ladder.Submit(s.Ada.ID, "broken", webtest.Hash)
+	s.Must(s.Store.Versions.Fail(t.Context(), failed.ID, phrase.Plain("build: the compiler is missing")))
+	m, _ := s.LastFinished("tebes-4")
+	_, err := s.Store.Versions.Suspend(t.Context(), m.Versions[0], m.ID, phrase.Plain("KeyError"))
+	s.Must(err)
+	states := matchStates(s)
+	admin := s.NewToken(s.Ladder.AddPerson("root", true), ladder.ScopeAll)
+
+	b := webtest.Open(t, webtest.Start(t), s.URL+"/sign-in?next=/account")
+	webtest.Eval[bool](b, `(document.querySelector('#token, [name=token]').value = '`+admin+`', true)`)
+	b.Click(`main form button`)
+	b.Click(`nav.tabs a[href="/account/operation"]`)
+	b.Wait(`#failed`)
+	page := b.Text("main")
+	for _, want := range []string{
+		"no space left on device", "30 GiB free of 300 GiB", "nearly full", "REDUCED", "Nothing limits the memory",
+		"build: the compiler is missing", "KeyError", "ada is blocked", "waits",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q: %s", want, page)
+		}
+	}
+	if n := b.Count(fmt.Sprintf(`section a[href="%s"]`, states["running"])); n != 1 {
+		t.Errorf("the match in progress is listed %d times", n)
+	}
+	examine(b, s.URL+"/account/operation", "operation")
+
+	b.Go(s.URL + "/bots/copy")
+	b.Click(`details summary:has(+ form[action$="/ban"])`)
+	webtest.Eval[bool](b, `(document.querySelector('#reason').value = 'It copies lola.', true)`)
+	b.Click(`form[action$="/ban"] button`)
+	b.Wait(`form[action$="/unban"]`)
+	examine(b, s.URL+"/bots/copy", "bot-banned")
+	b.Go(s.URL + "/account/operation")
+	if text := b.Text(`section[aria-labelledby="banned"]`); !strings.Contains(text, "copy") || !strings.Contains(text, "It copies lola.") {
+		t.Errorf("the banned bots are %q", text)
+	}
+	owner := s.Client()
+	s.SignIn(owner, s.AdaToken)
+	if a := s.Get(owner, "/bots/copy"); !strings.Contains(a.Body, "It copies lola.") || strings.Contains(a.Body, "/restore") {
+		t.Errorf("the owner sees %s", a.Body)
+	}
+	if a := s.Post(owner, "/bots/copy/restore", ""); a.Status != 403 || !strings.Contains(a.Body, "It copies lola.") {
+		t.Errorf("the owner brings it back: %d %s", a.Status, a.Body)
+	}
+	if a := s.Get(owner, "/account"); !strings.Contains(a.Body, "An admin has banned copy") {
+		t.Errorf("the owner is not told: %s", a.Body)
+	}
+
+	b.Go(s.URL + "/account/people?q=ada")
+	b.Click(`summary[aria-label="Block ada"]`)
+	if text := b.Text(`details[open]`); !strings.Contains(text, "All sessions and tokens of ada end") {
+		t.Errorf("before it blocks, the page says %q", text)
+	}
+	b.Click(`form[action="/account/people/block"] button`)
+	b.Wait(`form[action="/account/people/unblock"]`)
+	b.RequireQuiet()
+	if a := s.Get(owner, "/account"); a.Status == 200 {
+		t.Error("a blocked person still sees the account")
+	}
+}
