@@ -103,7 +103,7 @@ type Version struct {
 	Bundle   string // SHA-256 of the upload, in hexadecimal
 	Hash     string // SHA-256 of the built files, in hexadecimal; empty before the build
 	Language string
-	Games    []string // names of the games that it plays; nil means all games
+	Games    []string // the games that it plays, as in "brisca players=2"; nil means all games
 	Command  []string // run in its directory; for a house bot its name, such as "@greedy"
 	Needs    Needs    // what the build needs from a machine
 	Remote   bool     // runs on its owner's machine and plays only while connected
@@ -134,17 +134,20 @@ func (v Version) IsHouse() bool { return strings.HasPrefix(v.Bot, "@") }
 // DisplayLabel returns the label of the version or, if it has none, its number.
 func (v Version) DisplayLabel() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
 
-// Plays reports whether the version claims to play the named game.
-func (v Version) Plays(game string) bool {
-	return len(v.Games) == 0 || slices.Contains(v.Games, game)
+// Plays reports whether the version claims to play the named game with the given options, which must be all options of
+// the game.
+func (v Version) Plays(game string, options map[string]string) bool {
+	return rules.ClaimsVariant(v.Games, game, options)
 }
 
-// CheckTablePlay returns an error unless the version can play the named game against people on the site.
+// CheckTablePlay returns an error unless the version can play the variant against people on the site.
 // Remote versions cannot: they play only matches.
-func (v Version) CheckTablePlay(game string) error {
+func (v Version) CheckTablePlay(variant *rules.Variant) error {
 	switch {
-	case !v.Plays(game):
-		return Errorf(Invalid, "choose another", "bot %q does not play %s", v.Bot, game)
+	case !rules.ClaimsGame(v.Games, variant.Game.Name):
+		return Errorf(Invalid, "choose another", "bot %q does not play %s", v.Bot, variant.Game.Name)
+	case !v.Plays(variant.Game.Name, variant.Settings.Map()):
+		return Errorf(Invalid, "choose another, or other options", "bot %q plays only %s", v.Bot, strings.Join(v.Games, ", "))
 	case v.Remote:
 		return Errorf(Invalid, "choose another", "bot %q plays only matches: it is remote", v.Bot)
 	}

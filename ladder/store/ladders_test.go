@@ -3,6 +3,7 @@
 package store
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -155,7 +156,7 @@ func TestSyncHouse(t *testing.T) {
 	}
 	kit.Must(t, c.Bots.SyncHouse(bg, []HouseBot{{Name: "@random", Label: "1", Hash: bundleOf(7)}, {Name: "@first", Label: "2", Hash: bundleOf(7), Games: []string{"teeko"}}}))
 	v = kit.Get[ladder.Version](t)(c.Versions.Find(bg, now[1]))
-	if v.Number != 2 || !v.Plays("teeko") || v.Plays("tebes") {
+	if v.Number != 2 || !v.Plays("teeko", nil) || v.Plays("tebes", nil) {
 		t.Errorf("made for teeko, @first is %+v", v)
 	}
 }
@@ -198,6 +199,41 @@ func TestStandingsByFit(t *testing.T) {
 	check("@first", "@greedy", "@random")
 	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: {Value: 1500, Low: 1500, High: 1500}}))
 	check("@random", "@first", "@greedy") // an anchor with one match
+}
+
+// TestOptionsOfVersions checks that a version plays only on ladders with the options that it requires, when it becomes live
+// and when the ladders change, whatever characters the texts have.
+func TestOptionsOfVersions(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	anna := c.addPeople("anna")[0]
+	for i, x := range []struct {
+		games []string
+		want  []string
+	}{
+		{[]string{"tebes size=4"}, []string{"tebes-4"}},
+		{[]string{"tebes size=6", "teb"}, nil},
+		{[]string{"tute", "tebes size=6 opening=1", "tebes size=4 opening=9"}, []string{"tute-4"}},
+		{[]string{"tebes \" size=4", "tebes ' [\\"}, nil},
+	} {
+		v := c.addBuilt(anna.ID, fmt.Sprintf("bot-%d", i))
+		kit.Must(t, c.Versions.SetBuildInfo(bg, v.ID, BuildInfo{Hash: bundleOf(2 + i), Games: x.games, Command: []string{"./bot"}}))
+		kit.Must(t, c.Versions.Promote(bg, v.ID))
+		for _, when := range []string{"live", "synced"} {
+			var on []string
+			for _, l := range testLadders(t) {
+				if slices.ContainsFunc(c.players(l.Name), func(p matchmaking.Candidate) bool { return p.ID == v.ID }) {
+					on = append(on, l.Name)
+				}
+			}
+			if !slices.Equal(on, x.want) {
+				t.Errorf("%s: %q plays on %q, want %q", when, x.games, on, x.want)
+			}
+			all := testLadders(t)
+			kit.Must(t, c.Ladders.Sync(bg, all[:1]))
+			kit.Must(t, c.Ladders.Sync(bg, all))
+		}
+	}
 }
 
 // TestGameBeforeTheFirstMatch checks that, when the game of a ladder without matches changes, only bots for the

@@ -112,7 +112,7 @@ func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch)
 		if slices.Contains(n.Versions[:slot], id) {
 			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Number, row.Name)
 		}
-		if !m.LadderID.Valid && !playsGame(row, m.Game) {
+		if !m.LadderID.Valid && !playsMatch(row, m) {
 			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Number, row.Name, m.Game)
 		}
 		rows = append(rows, row)
@@ -247,9 +247,10 @@ func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.Ver
 	return row, nil
 }
 
-func playsGame(row queries.VersionRow, game string) bool {
+func playsMatch(row queries.VersionRow, m queries.MatchRow) bool {
 	v, err := version(row)
-	return err == nil && v.Plays(game)
+	var options map[string]string
+	return err == nil && parse("a match's options", m.Options, &options) == nil && v.Plays(m.Game, options)
 }
 
 // maxFailures is the number of failed attempts after which a match is dropped.

@@ -88,7 +88,7 @@ CREATE TABLE versions (
   bundle   TEXT    NOT NULL,
   hash     TEXT    NOT NULL,
   language TEXT    NOT NULL,
-  games    TEXT    NOT NULL CHECK (json_valid(games)),   -- list of names; [] means all
+  games    TEXT    NOT NULL CHECK (json_valid(games)),   -- list, as in "brisca players=2"; [] means all
   command  TEXT    NOT NULL CHECK (json_valid(command)), -- list of words
   state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'retired', 'failed', 'suspended')),
   reason   TEXT    NOT NULL,
@@ -300,12 +300,16 @@ CREATE INDEX entries_rating ON entries (ladder_id, active, settled, coalesce(fit
 CREATE INDEX entries_version ON entries (version_id);
 CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
 
--- For every version and ladder, whether the version must be active there: it is live and plays the game, its owner is not
--- blocked, and the ladder is active. A house bot must also be listed by the ladder.
+-- For every version and ladder, whether the version must be active there: it is live and plays the game with the options of
+-- the ladder, its owner is not blocked, and the ladder is active. A house bot must also be listed by the ladder.
 CREATE VIEW dues AS
 SELECT ladders.id AS ladder_id, versions.id AS version_id,
   versions.state = 'live' AND ladders.active AND people.blocked IS NULL
-  AND (versions.games = '[]' OR EXISTS (SELECT 1 FROM json_each(versions.games) WHERE json_each.value = ladders.game))
+  AND (versions.games = '[]' OR EXISTS (
+    SELECT 1 FROM json_each(versions.games) AS claim
+    WHERE instr(claim.value || ' ', ladders.game || ' ') = 1 AND NOT EXISTS (
+      SELECT 1 FROM json_each('[' || replace(json_quote(claim.value), ' ', '","') || ']') AS word
+      WHERE word.key > 0 AND NOT EXISTS (SELECT 1 FROM json_each(ladders.options) AS option WHERE option.key || '=' || option.value = word.value))))
   AND (bots.person_id IS NOT NULL OR EXISTS (SELECT 1 FROM json_each(ladders.house) WHERE json_each.value = bots.name)) AS due
 FROM versions JOIN bots ON bots.id = versions.bot_id CROSS JOIN ladders LEFT JOIN people ON people.id = bots.person_id;
 

@@ -59,7 +59,10 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 	}
 	m := s.manifest
 	fmt.Fprintf(log, "language: %s\ngames: %s\n", cmp.Or(m.Language(), "not known"), cmp.Or(strings.Join(m.Games, ", "), "all"))
-	claimed, unknown := gamesOf(m)
+	claimed, unknown, err := gamesOf(m)
+	if err != nil {
+		return summary, newRefusal("%s: games: %v", program.ManifestFile, err)
+	}
 	if len(unknown) > 0 {
 		fmt.Fprintf(log, "warning: unknown games: %s\n", listSome(unknown, 10))
 	}
@@ -94,20 +97,24 @@ func label(version string, t *transcript) string {
 }
 
 // gamesOf returns the games that a manifest names: claimed has those that exist, each once, and unknown the
-// others. Both are nil if the manifest names none, which means that the bot plays all games.
-func gamesOf(m program.Manifest) (claimed, unknown []string) {
-	for _, name := range m.Games {
-		if _, err := games.Find(name); err != nil {
-			unknown = append(unknown, name)
-		} else if !slices.Contains(claimed, name) {
-			claimed = append(claimed, name)
+// others. Both are nil if the manifest names none, which means that the bot plays all games. The error says which option
+// of a game does not exist.
+func gamesOf(m program.Manifest) (claimed, unknown []string, err error) {
+	for _, text := range m.Games {
+		switch claim, known, err := games.CanonicalClaim(text); {
+		case !known:
+			unknown = append(unknown, text)
+		case err != nil:
+			return nil, nil, err
+		case !slices.Contains(claimed, claim):
+			claimed = append(claimed, claim)
 		}
 	}
-	return claimed, unknown
+	return claimed, unknown, nil
 }
 
 // readManifest reads the manifest in the bot's directory. The error is a refusal if the manifest is not valid
-// or names only unknown games.
+// or names an unknown option, or only unknown games.
 func (m *botBuild) readManifest() error {
 	var err error
 	if m.manifest, err = program.ReadManifest(m.dir); err != nil {
@@ -116,9 +123,12 @@ func (m *botBuild) readManifest() error {
 			return strings.ReplaceAll(text, m.dir, "the bot's directory")
 		}))
 	}
-	claimed, unknown := gamesOf(m.manifest)
+	claimed, unknown, err := gamesOf(m.manifest)
+	if err != nil {
+		return newRefusal("%s: games: %v", program.ManifestFile, err)
+	}
 	if len(unknown) > 0 && len(claimed) == 0 {
-		_, err := games.Find(unknown[0])
+		_, _, err := games.CanonicalClaim(unknown[0])
 		return newRefusal("%s claims only unknown games: %v", program.ManifestFile, err)
 	}
 	return nil

@@ -54,6 +54,7 @@ func TestFailures(t *testing.T) {
 		{name: "no TOML", files: map[string]string{"timba.toml": "run = ["}, stage: Build, words: []string{"timba.toml", "line 1"}},
 		{name: "endless manifest", files: map[string]string{"timba.toml": tebesOnly + "# " + strings.Repeat("x", program.MaxManifest)}, stage: Build, words: []string{"at most 65536"}},
 		{name: "games of others", files: map[string]string{"timba.toml": "games = [\"chess\"]\nrun = [\"sh\"]"}, stage: Build, words: []string{"claims only unknown games", `"chess"`}},
+		{name: "unknown option", files: map[string]string{"timba.toml": "games = [\"tebes\", \"brisca player=2\"]\nrun = [\"sh\"]"}, stage: Build, words: []string{`games: brisca: unknown option "player"`}},
 		{name: "not installed", files: map[string]string{"timba.toml": `run = ["no-such-program"]`}, stage: Build, words: []string{"no-such-program", "install it, or change run"}},
 		{name: "no compiler", files: map[string]string{"timba.toml": "build = [\"no-such-compiler\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"no-such-compiler"}},
 		{name: "broken source", files: map[string]string{"bot.c": "int main(void) {\n  return x;\n}\n"}, stage: Build,

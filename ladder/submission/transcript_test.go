@@ -67,8 +67,8 @@ func TestTranscriptProperty(t *testing.T) {
 
 func TestGamesOf(t *testing.T) {
 	t.Parallel()
-	claimed, unknown := gamesOf(program.Manifest{Games: []string{"teeko", "chess", "brisca", "teeko"}})
-	if !slices.Equal(claimed, []string{"teeko", "brisca"}) || !slices.Equal(unknown, []string{"chess"}) {
-		t.Errorf("claimed are %q, unknown %q", claimed, unknown)
+	claimed, unknown, err := gamesOf(program.Manifest{Games: []string{"teeko", "chess", "brisca  teams=no players=02", "teeko"}})
+	if !slices.Equal(claimed, []string{"teeko", "brisca players=2 teams=no"}) || !slices.Equal(unknown, []string{"chess"}) || err != nil {
+		t.Errorf("claimed are %q, unknown %q, error %v", claimed, unknown, err)
 	}
 }

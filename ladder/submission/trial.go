@@ -86,18 +86,24 @@ func (s *submission) clock() referee.Clock {
 func (s *submission) trialLadders() []ladder.Ladder { return s.trialLaddersOf(s.version) }
 
 // trialLaddersOf returns the ladders on which a new version plays its trial: those of its games, and a ladder
-// with default options for each of its games that has none.
+// with default options, except those that the version requires, for each of its games that has none.
 func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder) {
-	covered := map[string]bool{}
 	for _, l := range p.Config.Ladders {
-		if version.Plays(l.Game) {
-			covered[l.Game] = true
+		if version.Plays(l.Game, l.Options) {
 			list = append(list, l)
 		}
 	}
-	for _, g := range games.All() {
-		if version.Plays(g.Name) && !covered[g.Name] {
-			list = append(list, ladder.Ladder{Name: g.Name, Game: g.Name, Clock: referee.DefaultClock})
+	claims := version.Games
+	if claims == nil {
+		for _, g := range games.All() {
+			claims = append(claims, g.Name)
+		}
+	}
+	for _, claim := range claims {
+		game, required := rules.SplitClaim(claim)
+		own := func(l ladder.Ladder) bool { return rules.ClaimsVariant([]string{claim}, l.Game, l.Options) }
+		if !slices.ContainsFunc(list, own) {
+			list = append(list, ladder.Ladder{Name: claim, Game: game, Options: rules.Settings(required).Map(), Clock: referee.DefaultClock})
 		}
 	}
 	return list

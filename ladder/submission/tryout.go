@@ -49,8 +49,9 @@ type TryoutFault struct {
 	Advice      []phrase.Text
 }
 
-// TryoutMemory returns the memory, in bytes, that a test game of the named game against a version can use. It
-// returns an error if that exceeds the memory for all bots of the server together.
+// TryoutMemory returns the memory, in bytes, that a test game of a game against a version can use. The game may have
+// options, as in "brisca players=2". It returns an error if the version cannot play that game, or if the memory
+// exceeds that for all bots of the server together.
 func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, error) {
 	t := p.trialLaddersOf(ladder.Version{Games: []string{game}})
 	if len(t) == 0 {
@@ -58,6 +59,9 @@ func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, err
 	}
 	v, err := t[0].Variant()
 	if err != nil {
+		return 0, err
+	}
+	if err := against.CheckTablePlay(v); err != nil {
 		return 0, err
 	}
 	need := max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot, p.Room.RotationMemory(v, []bool{false, against.IsHouse()}))

@@ -7,11 +7,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
@@ -21,11 +23,12 @@ import (
 
 // Options say which games and conditions Run tests. Defaults returns usual values.
 type Options struct {
-	Games            []*rules.Game // the games to play; nil means all that the bot claims to play
-	Seed             rules.Seed    // determines the deals, the moves of the other seats and the bot's own seed
-	Clock            referee.Clock // the time for a move, the margin and the start-up time
-	Quick            bool          // test every option once instead of all pairs, and play fewer games
-	Time             time.Duration // time for the whole check: later no game starts; time that other programs take from the bot does not count
+	Games            []*rules.Game     // the games to play; nil means all that the bot claims to play
+	Set              map[string]string // by the names of options, the values with which games are played; other values are not tested
+	Seed             rules.Seed        // determines the deals, the moves of the other seats and the bot's own seed
+	Clock            referee.Clock     // the time for a move, the margin and the start-up time
+	Quick            bool              // test every option once instead of all pairs, and play fewer games
+	Time             time.Duration     // time for the whole check: later no game starts; time that other programs take from the bot does not count
 	Waits            Waits
 	RetryUnsandboxed bool // if the bot fails in the sandbox, also try it without one, and report the difference
 	OnServer         bool // a server checks an uploaded bot: its author cannot set flags, and must not learn which files the server has
@@ -90,7 +93,8 @@ type run struct {
 	first       *game    // the game that later checks play again with other lines
 	opening     []string // the bot's moves when it played the game first for the first time
 	marathon    marathon
-	gameResults map[string]*gameResult // by the name of the game
+	variants    map[string][]*rules.Variant // by the name of the game, those that the bot plays
+	gameResults map[string]*gameResult      // by the name of the game
 }
 
 // timer measures how long the checks of a bot have taken.
@@ -112,6 +116,7 @@ type marathon struct {
 // gameResult sums up the games of one kind, such as Brisca, that the bot has played.
 type gameResult struct {
 	plannedGames, playedGames int      // numbers of games that are planned, and that were played without a failure
+	restricted                bool     // some options are not tested, because of the manifest or Options.Set
 	failure                   *Failure // the first failure that also happens in a new process
 	timedGames                int      // games whose move times are in moveTimes, because their lines were sent as in a match
 	moveTimes                 []time.Duration
@@ -125,20 +130,9 @@ func Run(ctx context.Context, p program.Program, o Options) (*Report, error) {
 
 // examine does the work of Run. start is called to start the bot.
 func examine(ctx context.Context, start startFunc, p program.Program, o Options) (*Report, error) {
-	if o.Games == nil {
-		for _, g := range games.All() {
-			if p.Plays(g.Name) {
-				o.Games = append(o.Games, g)
-			}
-		}
-	}
-	if len(o.Games) == 0 {
-		return nil, fmt.Errorf("check: bot %s names no known game: its manifest has games = %q", p.Name, p.Games)
-	}
-	for _, g := range o.Games {
-		if !p.Plays(g.Name) {
-			return nil, fmt.Errorf("check: bot %s does not claim to play %s: its manifest has games = %q", p.Name, g.Name, p.Games)
-		}
+	variants, err := o.chooseGames(p)
+	if err != nil {
+		return nil, err
 	}
 	if err := o.Clock.Check(); err != nil {
 		return nil, err
@@ -147,9 +141,9 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 	// Processes of bots end with the thread that started them.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	k := &run{Options: o, ctx: ctx, startBot: start, program: p, report: newReport(p, o), timer: timer{startedAt: time.Now()}, gameResults: map[string]*gameResult{}}
+	k := &run{Options: o, ctx: ctx, startBot: start, program: p, report: newReport(p, o), timer: timer{startedAt: time.Now()}, variants: variants, gameResults: map[string]*gameResult{}}
 	for _, g := range o.Games {
-		k.gameResults[g.Name] = new(gameResult)
+		k.gameResults[g.Name] = &gameResult{restricted: len(variants[g.Name]) < len(allVariants(g, nil))}
 	}
 	defer k.endSession()
 	if err := k.run(); err != nil {
@@ -159,10 +153,66 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 	return k.report, nil
 }
 
+// chooseGames sets o.Games to the games to play, and returns the variants of each by its name. It returns an error if the
+// bot p does not play a game that was named, or none with the options that were named.
+func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, error) {
+	named := o.Games != nil
+	choice := o.Games
+	if !named {
+		choice = games.All()
+	}
+	o.Games = nil
+	variants := map[string][]*rules.Variant{}
+	knows := false
+	for _, g := range choice {
+		plays := p.Plays(g.Name)
+		if named && !plays {
+			return nil, fmt.Errorf("check: bot %s does not claim to play %s: its manifest has games = %q", p.Name, g.Name, p.Games)
+		}
+		knows = knows || plays
+		if !plays {
+			continue
+		}
+		if list := claimedVariants(g, canonicalClaims(p.Games), o.Set); list != nil {
+			variants[g.Name] = list
+			o.Games = append(o.Games, g)
+		}
+	}
+	switch {
+	case !knows:
+		return nil, fmt.Errorf("check: bot %s names no known game: its manifest has games = %q", p.Name, p.Games)
+	case len(o.Games) == 0 && len(o.Set) > 0:
+		return nil, fmt.Errorf("check: bot %s plays no game with %s: leave --set out, or try --games", p.Name, setText(o.Set))
+	case len(o.Games) == 0:
+		return nil, fmt.Errorf("check: bot %s names no game that can be played with its options: its manifest has games = %q", p.Name, p.Games)
+	}
+	return variants, nil
+}
+
+// canonicalClaims returns the claims of a bot, such as "brisca players=2", with canonical options, without those that
+// no game allows.
+func canonicalClaims(claims []string) (list []string) {
+	for _, text := range claims {
+		if claim, _, err := games.CanonicalClaim(text); err == nil {
+			list = append(list, claim)
+		}
+	}
+	return list
+}
+
+// setText returns options with their values in the form of the command line.
+func setText(set map[string]string) string {
+	var words []string
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		words = append(words, name+"="+set[name])
+	}
+	return strings.Join(words, " ")
+}
+
 // run makes all checks in order and adds them to the report. If the bot does not start or fails in its first
 // game, the remaining checks are skipped, because they would report the same failure.
 func (k *run) run() error {
-	v := coveringVariants(k.Games[0], false)[0]
+	v := k.variants[k.Games[0].Name][0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}
 	if !k.program.House {
 		if err := k.runCheck(Sandbox, k.checkSandbox); err != nil {
@@ -290,8 +340,18 @@ func (k *run) recordTimes(g *game, p botAnswers) {
 }
 
 func (k *run) checkManifest() (note string, warnings []string, err error) {
-	for _, name := range k.program.Games {
-		if _, err := games.Find(name); err != nil {
+	for _, text := range k.program.Games {
+		claim, known, err := games.CanonicalClaim(text)
+		if known && err == nil {
+			name, _ := rules.SplitClaim(claim)
+			if g, _ := games.Find(name); len(claimedVariants(g, []string{claim}, nil)) == 0 {
+				err = phrase.Errorf("%q: these options do not go together", claim)
+			}
+		}
+		switch {
+		case err != nil && known:
+			return "", nil, &Failure{Text: phrase.New("games: %w", err), Change: phrase.New("correct the key games of %s: each word after the name of a game is an option with its value, as in \"brisca players=2\"", program.ManifestFile)}
+		case err != nil:
 			warnings = append(warnings, fmt.Sprintf("games: %v", err))
 		}
 	}

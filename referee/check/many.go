@@ -21,7 +21,7 @@ func (k *run) planMany() {
 	var variants [][]*rules.Variant
 	longest := 0
 	for _, g := range k.Games {
-		list := coveringVariants(g, !k.Quick)
+		list := coveringVariants(k.variants[g.Name], !k.Quick)
 		variants = append(variants, list)
 		longest = max(longest, len(list))
 	}
@@ -131,6 +131,9 @@ func (k *run) playTimed(s *session, g *game) error {
 func (k *run) addGameCheck(name string) error {
 	t := k.gameResults[name]
 	c := Check{Name: name, Status: OK, Note: text.Count(t.playedGames, "game") + ", every option and number of players"}
+	if t.restricted {
+		c.Note = text.Count(t.playedGames, "game") + ", every option that the bot plays"
+	}
 	if t.failure != nil {
 		return k.addCheck(c, t.failure)
 	}

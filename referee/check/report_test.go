@@ -125,6 +125,8 @@ func TestRefusals(t *testing.T) {
 	}{
 		{nil, []string{"chess"}, `check: bot @first names no known game: its manifest has games = ["chess"]`},
 		{func(o *Options) { o.Games = oneGame(t, "tute") }, []string{"brisca"}, `check: bot @first does not claim to play tute: its manifest has games = ["brisca"]`},
+		{func(o *Options) { o.Set = map[string]string{"players": "4"} }, []string{"brisca players=2"}, "check: bot @first plays no game with players=4: leave --set out"},
+		{nil, []string{"brisca players=3 teams=yes"}, `check: bot @first names no game that can be played with its options: its manifest has games = ["brisca players=3 teams=yes"]`},
 		{func(o *Options) { o.Clock.Move = 0 }, nil, "clock: neither movetime nor bank is set"},
 	} {
 		o := Defaults()
@@ -157,6 +159,9 @@ func TestManifest(t *testing.T) {
 	if r.Find("teeko") == nil || r.Find("brisca") != nil {
 		t.Error("other games are played than those that it claims")
 	}
+	kit.Files(t, dir, map[string]string{"timba.toml": "name = \"mine\"\nrun = [\"./me\"]\ngames = [\"teeko\", \"brisca player=2\"]\n"})
+	r = checked(t, []checkup{{"mine", dir, playHouse("first"), nil}})["mine"]
+	verdict{Manifest, Failed, []string{`games: brisca: unknown option "player"`}, "each word after the name of a game is an option"}.compare(t, r)
 }
 
 // The excerpt of a long log has the beginning and the end of a crash message.

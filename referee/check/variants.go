@@ -1,6 +1,7 @@
 package check
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 
@@ -31,8 +32,9 @@ func samples(o rules.Option) []string {
 	return list
 }
 
-// allVariants returns a variant for each allowed combination of the tested values of all options of the game.
-func allVariants(g *rules.Game) (list []*rules.Variant) {
+// allVariants returns a variant for each allowed combination of the tested values of all options of the game. An option
+// in required has only the value that is given there.
+func allVariants(g *rules.Game, required map[string]string) (list []*rules.Variant) {
 	options := g.Options
 	given := make(map[string]string, len(options))
 	var choose func(i int)
@@ -43,7 +45,11 @@ func allVariants(g *rules.Game) (list []*rules.Variant) {
 			}
 			return
 		}
-		for _, value := range samples(options[i]) {
+		values := samples(options[i])
+		if value, ok := required[options[i].Name]; ok {
+			values = []string{value}
+		}
+		for _, value := range values {
 			given[options[i].Name] = value
 			choose(i + 1)
 		}
@@ -52,11 +58,39 @@ func allVariants(g *rules.Game) (list []*rules.Variant) {
 	return list
 }
 
-// coveringVariants returns variants of a game in which every tested value of every option occurs, the defaults first. If
-// pairs is set, every allowed pair of values of two options occurs. It chooses few variants, but not always the
-// fewest.
-func coveringVariants(g *rules.Game, pairs bool) []*rules.Variant {
-	every := allVariants(g)
+// claimedVariants returns the variants of g, one for each allowed combination of tested values, that a bot with the given
+// claims plays, such as "brisca players=2", and in which the options in set have the values given there.
+func claimedVariants(g *rules.Game, claims []string, set map[string]string) (list []*rules.Variant) {
+	if len(claims) == 0 {
+		claims = []string{g.Name}
+	}
+	for name := range set {
+		if !slices.ContainsFunc(g.Options, func(o rules.Option) bool { return o.Name == name }) {
+			return nil
+		}
+	}
+	seen := map[string]bool{}
+	for _, claim := range claims {
+		game, options := rules.SplitClaim(claim)
+		if game != g.Name {
+			continue
+		}
+		required := rules.Settings(options).Map()
+		maps.Copy(required, set)
+		for _, v := range allVariants(g, required) {
+			if text := v.Settings.String(); !seen[text] && rules.ClaimsVariant(claims, g.Name, v.Settings.Map()) {
+				seen[text] = true
+				list = append(list, v)
+			}
+		}
+	}
+	return list
+}
+
+// coveringVariants returns those of the variants of a game, of which there is at least one, that are tested. Every value
+// of an option in every occurs in them; the first of every comes first. If pairs is set, every pair of values of two
+// options in every occurs. It chooses few variants, but not always the fewest.
+func coveringVariants(every []*rules.Variant, pairs bool) []*rules.Variant {
 	missing := map[[2]rules.Setting]bool{}
 	for _, v := range every {
 		for _, p := range settingPairs(v, pairs) {

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +20,7 @@ func TestGamesCovered(t *testing.T) {
 	for _, g := range games.All() {
 		want := kit.Get[*rules.Variant](t)(g.Resolve(nil))
 		for _, pairs := range []bool{false, true} {
-			list := coveringVariants(g, pairs)
+			list := coveringVariants(allVariants(g, nil), pairs)
 			if got := list[0].Settings.String(); got != want.Settings.String() {
 				t.Errorf("%s begins with %s, want the defaults", g.Name, got)
 			}
@@ -31,7 +32,7 @@ func TestGamesCovered(t *testing.T) {
 					}
 				}
 			}
-			for _, v := range allVariants(g) {
+			for _, v := range allVariants(g, nil) {
 				for _, a := range v.Settings {
 					for _, b := range v.Settings {
 						if (pairs || a == b) && !have[fmt.Sprint(a, b)] {
@@ -40,6 +41,29 @@ func TestGamesCovered(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// Only what the bot claims and the user has set is played.
+func TestGamesClaimed(t *testing.T) {
+	for _, c := range []struct {
+		claims []string
+		set    map[string]string
+		want   map[string]int // variants by "players teams"
+	}{
+		{[]string{"brisca players=2"}, nil, map[string]int{"2 no": 16}},
+		{[]string{"brisca players=2", "brisca players=4 teams=yes", "teeko"}, nil, map[string]int{"2 no": 16, "4 yes": 8}},
+		{nil, map[string]string{"players": "2", "hunt3": "yes"}, map[string]int{"2 no": 8}},
+		{[]string{"brisca players=2"}, map[string]string{"players": "4"}, map[string]int{}},
+		{nil, map[string]string{"size": "4"}, map[string]int{}},
+	} {
+		got := map[string]int{}
+		for _, v := range claimedVariants(oneGame(t, "brisca")[0], c.claims, c.set) {
+			got[v.Settings.Get("players")+" "+v.Settings.Get("teams")]++
+		}
+		if !maps.Equal(got, c.want) {
+			t.Errorf("%q, %v: %v, want %v", c.claims, c.set, got, c.want)
 		}
 	}
 }
@@ -67,9 +91,10 @@ func TestManyGamesPlan(t *testing.T) {
 		games []*rules.Game
 		least int
 	}{{false, games.All(), someGames}, {false, oneGame(t, "teeko"), someGames}, {true, oneGame(t, "teeko"), fewGames}} {
-		k := &run{Options: Options{Games: c.games, Quick: c.quick}, gameResults: map[string]*gameResult{}}
+		k := &run{Options: Options{Games: c.games, Quick: c.quick}, gameResults: map[string]*gameResult{}, variants: map[string][]*rules.Variant{}}
 		for _, g := range c.games {
 			k.gameResults[g.Name] = new(gameResult)
+			k.variants[g.Name] = allVariants(g, nil)
 		}
 		k.planMany()
 		if n := len(k.marathon.plan); n < c.least {

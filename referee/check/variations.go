@@ -149,7 +149,7 @@ func (k *run) checkOthersFaults() (note string, warnings []string, err error) {
 	advice := phrase.New("a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows")
 	var games [][]*rules.Variant
 	for _, g := range k.playableGames() {
-		games = append(games, coveringVariants(g.variant.Game, false))
+		games = append(games, coveringVariants(k.variants[g.variant.Game.Name], false))
 	}
 	if games == nil {
 		games = [][]*rules.Variant{{k.first.variant}}

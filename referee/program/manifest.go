@@ -31,7 +31,7 @@ const MaxManifest = 64 << 10
 type Manifest struct {
 	Name    string
 	Version string
-	Games   []string  // the names of the games that it plays; nil means all
+	Games   []string  // the games that it plays, as in "brisca players=2"; nil means all
 	Build   []string  // the command that builds the bot, with its arguments; nil if it needs no build
 	Run     []string  // the command that starts the bot in its directory, with its arguments
 	Match   Overrides // the bot's own settings in a local match

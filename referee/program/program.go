@@ -30,7 +30,7 @@ import (
 // Program is a bot that is ready to be started.
 type Program struct {
 	match.Contestant
-	Games     []string  // the games that it plays, by its manifest; nil means all
+	Games     []string  // the games that it plays, by its manifest, as in "brisca players=2"; nil means all
 	Source    string    // the directory of its sources; "" if unknown
 	House     bool      // it is a house bot, which comes with timba
 	Overrides Overrides // its own settings in a local match
@@ -38,16 +38,18 @@ type Program struct {
 	place string // path of its directory or file; "" for a house bot
 }
 
-// Plays reports whether the program plays a game, by its manifest. A program whose manifest names no games plays all.
-func (p Program) Plays(game string) bool {
-	return p.Games == nil || slices.Contains(p.Games, game)
-}
+// Plays reports whether the program plays a game, at least with some options, by its manifest. A program whose manifest
+// names no games plays all.
+func (p Program) Plays(game string) bool { return rules.ClaimsGame(p.Games, game) }
 
-// Check returns an error if the program does not play the game of v, or if it is part of timba and needs a
-// trained model that does not exist for v.
+// Check returns an error if the program does not play the game of v with its options, or if it is part of timba and
+// needs a trained model that does not exist for v.
 func (p Program) Check(v *rules.Variant) error {
 	if !p.Plays(v.Game.Name) {
 		return fmt.Errorf("bot %s does not play %s: its manifest claims %s", p.Name, v.Game.Name, strings.Join(p.Games, ", "))
+	}
+	if !rules.ClaimsVariant(p.Games, v.Game.Name, v.Settings.Map()) {
+		return fmt.Errorf("bot %s does not play %s with %s: its manifest claims %s", p.Name, v.Game.Name, v.Settings, strings.Join(p.Games, ", "))
 	}
 	if p.House {
 		return house.CheckModel(p.Command[2], v)

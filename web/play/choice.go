@@ -72,7 +72,7 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 			s.stream, s.bankLeft = socket.NewLineStream(socket.LineStreamOptions{ReturnTime: returnTime, RetainAll: true}), c.Bank
 			house[seat] = true
 			people++
-		} else if s.Version, err = x.tables.liveVersion(ctx, other, c.Game); err != nil {
+		} else if s.Version, err = x.tables.liveVersion(ctx, other, x.Variant); err != nil {
 			return err
 		} else {
 			house[seat] = s.Version.IsHouse()
@@ -88,11 +88,11 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 }
 
 // liveVersion returns the version with which the bot called name plays at present. It returns an error if that
-// version cannot play game with people.
-func (t *Tables) liveVersion(ctx context.Context, name, game string) (ladder.Version, error) {
+// version cannot play the variant with people.
+func (t *Tables) liveVersion(ctx context.Context, name string, variant *rules.Variant) (ladder.Version, error) {
 	v, err := t.Store.Versions.FindLive(ctx, name)
 	if err == nil {
-		err = v.CheckTablePlay(game)
+		err = v.CheckTablePlay(variant)
 	}
 	return v, err
 }

@@ -37,7 +37,7 @@ type ServerAddress struct {
 type ClientOptions struct {
 	ServerAddress
 	Bot, Label string
-	Games      []string // games that a new version plays; if nil, those of the previous version or, without one, all games
+	Games      []string // games that a new version plays, as in "brisca players=2"; if nil, those of the previous version or, without one, all games
 	NewVersion bool     // submit a new version even if one is live
 	Command    []string // the program and its arguments, started for each session
 	// Serve, unless nil, plays in place of the processes of Command; see match.Contestant.Serve.

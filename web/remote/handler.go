@@ -72,10 +72,11 @@ func parseRequest(q url.Values) (a connectRequest, err error) {
 	}
 	if text := q.Get(paramGames); text != "" {
 		for _, name := range strings.Split(text, ",") {
-			if _, err := games.Find(name); err != nil {
+			claim, _, err := games.CanonicalClaim(name)
+			if err != nil {
 				return a, ladder.Errorf(ladder.Invalid, "", "%w", err)
 			}
-			a.Games = append(a.Games, name)
+			a.Games = append(a.Games, claim)
 		}
 	}
 	return a, nil

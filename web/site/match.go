@@ -291,9 +291,15 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *
 	return n, nil
 }
 
-func titleOf(name string) string {
-	if g, err := games.Find(name); err == nil {
+// titleOf returns the name of a game that people see. The game may have options, as in "brisca players=2".
+func titleOf(claim string) string {
+	name, options := rules.SplitClaim(claim)
+	g, err := games.Find(name)
+	if err != nil {
+		return claim
+	}
+	if len(options) == 0 {
 		return g.Display.Title
 	}
-	return name
+	return g.Display.Title + " (" + rules.Settings(options).String() + ")"
 }

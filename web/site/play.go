@@ -358,7 +358,7 @@ func (s *Site) listBots(v *visit, page *playPage, form *playForm) error {
 		}
 	}
 	for _, b := range versions {
-		if !b.Plays(form.Game) || b.Remote {
+		if !rules.ClaimsGame(b.Games, form.Game) || b.Remote {
 			continue
 		}
 		if b.Bot == form.Bot {

@@ -22,7 +22,7 @@ import (
 )
 
 type writePage struct {
-	Games     []*rules.Game
+	Games     []gameChoice
 	Languages []starters.Language
 	Game      string   // the game that is selected
 	Language  string   // the language that is selected
@@ -30,12 +30,41 @@ type writePage struct {
 	Limit     int      // the largest size of a text in bytes
 }
 
+// gameChoice is a choice of what a bot plays: a game or, if Ladder is not empty, one of several ladders of a game. Claim is
+// the text for the manifest, such as "brisca players=2".
+type gameChoice struct{ Claim, Game, Ladder string }
+
+// gameChoices returns the games and, after each game with several ladders, these ladders.
+func (s *Site) gameChoices() (list []gameChoice) {
+	for _, g := range games.All() {
+		list = append(list, gameChoice{g.Name, g.Name, ""})
+		var own []ladder.Ladder
+		for _, l := range s.Config.Ladders {
+			if l.Game == g.Name {
+				own = append(own, l)
+			}
+		}
+		for _, l := range own {
+			var differing []rules.Setting // options with which the ladder differs from another one
+			for _, o := range g.Options {
+				if slices.ContainsFunc(own, func(other ladder.Ladder) bool { return other.Options[o.Name] != l.Options[o.Name] }) {
+					differing = append(differing, rules.Setting{Name: o.Name, Value: l.Options[o.Name]})
+				}
+			}
+			if claim, err := g.CanonicalClaim(differing); err == nil && len(differing) > 0 {
+				list = append(list, gameChoice{claim, g.Name, l.Name})
+			}
+		}
+	}
+	return list
+}
+
 // maxOpponents is the number of bots that the editor offers as opponents.
 const maxOpponents = 200
 
 func (s *Site) getWrite(v *visit) error {
 	q := v.query()
-	page := writePage{Games: games.All(), Languages: starters.Languages, Limit: tryout.MaxText}
+	page := writePage{Games: s.gameChoices(), Languages: starters.Languages, Limit: tryout.MaxText}
 	page.Game, page.Language = q.Text("game"), q.Text("language")
 	list, err := s.Store.Bots.Search(v.ctx(), store.BotFilter{}, 0, maxOpponents)
 	if err != nil {
@@ -64,7 +93,7 @@ func (s *Site) getStarter(v *visit) error {
 
 // editorForm is what the editor of the page "write" sends: the text of a bot and the game that it plays.
 type editorForm struct {
-	game   *rules.Game
+	game   string // as in a manifest, such as "brisca" or "brisca players=2"
 	source string // the name of the file
 	text   string
 }
@@ -77,7 +106,7 @@ func (v *visit) readEditorForm() (w editorForm, err error) {
 	} else if err != nil {
 		return w, ladder.Errorf(ladder.Invalid, "", "the form cannot be read")
 	}
-	if w.game, err = games.Find(v.field("game")); err != nil {
+	if w.game, _, err = games.CanonicalClaim(v.field("game")); err != nil {
 		return w, ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	l, err := starters.Find(v.field("language"))
@@ -97,7 +126,7 @@ func (s *Site) postWrite(v *visit) error {
 	if err != nil {
 		return err
 	}
-	u := service.Upload{Bot: v.field("bot"), File: w.source, Content: strings.NewReader(w.text), Games: []string{w.game.Name}}
+	u := service.Upload{Bot: v.field("bot"), File: w.source, Content: strings.NewReader(w.text), Games: []string{w.game}}
 	if u.Bot == "" {
 		return ladder.Errorf(ladder.Invalid, "", "%s", v.t("write.no-name"))
 	}
@@ -132,12 +161,9 @@ func (s *Site) postTest(v *visit) error {
 		return err
 	}
 	against, err := s.Store.Versions.FindLive(v.ctx(), v.field("against"))
-	if err == nil {
-		err = against.CheckTablePlay(w.game.Name)
-	}
 	id := ""
 	if err == nil {
-		id, err = s.Tryouts.Add(v.Actor, submission.Tryout{File: w.source, Text: w.text, Game: w.game.Name, Opponent: against})
+		id, err = s.Tryouts.Add(v.Actor, submission.Tryout{File: w.source, Text: w.text, Game: w.game, Opponent: against})
 	}
 	if err != nil {
 		return err

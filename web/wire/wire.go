@@ -125,7 +125,7 @@ type Version struct {
 	Remote       bool      `json:"remote,omitempty" doc:"It runs on its owner's machine, and plays while it is connected."`
 	Online       bool      `json:"online,omitempty" doc:"It is remote, and connected now."`
 	Language     string    `json:"language,omitempty"`
-	Games        []string  `json:"games,omitempty" doc:"The games that its manifest names; if absent, it plays all."`
+	Games        []string  `json:"games,omitempty" doc:"The games that its manifest names, with options that it requires, as in brisca players=2; if absent, it plays all."`
 	BundleSHA256 string    `json:"bundle_sha256,omitempty" ref:"SHA256" doc:"The hash of the upload."`
 	SHA256       string    `json:"sha256,omitempty" ref:"SHA256" doc:"The hash of the built files."`
 	CreatedAt    time.Time `json:"created"`

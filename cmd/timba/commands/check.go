@@ -23,6 +23,7 @@ var checkDefaults = check.Defaults()
 // checkFlags are the flags of a check as the user writes them.
 type checkFlags struct {
 	games                []string
+	set                  []string
 	seed                 string
 	clock                referee.Clock
 	quick, json, outside bool
@@ -51,6 +52,7 @@ func newCheck() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.games, "games", nil, "play only these `games` (default: all that the bot claims)")
+	flags.StringArrayVar(&f.set, "set", nil, "play only with this value of an option, as in players=2; repeat it for several options")
 	flags.StringVar(&f.seed, "seed", "0", "seed: 64 hexadecimal digits or a number; the same seed deals the same games")
 	cli.MsFlag(cmd, &f.clock.Move, "movetime", 1000, 1, "milliseconds for each move")
 	cli.MsFlag(cmd, &f.clock.Margin, "margin", 50, 0, "milliseconds that a move may be late")
@@ -122,6 +124,9 @@ func (f *checkFlags) options() (check.Options, error) {
 	}
 	var err error
 	if o.Seed, err = referee.ParseSeed(f.seed); err != nil {
+		return o, err
+	}
+	if o.Set, err = parseSettings(f.set); err != nil {
 		return o, err
 	}
 	for _, name := range f.games {

@@ -46,7 +46,7 @@ func newConnect() *cobra.Command {
 	flags.SetInterspersed(false) // flags after COMMAND are flags of COMMAND
 	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition")
 	flags.StringVar(&f.label, "label", "", "a `TEXT` that names a new version, such as 1.2")
-	flags.StringSliceVar(&f.games, "games", nil, "the `GAMES` that a new version plays, separated by commas (default: all)")
+	flags.StringSliceVar(&f.games, "games", nil, "the `GAMES` that a new version plays, separated by commas, as in 'brisca players=2,teeko' (default: all)")
 	flags.BoolVar(&f.newVersion, "new-version", false, "make a new version even if one is live")
 	flags.BoolVar(&f.singleMatch, "once", false, "leave after one match")
 	cmd.MarkFlagRequired("bot")

@@ -60,8 +60,21 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	if err != nil {
 		return nil, err
 	}
+	given, err := parseSettings(set)
+	if err != nil {
+		return nil, err
+	}
+	hasPlayers := slices.ContainsFunc(g.Options, func(o rules.Option) bool { return o.Name == "players" })
+	if _, ok := given["players"]; !ok && bots > 1 && hasPlayers {
+		given["players"] = strconv.Itoa(bots)
+	}
+	return g.Resolve(given)
+}
+
+// parseSettings returns the values of options, by name, from words of the form name=value.
+func parseSettings(words []string) (map[string]string, error) {
 	given := make(map[string]string)
-	for _, word := range set {
+	for _, word := range words {
 		name, value, ok := strings.Cut(word, "=")
 		if !ok {
 			return nil, fmt.Errorf("option %q: write name=value, as in players=2", word)
@@ -71,11 +84,7 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 		}
 		given[name] = value
 	}
-	hasPlayers := slices.ContainsFunc(g.Options, func(o rules.Option) bool { return o.Name == "players" })
-	if _, ok := given["players"]; !ok && bots > 1 && hasPlayers {
-		given["players"] = strconv.Itoa(bots)
-	}
-	return g.Resolve(given)
+	return given, nil
 }
 
 // withOpening returns a variant like v in which games begin with random moves. It returns v itself if the games

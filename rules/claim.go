@@ -1,0 +1,70 @@
+package rules
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/timba-arena/timba/internal/phrase"
+)
+
+// SplitClaim splits a claim, which says what a bot plays: the name of a game and, optionally, options with the values
+// that the bot requires, as in "brisca players=2".
+func SplitClaim(claim string) (game string, options []Setting) {
+	words := strings.Fields(claim)
+	if len(words) == 0 {
+		return "", nil
+	}
+	for _, word := range words[1:] {
+		name, value, _ := strings.Cut(word, "=")
+		options = append(options, Setting{name, value})
+	}
+	return words[0], options
+}
+
+// ClaimsGame reports whether a bot with the given claims plays a game, at least with some options. Without claims a bot
+// plays all games.
+func ClaimsGame(claims []string, game string) bool {
+	return len(claims) == 0 || slices.ContainsFunc(claims, func(claim string) bool {
+		name, _ := SplitClaim(claim)
+		return name == game
+	})
+}
+
+// ClaimsVariant reports whether a bot with the given claims plays a game with the given options, which must have every
+// option of the game. Without claims a bot plays all games.
+func ClaimsVariant(claims []string, game string, options map[string]string) bool {
+	return len(claims) == 0 || slices.ContainsFunc(claims, func(claim string) bool {
+		name, required := SplitClaim(claim)
+		return name == game && !slices.ContainsFunc(required, func(o Setting) bool { return options[o.Name] != o.Value })
+	})
+}
+
+// CanonicalClaim returns the claim of a game and of options with the given values, with the options in the order of
+// Game.Options. The error says which option or value does not exist, or that an option has two values.
+func (g *Game) CanonicalClaim(options []Setting) (string, error) {
+	given := map[string]string{}
+	for _, o := range options {
+		if old, twice := given[o.Name]; twice && old != o.Value {
+			return "", phrase.Errorf("%s: option %s is set to %q and to %q: choose one", g.Name, o.Name, old, o.Value)
+		}
+		given[o.Name] = o.Value
+	}
+	words := []string{g.Name}
+	var names []string
+	for _, o := range g.Options {
+		names = append(names, o.Name)
+		if value, ok := given[o.Name]; ok {
+			value, err := o.Resolve(value)
+			if err != nil {
+				return "", phrase.Errorf("%s: %w", g.Name, err)
+			}
+			words = append(words, o.Name+"="+value)
+		}
+	}
+	for _, o := range options {
+		if !slices.Contains(names, o.Name) {
+			return "", phrase.Errorf("%s: unknown option %q: try %s", g.Name, o.Name, strings.Join(names, ", "))
+		}
+	}
+	return strings.Join(words, " "), nil
+}
