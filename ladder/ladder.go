@@ -83,6 +83,7 @@ const (
 	Live      VersionState = "live"      // plays on the ladders; at most one version of each bot
 	Retired   VersionState = "retired"   // another version is live, or the bot is withdrawn; its results remain
 	Failed    VersionState = "failed"    // a stage failed; the version that was live before stays live
+	Cancelled VersionState = "cancelled" // its owner cancelled the submission, or was blocked
 	Suspended VersionState = "suspended" // removed from the ladders for repeated faults until the bot has a new version
 )
 
@@ -90,6 +91,11 @@ const (
 // check, trial).
 func (s VersionState) IsPending() bool {
 	return s == Queued || s == Building || s == Checking || s == Trial
+}
+
+// NeverBuilt reports whether the submission of the version ended before the version was built. Its upload is not kept.
+func (v Version) NeverBuilt() bool {
+	return (v.State == Failed || v.State == Cancelled) && v.Hash == ""
 }
 
 // Version is one submitted state of a bot.
@@ -108,13 +114,13 @@ type Version struct {
 	Needs    Needs    // what the build needs from a machine
 	Remote   bool     // runs on its owner's machine and plays only while connected
 	State    VersionState
-	Reason   phrase.Text // why it failed or was suspended, or why no machine plays it although it is live
+	Reason   phrase.Text // why it failed, or was cancelled or suspended, or why no machine plays it although it is live
 	// Unplayable says what the version needs and no machine has. It is empty if some machine can play the
 	// version.
 	Unplayable phrase.Text
 	CreatedAt  time.Time
 	LiveAt     time.Time // when it last became live; zero if it never was
-	EndedAt    time.Time // when it was retired, failed or suspended; zero if it was not
+	EndedAt    time.Time // when it was retired, failed, cancelled or suspended; zero if it was not
 }
 
 // Needs lists what a machine must have to play a version.

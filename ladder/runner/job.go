@@ -49,7 +49,7 @@ func (s *submission) memory() int64 { return s.need }
 
 func (s *submission) isCancelled(ctx context.Context, from Store) bool {
 	v, err := from.Versions.Find(ctx, s.ID)
-	return err == nil && v.State == ladder.Failed
+	return err == nil && (v.State == ladder.Failed || v.State == ladder.Cancelled)
 }
 
 // matchJob is a job that plays one match on one machine.

@@ -59,7 +59,7 @@ func (tx *Tx) cancelAllOf(ctx context.Context, p queries.Person) (uploads []stri
 			return nil, err
 		}
 		uploads = append(uploads, row.Bundle)
-		if err := tx.fail(ctx, row, reason); err != nil {
+		if err := tx.endSubmission(ctx, row, ladder.Cancelled, reason); err != nil {
 			return nil, err
 		}
 		if err := tx.messageOwner(ctx, row, ladder.MessageFailed, 0, reason); err != nil {

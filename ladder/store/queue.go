@@ -84,10 +84,10 @@ func (s Versions) QueuePlace(ctx context.Context, versionID int64) (int, error) 
 	return 0, nil
 }
 
-// Cancel ends the submission of a version whose checks have not begun, and sets its state to Failed. For any
+// Cancel ends the submission of a version whose checks have not begun, and sets its state to Cancelled. For any
 // other version it returns an error.
 func (s Versions) Cancel(ctx context.Context, versionID int64) error {
-	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (reason phrase.Text, err error) {
+	return s.end(ctx, versionID, ladder.Cancelled, func(tx *Tx, row queries.VersionRow) (reason phrase.Text, err error) {
 		stages, err := tx.Stages(ctx, versionID)
 		if err == nil && len(stages) > 0 {
 			err = conflict("wait for its end", "version %d of %s has been begun", row.Number, row.Name)
@@ -99,14 +99,14 @@ func (s Versions) Cancel(ctx context.Context, versionID int64) error {
 
 // Fail ends the submission of a version because a check failed, and sends the owner a message with the reason.
 func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text) error {
-	return s.fail(ctx, versionID, func(tx *Tx, row queries.VersionRow) (phrase.Text, error) {
+	return s.end(ctx, versionID, ladder.Failed, func(tx *Tx, row queries.VersionRow) (phrase.Text, error) {
 		return reason, tx.messageOwner(ctx, row, ladder.MessageFailed, 0, reason)
 	})
 }
 
-// fail ends the submission of a version whose checks have not ended. The function why returns the reason. fail
-// then deletes the upload unless another version needs it.
-func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
+// end ends the submission of a version whose checks have not ended, in the state Failed or Cancelled. The function
+// why returns the reason. end then deletes the upload unless another version needs it.
+func (s Versions) end(ctx context.Context, versionID int64, state ladder.VersionState, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {
 		row, err := tx.pendingVersion(ctx, versionID)
@@ -118,7 +118,7 @@ func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queri
 			return err
 		}
 		bundle = row.Bundle
-		return tx.fail(ctx, row, reason)
+		return tx.endSubmission(ctx, row, state, reason)
 	})
 	if err == nil {
 		s.dropUploads(ctx, bundle)
@@ -126,7 +126,7 @@ func (s Versions) fail(ctx context.Context, versionID int64, why func(*Tx, queri
 	return err
 }
 
-func (tx *Tx) fail(ctx context.Context, v queries.VersionRow, reason phrase.Text) error {
+func (tx *Tx) endSubmission(ctx context.Context, v queries.VersionRow, state ladder.VersionState, reason phrase.Text) error {
 	tx.addEvent(events.Event{Kind: events.VersionChanged, Version: v.ID})
-	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Failed), Reason: phraseColumn(reason), Ended: nullStamp(tx.now), ID: v.ID})
+	return tx.SetState(ctx, queries.SetStateParams{State: string(state), Reason: phraseColumn(reason), Ended: nullStamp(tx.now), ID: v.ID})
 }

@@ -91,8 +91,8 @@ func TestCancel(t *testing.T) {
 	c.addWaiting(c.addPeople("anna")[0], 2)
 	pending := kit.Get[[]ladder.Version](t)(c.Versions.ListPending(bg))
 	kit.Must(t, c.Versions.Cancel(bg, pending[0].ID))
-	wantError(t, c.Versions.Cancel(bg, pending[0].ID), ladder.Conflict, "version 1 of anna0 is failed already")
-	if v, err := c.Versions.Find(bg, pending[0].ID); err != nil || v.State != ladder.Failed || v.Reason.String() != "cancelled by its owner" {
+	wantError(t, c.Versions.Cancel(bg, pending[0].ID), ladder.Conflict, "version 1 of anna0 is cancelled already")
+	if v, err := c.Versions.Find(bg, pending[0].ID); err != nil || v.State != ladder.Cancelled || v.Reason.String() != "cancelled by its owner" {
 		t.Errorf("%+v, %v", v, err)
 	}
 	kit.Must(t, c.Versions.StartStage(bg, pending[1].ID, "unpack"))

@@ -90,7 +90,7 @@ CREATE TABLE versions (
   language TEXT    NOT NULL,
   games    TEXT    NOT NULL CHECK (json_valid(games)),   -- list, as in "brisca players=2"; [] means all
   command  TEXT    NOT NULL CHECK (json_valid(command)), -- list of words
-  state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'retired', 'failed', 'suspended')),
+  state    TEXT    NOT NULL CHECK (state IN ('queued', 'building', 'checking', 'trial', 'live', 'retired', 'failed', 'cancelled', 'suspended')),
   reason   TEXT    NOT NULL,
   created  INTEGER NOT NULL,
   began    INTEGER,
@@ -101,7 +101,7 @@ CREATE TABLE versions (
   UNIQUE (bot_id, number),
   UNIQUE (id, bot_id),
   CHECK (state <> 'live' OR (began IS NOT NULL AND ended IS NULL)),
-  CHECK ((ended IS NOT NULL) = (state IN ('retired', 'failed', 'suspended')))
+  CHECK ((ended IS NOT NULL) = (state IN ('retired', 'failed', 'cancelled', 'suspended')))
 ) STRICT;
 CREATE UNIQUE INDEX versions_live ON versions (bot_id) WHERE state = 'live';
 CREATE UNIQUE INDEX versions_open ON versions (bot_id) WHERE state IN ('queued', 'building', 'checking', 'trial');

@@ -244,7 +244,7 @@ func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 func (s Versions) OpenUpload(v ladder.Version) (*os.File, error) {
 	gone := notFound("a version that was never built has none, nor has a house bot", "the upload of %s@%d is not kept", v.Bot, v.Number)
 	path, err := s.dir.Bundle(v.Bundle)
-	if err != nil || v.State == ladder.Failed && v.Hash == "" { // Bundles omits it, so its file may be deleted
+	if err != nil || v.NeverBuilt() { // Bundles omits it, so its file may be deleted
 		return nil, gone
 	}
 	f, err := os.Open(path)

@@ -145,7 +145,7 @@ func TestBlockEndsAll(t *testing.T) {
 	}
 	v, err := w.Store.Versions.Find(bg, w.queued.ID)
 	kit.Must(t, err)
-	if v.State != ladder.Failed || v.Reason.String() != "cancelled: ada is blocked" {
+	if v.State != ladder.Cancelled || v.Reason.String() != "cancelled: ada is blocked" {
 		t.Errorf("the submission is %s, %q", v.State, v.Reason)
 	}
 	other, err := w.Store.Matches.Add(bg, w.houseMatch(root))

@@ -69,7 +69,7 @@ var (
 	tokenScopes   = []ladder.Scope{ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll}
 	matchStates   = []ladder.MatchState{ladder.Waiting, ladder.Running, ladder.Finished, ladder.Dropped}
 	versionStates = []ladder.VersionState{
-		ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial, ladder.Live, ladder.Retired, ladder.Failed, ladder.Suspended,
+		ladder.Queued, ladder.Building, ladder.Checking, ladder.Trial, ladder.Live, ladder.Retired, ladder.Failed, ladder.Cancelled, ladder.Suspended,
 	}
 )
 

@@ -244,7 +244,7 @@ func TestQueue(t *testing.T) {
 		t.Errorf("behind the other's the places are %d and %d, want 3 and 4", n, m)
 	}
 	cancelled := get[wire.Submission](w, call{method: "DELETE", path: fmt.Sprintf("/api/v1/submissions/%d", first.ID), who: "ada submit"})
-	if !cancelled.Done || cancelled.Place != 0 || cancelled.Version.State != "failed" || cancelled.Version.Reason != "cancelled by its owner" {
+	if !cancelled.Done || cancelled.Place != 0 || cancelled.Version.State != "cancelled" || cancelled.Version.Reason != "cancelled by its owner" {
 		t.Errorf("%+v", cancelled)
 	}
 	kit.Must(t, w.Store.Versions.SetState(bg, w.queued.ID, ladder.Queued))

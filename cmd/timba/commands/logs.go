@@ -39,6 +39,7 @@ func newLogs() *cobra.Command {
 	cli.NumberFlag(cmd, &g.Seat, "seat", 0, 0, math.MaxInt, "the `SEAT` in the game, from 0")
 	cmd.MarkFlagsRequiredTogether("game", "seat")
 	var version string // whose stages are shown
+	cancelled := false // the version was cancelled before its first stage
 	return fromServer(cmd, true, func(ctx context.Context, c *client.Client, args []string) (any, error) {
 		switch {
 		case g.Game != 0 && len(args) > 0:
@@ -58,7 +59,11 @@ func newLogs() *cobra.Command {
 			return c.Stage(ctx, bot, n, args[1])
 		}
 		version = fmt.Sprintf("%s@%d", bot, n)
-		return stagesOf(ctx, c, bot, n)
+		stages, err := stagesOf(ctx, c, bot, n)
+		if err == nil && len(stages) == 0 {
+			cancelled, err = isCancelled(ctx, c, bot, n)
+		}
+		return stages, err
 	}, func(w io.Writer, answer any) {
 		switch answer := answer.(type) {
 		case gameLog:
@@ -70,6 +75,10 @@ func newLogs() *cobra.Command {
 			io.WriteString(w, answer.Log)
 		case []wire.Stage:
 			fmt.Fprintln(w, version)
+			if cancelled {
+				fmt.Fprintln(w, "cancelled before its first stage")
+				return
+			}
 			showStages(w, answer)
 		}
 	})
@@ -90,6 +99,16 @@ func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, 
 		return "", 0, fmt.Errorf("logs: %s has no versions yet", bot)
 	}
 	return bot, last[0].Version, nil
+}
+
+// isCancelled reports whether the submission of version n of a bot was cancelled.
+func isCancelled(ctx context.Context, c *client.Client, bot string, n int) (bool, error) {
+	for v, err := range c.Versions(ctx, bot) {
+		if err != nil || v.Version == n {
+			return v.State == "cancelled", err
+		}
+	}
+	return false, nil
 }
 
 // stagesOf returns the stages through which version n of a bot has passed after its upload (unpack, build, check,

@@ -91,7 +91,7 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 		return cli.ErrNoVerdict
 	case err != nil:
 		return err
-	case s.Version.State == "failed":
+	case s.Version.State == "failed" || s.Version.State == "cancelled":
 		return cli.ErrFault
 	}
 	return nil

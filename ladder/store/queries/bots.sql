@@ -8,13 +8,13 @@ SELECT * FROM bots WHERE id = ?;
 SELECT * FROM bots WHERE name = ?;
 
 -- name: CountBots :one
--- Bots without a version that has not failed do not count.
+-- Bots that have only versions that failed or were cancelled do not count.
 SELECT count(*) FROM bots WHERE person_id = ?
-  AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state <> 'failed');
+  AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state NOT IN ('failed', 'cancelled'));
 
 -- name: CountKept :one
--- The number of versions of a bot that have not failed, and when its last version was added.
-SELECT count(*) FILTER (WHERE state <> 'failed') AS kept, CAST(coalesce(max(created), 0) AS INTEGER) AS newest
+-- The number of versions of a bot that have neither failed nor been cancelled, and when its last version was added.
+SELECT count(*) FILTER (WHERE state NOT IN ('failed', 'cancelled')) AS kept, CAST(coalesce(max(created), 0) AS INTEGER) AS newest
 FROM versions WHERE bot_id = ?;
 
 -- name: SetWithdrawn :exec
@@ -109,10 +109,10 @@ UPDATE versions SET needs = ? WHERE hash = ?;
 
 -- name: CountBundle :one
 -- The number of versions that need an upload. A version that failed before it was built needs none.
-SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND hash = '');
+SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state IN ('failed', 'cancelled') AND hash = '');
 
 -- name: Bundles :many
-SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') ORDER BY bundle;
+SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state IN ('failed', 'cancelled') AND hash = '') ORDER BY bundle;
 
 -- name: NeededBuilds :many
 -- The hashes of live and pending versions, and of versions in waiting or running matches and in open games of people.

@@ -222,7 +222,7 @@ func (q *Queries) BotsOfAfter(ctx context.Context, personID sql.NullInt64, iD in
 }
 
 const bundles = `-- name: Bundles :many
-SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') ORDER BY bundle
+SELECT DISTINCT bundle FROM versions WHERE bundle > '' AND NOT (state IN ('failed', 'cancelled') AND hash = '') ORDER BY bundle
 `
 
 func (q *Queries) Bundles(ctx context.Context) ([]string, error) {
@@ -250,10 +250,10 @@ func (q *Queries) Bundles(ctx context.Context) ([]string, error) {
 
 const countBots = `-- name: CountBots :one
 SELECT count(*) FROM bots WHERE person_id = ?
-  AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state <> 'failed')
+  AND EXISTS (SELECT 1 FROM versions WHERE versions.bot_id = bots.id AND versions.state NOT IN ('failed', 'cancelled'))
 `
 
-// Bots without a version that has not failed do not count.
+// Bots that have only versions that failed or were cancelled do not count.
 func (q *Queries) CountBots(ctx context.Context, personID sql.NullInt64) (int64, error) {
 	row := q.db.QueryRowContext(ctx, countBots, personID)
 	var count int64
@@ -262,7 +262,7 @@ func (q *Queries) CountBots(ctx context.Context, personID sql.NullInt64) (int64,
 }
 
 const countBundle = `-- name: CountBundle :one
-SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state = 'failed' AND hash = '')
+SELECT count(*) FROM versions WHERE bundle = ? AND NOT (state IN ('failed', 'cancelled') AND hash = '')
 `
 
 // The number of versions that need an upload. A version that failed before it was built needs none.
@@ -274,7 +274,7 @@ func (q *Queries) CountBundle(ctx context.Context, bundle string) (int64, error)
 }
 
 const countKept = `-- name: CountKept :one
-SELECT count(*) FILTER (WHERE state <> 'failed') AS kept, CAST(coalesce(max(created), 0) AS INTEGER) AS newest
+SELECT count(*) FILTER (WHERE state NOT IN ('failed', 'cancelled')) AS kept, CAST(coalesce(max(created), 0) AS INTEGER) AS newest
 FROM versions WHERE bot_id = ?
 `
 
@@ -283,7 +283,7 @@ type CountKeptRow struct {
 	Newest int64
 }
 
-// The number of versions of a bot that have not failed, and when its last version was added.
+// The number of versions of a bot that have neither failed nor been cancelled, and when its last version was added.
 func (q *Queries) CountKept(ctx context.Context, botID int64) (CountKeptRow, error) {
 	row := q.db.QueryRowContext(ctx, countKept, botID)
 	var i CountKeptRow

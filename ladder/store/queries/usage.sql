@@ -13,4 +13,4 @@ GROUP BY settings.game, age ORDER BY settings.game, age;
 
 -- name: UploadsSince :many
 -- The uploads that were first received at a given time or later.
-SELECT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') GROUP BY bundle HAVING min(created) >= CAST(sqlc.arg(since) AS INTEGER);
+SELECT bundle FROM versions WHERE bundle > '' AND NOT (state IN ('failed', 'cancelled') AND hash = '') GROUP BY bundle HAVING min(created) >= CAST(sqlc.arg(since) AS INTEGER);

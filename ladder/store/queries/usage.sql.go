@@ -10,7 +10,7 @@ import (
 )
 
 const uploadsSince = `-- name: UploadsSince :many
-SELECT bundle FROM versions WHERE bundle > '' AND NOT (state = 'failed' AND hash = '') GROUP BY bundle HAVING min(created) >= CAST(?1 AS INTEGER)
+SELECT bundle FROM versions WHERE bundle > '' AND NOT (state IN ('failed', 'cancelled') AND hash = '') GROUP BY bundle HAVING min(created) >= CAST(?1 AS INTEGER)
 `
 
 // The uploads that were first received at a given time or later.
