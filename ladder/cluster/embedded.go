@@ -5,12 +5,15 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"os"
 	"strconv"
+	"sync"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/nats-io/jwt/v2"
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -21,7 +24,13 @@ import (
 type embeddedServer struct {
 	*natsserver.Server
 	accounts accounts
-	listInfo os.FileInfo // of the list of workers when reload last read it
+	log      *slog.Logger
+	listLock *flock.Flock // lock of Keys.appliedPath, held while the server runs
+
+	// What reload knows of the list of workers. Only one goroutine may call reload.
+	isLoaded bool        // reload was called
+	listInfo os.FileInfo // of the list when reload last read it; nil if there was none
+	failure  string      // why the list cannot be read; empty if it can
 }
 
 // accounts finds NATS accounts for the embedded server: the account of the timba server, and the accounts in
@@ -30,6 +39,9 @@ type accounts struct {
 	natsserver.MemAccResolver
 	keys     *Keys
 	operator nkeys.KeyPair // signs all accounts; new in each run, because the list of workers decides which are valid
+
+	mu      sync.Mutex
+	workers map[string]bool // accounts of workers that NATS has asked for, and whether they may connect
 }
 
 // readyTime is the longest time that the embedded server may take to start. It is also the timeout for opening
@@ -39,8 +51,8 @@ const readyTime = time.Minute
 // startEmbedded starts a NATS server in this process. listen is the address for workers; if it is empty, only
 // this process can connect. If certificate is nil, the certificate in keys is used.
 func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log *slog.Logger) (*embeddedServer, error) {
-	e := &embeddedServer{}
-	e.accounts.keys = keys
+	e := &embeddedServer{log: log}
+	e.accounts.keys, e.accounts.workers = keys, map[string]bool{}
 	o, err := e.options(listen, certificate)
 	if err != nil {
 		return nil, err
@@ -49,13 +61,24 @@ func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log 
 		return nil, fmt.Errorf("nats: %w", err)
 	}
 	e.Server.SetLoggerV2(natsLog{log}, false, false, false)
+	e.listLock = flock.New(keys.appliedPath(), flock.SetPermissions(0o600))
+	if err := e.listLock.RLock(); err != nil {
+		return nil, keysError(err)
+	}
+	e.reload()
 	e.Start()
 	if !e.ReadyForConnections(readyTime) {
-		e.Shutdown()
-		e.WaitForShutdown()
+		e.close()
 		return nil, errors.New("nats: the server in this process does not start: see the log")
 	}
 	return e, nil
+}
+
+// close stops the server and waits until it has stopped.
+func (e *embeddedServer) close() {
+	e.Shutdown()
+	e.WaitForShutdown()
+	e.listLock.Close()
 }
 
 func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
@@ -110,13 +133,6 @@ func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	o.AccountResolver = &e.accounts
 	e.accounts.operator = operator
 	all := []*jwt.AccountClaims{jwt.NewAccountClaims(o.SystemAccount), e.accounts.keys.serverAccount()}
-	workers, err := e.accounts.keys.Workers()
-	if err != nil {
-		return err
-	}
-	for _, w := range workers {
-		all = append(all, e.accounts.keys.workerAccount(w))
-	}
 	for _, a := range all {
 		token, err := a.Encode(operator)
 		if err == nil {
@@ -135,38 +151,85 @@ func (a *accounts) Fetch(account string) (token string, err error) {
 	if token, err = a.MemAccResolver.Fetch(account); err == nil {
 		return token, nil
 	}
-	list, err := a.keys.Workers()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	list, err := ReadWorkers(a.keys.dir)
 	if err != nil {
 		return "", err
 	}
 	for _, w := range list {
 		if w.Account == account {
+			a.workers[account] = w.RemovedAt.IsZero()
 			return a.keys.workerAccount(w).Encode(a.operator)
 		}
 	}
 	return "", natsserver.ErrMissingAccount
 }
 
-// reload reads the list of workers if its file has changed, and closes the connections of removed workers.
-func (e *embeddedServer) reload() error {
-	now, err := os.Stat(e.accounts.keys.listPath())
-	if err != nil || e.listInfo != nil && os.SameFile(now, e.listInfo) && now.ModTime().Equal(e.listInfo.ModTime()) {
-		return nil // there is no list yet, or it has not changed
+// reload reads the list of workers if its file has changed, and applies it: workers that were removed are
+// disconnected and cannot connect again. While the list cannot be read, no worker can connect, because nobody knows
+// which ones were removed.
+func (e *embeddedServer) reload() {
+	keys := e.accounts.keys
+	info, err := os.Stat(listPath(keys.dir))
+	if e.failure == "" && e.isLoaded && (err == nil || errors.Is(err, fs.ErrNotExist)) && sameFile(info, e.listInfo) {
+		return
 	}
-	list, err := e.accounts.keys.Workers()
+	e.accounts.mu.Lock()
+	list, hash, err := readWorkers(keys.dir)
+	changed := e.accounts.apply(list)
+	e.accounts.mu.Unlock()
+	for _, w := range changed {
+		if account, err := e.LookupAccount(w.Account); err == nil {
+			e.UpdateAccountClaims(account, keys.workerAccount(w))
+		}
+	}
+	failure := ""
 	if err != nil {
-		return err
+		failure = err.Error()
 	}
+	if failure != "" && failure != e.failure {
+		e.log.Error("the list of workers cannot be read: no worker can connect", "err", err)
+	} else if failure == "" && e.failure != "" {
+		e.log.Info("the list of workers can be read again")
+	}
+	e.isLoaded, e.listInfo, e.failure = true, info, failure
+	if err == nil {
+		if err := os.WriteFile(keys.appliedPath(), []byte(hash), 0o600); err != nil {
+			e.log.Error("timba admin worker cannot be told that the list of workers is applied", "err", err)
+		}
+	}
+}
+
+// sameFile reports whether a and b describe the same state of a file. Both may be nil.
+func sameFile(a, b os.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
+}
+
+// apply records which of the accounts that NATS knows may connect, according to list. It returns the credentials that
+// have become valid or invalid. The caller must hold a.mu.
+func (a *accounts) apply(list []Credential) (changed []Credential) {
+	valid := map[string]Credential{}
 	for _, w := range list {
 		if w.RemovedAt.IsZero() {
-			continue
-		}
-		if known, err := e.LookupAccount(w.Account); err == nil {
-			e.UpdateAccountClaims(known, e.accounts.keys.workerAccount(w))
+			valid[w.Account] = w
 		}
 	}
-	e.listInfo = now
-	return nil
+	for account, wasValid := range a.workers {
+		w, isValid := valid[account]
+		if isValid == wasValid {
+			continue
+		}
+		if !isValid {
+			w = Credential{Account: account, RemovedAt: time.Now()}
+		}
+		a.workers[account] = isValid
+		changed = append(changed, w)
+	}
+	return changed
 }
 
 // link connects to the embedded server from within this process. For the connection it creates a user called

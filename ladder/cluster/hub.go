@@ -171,9 +171,8 @@ func (h *Dispatcher) Close() {
 	if h.link != nil {
 		h.link.Close()
 	}
-	if h.embeddedServer != nil && h.embeddedServer.Server != nil {
-		h.embeddedServer.Shutdown()
-		h.embeddedServer.WaitForShutdown()
+	if h.embeddedServer != nil {
+		h.embeddedServer.close()
 	}
 }
 
@@ -215,11 +214,8 @@ func (h *Dispatcher) monitor() {
 		case <-h.ending.Done():
 			return
 		case <-list:
-			if h.embeddedServer == nil {
-				continue
-			}
-			if err := h.embeddedServer.reload(); err != nil {
-				h.Log.Warn("the list of workers cannot be read", "err", err)
+			if h.embeddedServer != nil {
+				h.embeddedServer.reload()
 			}
 		case <-connected: // no heartbeat could arrive before
 			h.renewTimes()

@@ -1,7 +1,10 @@
 package cluster
 
 import (
+	"context"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,12 +18,16 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 	"github.com/nats-io/jwt/v2"
 	"github.com/nats-io/nkeys"
+
+	"github.com/timba-arena/timba/ladder/datadir"
 )
 
 // Keys has the secrets with which a server gives credentials to workers: the key of its NATS account, its
-// certificate and the list of workers. They are files in a directory that only its owner can read.
+// certificate and the list of workers. They are files that only their owner can read, in a directory of the data
+// directory of the competition. Files that root writes belong to the owner of the competition's database, because
+// the server of another user must be able to read them.
 type Keys struct {
-	dir         string
+	dir         string // in the data directory
 	account     nkeys.KeyPair
 	publicKey   string          // of account
 	certificate tls.Certificate // for workers, if the operator gives none
@@ -34,40 +41,58 @@ type Credential struct {
 	RemovedAt time.Time `json:"removed,omitzero"` // zero while it is valid
 }
 
-// OpenKeys opens the keys in dir and creates those that are missing.
+// OpenKeys opens the keys in dir, the directory "fleet" of a data directory, and creates those that are missing.
 func OpenKeys(dir string) (*Keys, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("fleet: %w", err)
-	}
 	k := &Keys{dir: dir}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, keysError(err)
+	}
+	if err := k.giveToOwner(dir); err != nil {
+		return nil, err
+	}
 	unlock, err := k.lock()
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if k.account, err = openSeed(filepath.Join(dir, "account.key")); err != nil {
+	if k.account, err = k.openSeed(filepath.Join(dir, "account.key")); err != nil {
 		return nil, err
 	}
 	if k.publicKey, err = k.account.PublicKey(); err != nil {
 		return nil, fmt.Errorf("fleet: %w", err)
 	}
-	k.certificate, err = openCertificate(filepath.Join(dir, "certificate.pem"))
+	k.certificate, err = k.openCertificate(filepath.Join(dir, "certificate.pem"))
 	return k, err
+}
+
+// keysError says that err, an error of a file of the keys, prevents other machines from playing.
+func keysError(err error) error { return fmt.Errorf("fleet: %w", datadir.ExplainDenied(err)) }
+
+// giveToOwner gives a file or directory that this process has made to the owner of the competition's database.
+func (k *Keys) giveToOwner(path string) error {
+	if err := datadir.Dir(filepath.Dir(k.dir)).GiveToOwner(path); err != nil {
+		return keysError(err)
+	}
+	return nil
 }
 
 // lock waits until no other process holds the lock of the directory, and then acquires it. The caller must call
 // unlock.
 func (k *Keys) lock() (unlock func() error, err error) {
-	l := flock.New(filepath.Join(k.dir, "lock"), flock.SetPermissions(0o600))
+	path := filepath.Join(k.dir, "lock")
+	l := flock.New(path, flock.SetPermissions(0o600))
 	if err := l.Lock(); err != nil {
-		return nil, fmt.Errorf("fleet: locking the keys: %w", err)
+		return nil, keysError(err)
+	}
+	if err := k.giveToOwner(path); err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	return l.Close, nil
 }
 
 // openSeed reads the key of a NATS account from the file path. If the file does not exist, it creates a key and
 // the file.
-func openSeed(path string) (nkeys.KeyPair, error) {
+func (k *Keys) openSeed(path string) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		pair, err := nkeys.CreateAccount()
@@ -77,10 +102,10 @@ func openSeed(path string) (nkeys.KeyPair, error) {
 		if seed, err = pair.Seed(); err != nil {
 			return nil, fmt.Errorf("fleet: %w", err)
 		}
-		return pair, writeSecret(path, seed)
+		return pair, k.writeSecret(path, seed)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("fleet: %w", err)
+		return nil, keysError(err)
 	}
 	pair, err := nkeys.FromSeed(seed)
 	if err != nil {
@@ -89,30 +114,80 @@ func openSeed(path string) (nkeys.KeyPair, error) {
 	return pair, nil
 }
 
-// writeSecret writes a file that only its owner can read, completely or not at all.
-func writeSecret(path string, data []byte) error {
-	if err := renameio.WriteFile(path, data, 0o600); err != nil {
-		return fmt.Errorf("fleet: %w", err)
+// writeSecret writes a file that only the owner of the competition can read, completely or not at all. The caller
+// must hold the lock.
+func (k *Keys) writeSecret(path string, data []byte) error {
+	next := path + ".new" // a server that reads path must not find the file of another user there
+	if err := renameio.WriteFile(next, data, 0o600); err != nil {
+		return keysError(err)
+	}
+	if err := k.giveToOwner(next); err != nil {
+		return err
+	}
+	if err := os.Rename(next, path); err != nil {
+		return keysError(err)
 	}
 	return nil
 }
 
-func (k *Keys) listPath() string { return filepath.Join(k.dir, "workers.json") }
+func listPath(dir string) string { return filepath.Join(dir, "workers.json") }
 
-// Workers returns all credentials, including the removed ones, in the order in which they were added.
-func (k *Keys) Workers() ([]Credential, error) {
-	data, err := os.ReadFile(k.listPath())
+// ReadWorkers returns the list of workers in dir, the directory "fleet" of a data directory, in the order in which
+// they were added. The list includes removed workers. ReadWorkers changes nothing.
+func ReadWorkers(dir string) ([]Credential, error) {
+	list, _, err := readWorkers(dir)
+	return list, err
+}
+
+// readWorkers returns the list of workers like ReadWorkers, and the SHA-256 of its file in hexadecimal. If there is
+// no file, the hash is empty.
+func readWorkers(dir string) (list []Credential, hash string, err error) {
+	data, err := os.ReadFile(listPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, "", nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("fleet: %w", err)
+		return nil, "", keysError(err)
 	}
-	var list []Credential
 	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("fleet: %s: %w", k.listPath(), err)
+		return nil, "", fmt.Errorf("fleet: %s is not a list of workers (%w): restore it, or delete it and give all workers new credentials", listPath(dir), err)
 	}
-	return list, nil
+	sum := sha256.Sum256(data)
+	return list, hex.EncodeToString(sum[:]), nil
+}
+
+// appliedPath is the path of a file that the server locks while it accepts workers. Its content is the hash of the
+// list of workers that the server has applied: it accepts the workers that this list allows, and no others.
+func (k *Keys) appliedPath() string { return filepath.Join(k.dir, "applied") }
+
+// appliedInterval is how often AwaitServer looks whether the server has applied the list.
+const appliedInterval = 50 * time.Millisecond
+
+// AwaitServer waits until the server that uses the keys has applied the current list of workers. If no server uses
+// the keys, it returns at once. If ctx ends first, it returns an error, which is for the removal of a worker.
+func (k *Keys) AwaitServer(ctx context.Context) error {
+	for {
+		l := flock.New(k.appliedPath(), flock.SetFlag(os.O_RDONLY))
+		unused, err := l.TryLock()
+		if l.Close(); unused || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return keysError(err)
+		}
+		_, hash, err := readWorkers(k.dir)
+		if err != nil {
+			return err
+		}
+		if applied, err := os.ReadFile(k.appliedPath()); err == nil && string(applied) == hash {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("it is removed from the list, but the running server has not applied the list: see its log")
+		case <-time.After(appliedInterval):
+		}
+	}
 }
 
 // updateList replaces the list of workers by the result of edit, which receives the current list. If edit
@@ -123,7 +198,7 @@ func (k *Keys) updateList(edit func([]Credential) ([]Credential, error)) error {
 		return err
 	}
 	defer unlock()
-	list, err := k.Workers()
+	list, err := ReadWorkers(k.dir)
 	if err != nil {
 		return err
 	}
@@ -134,7 +209,7 @@ func (k *Keys) updateList(edit func([]Credential) ([]Credential, error)) error {
 	if err != nil {
 		return fmt.Errorf("fleet: %w", err)
 	}
-	return writeSecret(k.listPath(), append(data, '\n'))
+	return k.writeSecret(listPath(k.dir), append(data, '\n'))
 }
 
 func validIndex(list []Credential, name string) int {
@@ -218,7 +293,7 @@ func newUser(account nkeys.KeyPair, name string, permissions jwt.UserPermissionL
 // ReadAddTimes returns when each worker with a valid credential was added, by the worker's name. It reads the
 // list of workers in dir and changes nothing.
 func ReadAddTimes(dir string) (map[string]time.Time, error) {
-	list, err := (&Keys{dir: dir}).Workers()
+	list, err := ReadWorkers(dir)
 	if err != nil {
 		return nil, err
 	}

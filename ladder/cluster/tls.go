@@ -14,8 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"time"
-
-	renameio "github.com/google/renameio/v2/maybe"
 )
 
 // certificateName is the name in the certificate that the server creates for itself. It need not be the name of
@@ -27,15 +25,18 @@ const certificateYears = 20
 
 // openCertificate reads the server's own certificate and its key from the file path. If the file does not
 // exist, it creates the certificate, the key and the file.
-func openCertificate(path string) (c tls.Certificate, err error) {
+func (k *Keys) openCertificate(path string) (c tls.Certificate, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if data, err = makeCertificate(); err == nil {
-			err = renameio.WriteFile(path, data, 0o600)
+		if data, err = makeCertificate(); err != nil {
+			return c, fmt.Errorf("fleet: %w", err)
 		}
+		err = k.writeSecret(path, data)
+	} else if err != nil {
+		err = keysError(err)
 	}
 	if err != nil {
-		return c, fmt.Errorf("fleet: %w", err)
+		return c, err
 	}
 	if c, err = tls.X509KeyPair(data, data); err != nil {
 		return c, fmt.Errorf("fleet: %s: %w: delete it, and give all workers new credentials", path, err)

@@ -126,6 +126,9 @@ func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	if err := s.prepareDir(o); err != nil {
 		return nil, err
 	}
+	if err := s.checkAccess(o); err != nil {
+		return nil, err
+	}
 	if !o.ReadOnly {
 		if s.writer, err = openDatabase(path, writerDSN(o), 1, &s.connections); err != nil {
 			return nil, err
@@ -151,6 +154,9 @@ func (s *Store) prepareDir(o Options) error {
 				return unavailable("name a directory that can be written to, or fix it", "data: directory %q cannot be made: %w", s.dir, err)
 			}
 		}
+		if err := datadir.CheckOwner(s.dir.Database()); err != nil {
+			return unavailable("", "data: %w", err)
+		}
 		if err := s.acquireLock(); err != nil {
 			return err
 		}
@@ -158,17 +164,31 @@ func (s *Store) prepareDir(o Options) error {
 		// of the directory. SQLite gives its other files the same rights.
 		f, err := os.OpenFile(s.dir.Database(), os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
-			return unavailable("check the directory, its owner and its permissions", "data: the database cannot be opened: %w", err)
+			return unavailable("check the directory, its owner and its permissions", "data: the database cannot be opened: %w", datadir.ExplainDenied(err))
 		}
 		return f.Close()
 	}
 	if _, err := os.Stat(s.dir.Database()); errors.Is(err, fs.ErrNotExist) {
 		return notFound("", "data: directory %q has no %s", s.dir, filepath.Base(s.dir.Database())).Try(ladder.HintStart, s.dir)
 	} else if err != nil {
-		return unavailable("name the directory of a server", "data: the database cannot be found: %w", err)
+		return unavailable("name the directory of a server", "data: the database cannot be found: %w", datadir.ExplainDenied(err))
 	}
 	if o.Exclusive {
 		return s.acquireLock()
+	}
+	return nil
+}
+
+// checkAccess returns an error that names a file if this user may not use it. SQLite would not name the file.
+func (s *Store) checkAccess(o Options) error {
+	paths := []string{s.dir.Database(), s.dir.Database() + "-wal", s.dir.Database() + "-shm"}
+	if o.Server {
+		paths = append(paths, string(s.dir), s.dir.Bundles(), s.dir.Bots(), s.dir.Archive(), s.dir.Temp())
+	}
+	for _, path := range paths {
+		if err := datadir.CheckAccess(path, !o.ReadOnly); err != nil {
+			return unavailable("", "data: %w", err)
+		}
 	}
 	return nil
 }
@@ -177,8 +197,11 @@ func (s *Store) prepareDir(o Options) error {
 func (s *Store) acquireLock() error {
 	lock := flock.New(s.dir.Lock())
 	ok, err := lock.TryLock()
+	if err == nil {
+		err = s.dir.GiveToOwner(s.dir.Lock())
+	}
 	if err != nil {
-		return unavailable("name a directory that can be written to, or fix it", "data: directory %q cannot be locked: %w", s.dir, err)
+		return unavailable("name a directory that can be written to, or fix it", "data: directory %q cannot be locked: %w", s.dir, datadir.ExplainDenied(err))
 	}
 	if !ok {
 		return unavailable("stop that server, or name another directory", "data: directory %q is in use by another server", s.dir)

@@ -3,8 +3,11 @@ package middleware
 import (
 	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/timba-arena/timba/ladder"
 )
 
 // addressOf returns the address of the client of r, for limits and the log. If the connection comes from a trusted
@@ -17,16 +20,13 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	}
 	addr := port.Addr().Unmap()
 	if m.isTrusted(addr) {
-		hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-		for i := len(hops) - 1; i >= 0; i-- {
-			hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
-			if err != nil {
-				break
-			}
-			addr = hop.Unmap()
-			if !m.isTrusted(addr) {
-				break
-			}
+		header := strings.Join(r.Header.Values("X-Forwarded-For"), ",")
+		client, ok := m.lastClient(header)
+		if !ok {
+			m.reportProxy(r, addr, header)
+		}
+		if client.IsValid() {
+			addr = client
 		}
 	}
 	if addr.Is6() {
@@ -37,8 +37,90 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	return addr
 }
 
+// lastClient returns the last address in header, the value of X-Forwarded-For, that is not a trusted proxy. If all
+// are proxies, it returns the first address. If an entry cannot be read, ok is false, and client is the address after
+// that entry, or the zero Addr.
+func (m *Middleware) lastClient(header string) (client netip.Addr, ok bool) {
+	hops := strings.Split(header, ",")
+	for _, hop := range slices.Backward(hops) {
+		if hop = strings.TrimSpace(hop); hop == "" { // an empty entry of a list means nothing
+			continue
+		}
+		addr, err := parseHop(hop)
+		if err != nil {
+			return client, false
+		}
+		if client = addr; !m.isTrusted(addr) {
+			break
+		}
+	}
+	return client, client.IsValid()
+}
+
+// parseHop parses an entry of X-Forwarded-For: an address, also in brackets or quotes, with or without a port.
+func parseHop(text string) (addr netip.Addr, err error) {
+	if n := len(text); n > 1 && text[0] == '"' && text[n-1] == '"' {
+		text = text[1 : n-1]
+	}
+	if port, err := netip.ParseAddrPort(text); err == nil {
+		addr = port.Addr()
+	} else if inner, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(inner, "]") {
+		addr, err = netip.ParseAddr(strings.TrimSuffix(inner, "]"))
+		if err != nil {
+			return addr, err
+		}
+	} else if addr, err = netip.ParseAddr(text); err != nil {
+		return addr, err
+	}
+	return addr.Unmap(), nil
+}
+
+// reportProxy logs once that a trusted proxy does not say from which client it passes on a request: its clients
+// then share the limits of one address. header is the value of X-Forwarded-For. A request without that header may
+// also come from a program on the machine of the proxy, such as timba; only browsers always come through a proxy.
+func (m *Middleware) reportProxy(r *http.Request, proxy netip.Addr, header string) {
+	if header == "" && !strings.HasPrefix(r.UserAgent(), "Mozilla/") {
+		return
+	}
+	m.proxyReport.Do(func() {
+		m.Log.Warn("a trusted proxy sends no address of its client that can be read: all its clients share one limit",
+			"proxy", proxy.String(), "X-Forwarded-For", ladder.Clip(header), "try", "let the proxy set X-Forwarded-For to the address of its client")
+	})
+}
+
 func (m *Middleware) isTrusted(addr netip.Addr) bool {
+	addr = addr.WithZone("")
 	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+}
+
+// ReadOrigin returns r, or a copy of r. In the copy Host is the host of the header Origin, because r comes from a
+// page of this site although the two differ: a proxy may replace Host, or add a default port to it. The page belongs
+// to this site if it has the configured address of the site, or the host that a trusted proxy names in
+// X-Forwarded-Host. A page of another site can set neither Host nor X-Forwarded-Host.
+func (m *Middleware) ReadOrigin(r *http.Request) *http.Request {
+	origin, err := url.Parse(r.Header.Get("Origin"))
+	if err != nil || origin.Host == "" || origin.Host == r.Host {
+		return r
+	}
+	hosts := []string{r.Host}
+	if port, err := netip.ParseAddrPort(r.RemoteAddr); err == nil && m.isTrusted(port.Addr().Unmap()) {
+		hosts = append(hosts, r.Header.Get("X-Forwarded-Host"))
+	}
+	isOurs := m.Service.Config.Site.URL == origin.Scheme+"://"+origin.Host
+	for _, host := range hosts {
+		isOurs = isOurs || strings.EqualFold(withoutDefaultPort(host), withoutDefaultPort(origin.Host))
+	}
+	if !isOurs {
+		return r
+	}
+	own := r.Clone(r.Context())
+	own.Host = origin.Host
+	return own
+}
+
+// withoutDefaultPort returns host without the port 80 or 443. Which of the two a proxy adds depends on where TLS ends.
+func withoutDefaultPort(host string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(host, ":443"), ":80")
 }
 
 // isSecure reports whether the client uses https: either to this server, or to a trusted proxy that says so

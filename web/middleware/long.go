@@ -36,7 +36,7 @@ func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u ser
 // Upgrade turns a request into a WebSocket, as socket.Upgrade does. The WebSocket closes with CloseRefused as
 // soon as the token or session of the request no longer gives access.
 func (m *Middleware) Upgrade(w http.ResponseWriter, r *http.Request, l socket.Limits) (*socket.Conn, error) {
-	c, err := socket.Upgrade(w, r, l)
+	c, err := socket.Upgrade(w, m.ReadOrigin(r), l)
 	if by := RequestOf(r).Actor; err == nil && (by.Token.ID != 0 || by.Session != 0) {
 		go func() {
 			if why := m.Service.AwaitAccessEnd(by, c.Done()); why != nil {

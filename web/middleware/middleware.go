@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/netip"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,6 +48,8 @@ type Middleware struct {
 	anonymous *admission.Rate[netip.Addr]
 	byPerson  *admission.Rate[int64]
 	pages     *admission.Rate[admission.Visitor] // cheap pages
+
+	proxyReport sync.Once // limits the log of reportProxy
 }
 
 // UploadLimits, StreamLimits and waitLimits limit how many long requests one person, all anonymous clients at

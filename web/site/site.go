@@ -22,6 +22,7 @@ import (
 	"github.com/timba-arena/timba/web/middleware"
 	"github.com/timba-arena/timba/web/play"
 	"github.com/timba-arena/timba/web/site/apidocs"
+	"github.com/timba-arena/timba/web/socket"
 	"github.com/timba-arena/timba/web/tryout"
 )
 
@@ -302,6 +303,9 @@ func (v *visit) readForm() error {
 		return nil
 	}
 	if v.isForeign() {
+		if v.r.Header.Get("Sec-Fetch-Site") == "" && v.r.Header.Get("Origin") != "" {
+			return socket.OriginError(v.r)
+		}
 		return ladder.Errorf(ladder.Forbidden, "", "the form is on a page of another site")
 	}
 	limit := int64(maxForm)
@@ -320,5 +324,5 @@ func (v *visit) isForeign() bool {
 		r = r.Clone(r.Context())
 		r.Header.Set("Origin", cmp.Or(r.Referer(), "null"))
 	}
-	return v.site.crossOrigin.Check(r) != nil
+	return v.site.crossOrigin.Check(v.site.Middleware.ReadOrigin(r)) != nil
 }

@@ -90,11 +90,11 @@ func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	up := websocket.Upgrader{
 		ReadBufferSize: bufferSize, WriteBufferSize: bufferSize, WriteBufferPool: &buffers,
 		Error: func(_ http.ResponseWriter, _ *http.Request, status int, reason error) {
-			code := ladder.Invalid
 			if status == http.StatusForbidden {
-				code = ladder.Forbidden
+				refused = OriginError(r)
+				return
 			}
-			refused = ladder.Errorf(code, "connect a WebSocket from a page of this site", "%s", strings.TrimPrefix(reason.Error(), "websocket: "))
+			refused = ladder.Errorf(ladder.Invalid, "connect a WebSocket from a page of this site", "%s", strings.TrimPrefix(reason.Error(), "websocket: "))
 		},
 	}
 	ws, err := up.Upgrade(shortLimit{w, l.limiter()}, r, http.Header{"Set-Cookie": w.Header()["Set-Cookie"]})
@@ -105,6 +105,12 @@ func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 		panic(http.ErrAbortHandler)
 	}
 	return NewConn(ws, l), nil
+}
+
+// OriginError returns the error for a request whose headers Origin and Host name different sites.
+func OriginError(r *http.Request) *ladder.Error {
+	return ladder.Errorf(ladder.Forbidden, "if both are this site, its proxy must pass the header Host, or site.url in timba.toml must name the site",
+		"the request comes from a page of another site, %q, and is for %q", ladder.Clip(r.Header.Get("Origin")), ladder.Clip(r.Host))
 }
 
 // ping sends a ping, which the other end answers, and schedules the next one.

@@ -366,18 +366,42 @@ func newAdminWorker(f *adminFlags) *cobra.Command {
 	}, newWorkerAdd(f), newWorkerRemove(f), newWorkerList(f))
 }
 
-// withKeys opens the keys for the credentials of workers in the data directory and calls do with them. It
-// returns an error if --data is not set.
-func (f *adminFlags) withKeys(do func(*cluster.Keys) error) error {
-	err := f.withStore(store.Options{ReadOnly: true}, func(*store.Store) error { return nil }) // requires that it is the directory of a competition
+// fleet returns the directory with the credentials of workers in the data directory. It returns an error if --data
+// is not set, or is not the directory of a competition.
+func (f *adminFlags) fleet() (dir string, err error) {
+	err = f.withStore(store.Options{ReadOnly: true}, func(*store.Store) error { return nil })
+	return datadir.Dir(f.data).Fleet(), err
+}
+
+// serverTime is how long a command waits for a running server to apply a change of the list of workers. The server
+// looks at the list twice a second.
+const serverTime = 10 * time.Second
+
+// removeWorker makes the credential of the worker called name invalid, and waits until a running server has
+// disconnected the worker.
+func (f *adminFlags) removeWorker(ctx context.Context, name string) error {
+	k, err := f.openKeys()
 	if err != nil {
 		return err
 	}
-	k, err := cluster.OpenKeys(datadir.Dir(f.data).Fleet())
-	if err != nil {
+	if err := k.Remove(name); err != nil {
 		return err
 	}
-	return do(k)
+	ctx, cancel := context.WithTimeout(ctx, serverTime)
+	defer cancel()
+	if err := k.AwaitServer(ctx); err != nil {
+		return fmt.Errorf("worker %q: %w", name, err)
+	}
+	return nil
+}
+
+// openKeys opens the keys for the credentials of workers in the data directory, and creates them if they are missing.
+func (f *adminFlags) openKeys() (*cluster.Keys, error) {
+	dir, err := f.fleet()
+	if err != nil {
+		return nil, err
+	}
+	return cluster.OpenKeys(dir)
 }
 
 // credential is the JSON document of `timba admin worker add NAME --json`.
@@ -409,12 +433,12 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 		case creds != "":
 			return addGuest(creds, key, args[0])
 		}
-		err = f.withKeys(func(k *cluster.Keys) error {
-			file, err := k.Add(args[0])
-			made = credential{Name: args[0], Creds: string(file)}
-			return err
-		})
-		return made, err
+		k, err := f.openKeys()
+		if err != nil {
+			return made, err
+		}
+		file, err := k.Add(args[0])
+		return credential{Name: args[0], Creds: string(file)}, err
 	}, func(w io.Writer, made credential) {
 		if made.User != "" {
 			fmt.Fprintf(cmd.ErrOrStderr(), "the public key of the user of %s is %s\n", text.Quote(made.Name), made.User)
@@ -446,11 +470,11 @@ type removedWorker struct {
 func newWorkerRemove(f *adminFlags) *cobra.Command {
 	return cli.Result(&cobra.Command{
 		Use:     "remove NAME",
-		Short:   "Make the credentials of a worker invalid: a running server cuts it off at once",
+		Short:   "Make the credentials of a worker invalid, and wait until a running server has cut it off",
 		Example: "  timba admin worker remove lab-3 --data /var/lib/timba",
 		Args:    cobra.ExactArgs(1),
-	}, func(_ *cobra.Command, args []string) (removedWorker, error) {
-		return removedWorker{args[0]}, f.withKeys(func(k *cluster.Keys) error { return k.Remove(args[0]) })
+	}, func(cmd *cobra.Command, args []string) (removedWorker, error) {
+		return removedWorker{args[0]}, f.removeWorker(cmd.Context(), args[0])
 	}, func(w io.Writer, r removedWorker) { fmt.Fprintf(w, "removed %s\n", text.Quote(r.Name)) })
 }
 
@@ -460,13 +484,13 @@ func newWorkerList(f *adminFlags) *cobra.Command {
 		Short:   "List the workers that have credentials, or had them",
 		Example: "  timba admin worker list --data /var/lib/timba",
 		Args:    cobra.NoArgs,
-	}, func(*cobra.Command, []string) (list []cluster.Credential, err error) {
-		err = f.withKeys(func(k *cluster.Keys) error {
-			all, err := k.Workers()
-			list = append([]cluster.Credential{}, all...) // [] in JSON
-			return err
-		})
-		return list, err
+	}, func(*cobra.Command, []string) ([]cluster.Credential, error) {
+		dir, err := f.fleet()
+		if err != nil {
+			return nil, err
+		}
+		list, err := cluster.ReadWorkers(dir)
+		return append([]cluster.Credential{}, list...), err // [] in JSON
 	}, func(w io.Writer, list []cluster.Credential) {
 		text.Rows(w, "name|added|removed", list, func(c cluster.Credential) []any {
 			return []any{c.Name, c.AddedAt.Format(time.DateTime), since(c.RemovedAt)}

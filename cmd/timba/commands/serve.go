@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -207,12 +208,19 @@ func (f *serveFlags) readConfig(dir datadir.Dir) (*config.Config, error) {
 	return c, nil
 }
 
+// parsePrefix parses an address or a network of proxies. IPv4 networks that are written as IPv6 become IPv4, as
+// requests have IPv4 addresses.
 func parsePrefix(text string) (netip.Prefix, error) {
-	if addr, err := netip.ParseAddr(text); err == nil {
+	trimmed := strings.TrimSpace(text)
+	if addr, err := netip.ParseAddr(trimmed); err == nil {
+		addr = addr.Unmap()
 		return netip.PrefixFrom(addr, addr.BitLen()), nil
 	}
-	p, err := netip.ParsePrefix(text)
-	if err != nil {
+	p, err := netip.ParsePrefix(trimmed)
+	if err == nil && p.Addr().Is4In6() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	if err != nil || p.Addr().Is4In6() {
 		return p, fmt.Errorf("trust-proxy cannot be %q: try an address such as 127.0.0.1 or a network such as 10.0.0.0/8", text)
 	}
 	return p, nil

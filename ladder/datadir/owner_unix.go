@@ -1,0 +1,86 @@
+//go:build linux || darwin
+
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// CheckOwner returns an error if the file path belongs to another user than this process. A missing file is no error.
+// A program that writes many files beside path calls it first: its files would lock the owner of path out.
+func CheckOwner(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || ownerOf(info) == os.Geteuid() {
+		return nil
+	}
+	return fmt.Errorf("%q belongs to %s, and this program runs as %s: start it as the owner (sudo -u %[2]s), or give the directory away (chown -R %[3]s %[4]s)",
+		path, userName(ownerOf(info)), userName(os.Geteuid()), filepath.Dir(path))
+}
+
+// CheckAccess returns an error if this process may not read the file or directory path, or may not write to it if
+// write is true. The error names the owner. A missing file is no error.
+func CheckAccess(path string, write bool) error {
+	mode := uint32(unix.R_OK)
+	if write {
+		mode |= unix.W_OK
+	}
+	if err := unix.Faccessat(unix.AT_FDCWD, path, mode, unix.AT_EACCESS); err == unix.EACCES {
+		return ExplainDenied(&fs.PathError{Op: "open", Path: path, Err: err})
+	}
+	return nil
+}
+
+// ExplainDenied adds to err, if it says that a file may not be opened or changed, the owner of that file and what to
+// try. It returns other errors unchanged.
+func ExplainDenied(err error) error {
+	var e *fs.PathError
+	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &e) {
+		return err
+	}
+	path := e.Path
+	info, statErr := os.Stat(path)
+	for ; statErr != nil && path != filepath.Dir(path); info, statErr = os.Stat(path) {
+		path = filepath.Dir(path)
+	}
+	if statErr != nil || ownerOf(info) == os.Geteuid() {
+		return err
+	}
+	return fmt.Errorf("%w: %s belongs to %s, and this program runs as %s: start it as the owner (sudo -u %[3]s), or give the file away (chown %[4]s %[2]s)",
+		err, path, userName(ownerOf(info)), userName(os.Geteuid()))
+}
+
+// GiveToOwner gives a file or directory that this process has made to the user to whom the data directory belongs,
+// that is, to the owner of its database. Only root can give files away; for other users it does nothing.
+func (d Dir) GiveToOwner(path string) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	info, err := os.Stat(d.Database())
+	if errors.Is(err, fs.ErrNotExist) {
+		info, err = os.Stat(string(d))
+	}
+	if err != nil {
+		return err
+	}
+	s := info.Sys().(*syscall.Stat_t)
+	return os.Chown(path, int(s.Uid), int(s.Gid))
+}
+
+func ownerOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
+
+// userName returns the name of a user, or the number if the user has no name.
+func userName(id int) string {
+	if u, err := user.LookupId(strconv.Itoa(id)); err == nil {
+		return u.Username
+	}
+	return "#" + strconv.Itoa(id) // as sudo -u takes it
+}
