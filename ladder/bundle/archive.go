@@ -95,7 +95,10 @@ type entry struct {
 	path string
 	dir  bool
 	exec bool
-	size int64 // of the unpacked content, in bytes
+	// guessExec says that the archive was made on a system without execute bits. The content then decides whether the
+	// file is executable.
+	guessExec bool
+	size      int64 // of the unpacked content, in bytes
 }
 
 // reader reads the entries of an archive once and checks them. It stops with an error at the first invalid one.
@@ -111,6 +114,17 @@ type reader struct {
 // visitor is a function that is called with each entry of an archive that is part of the bot. content has exactly
 // e.size bytes; it is nil for a directory in a zip archive.
 type visitor func(e entry, content io.Reader) error
+
+// visit calls v with an entry and its content. It sets e.exec if e.guessExec asks for that.
+func (v visitor) visit(e entry, content io.Reader) error {
+	if !e.guessExec || e.dir {
+		return v(e, content)
+	}
+	start := bufio.NewReader(content)
+	head, _ := start.Peek(headSize) // v gets the error, too
+	e.exec = isProgram(head)
+	return v(e, start)
+}
 
 // visitAll calls v for each entry of the archive f that is part of the bot.
 func (r *reader) visitAll(f *os.File, v visitor) error {
@@ -196,7 +210,7 @@ func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 		if skip {
 			continue
 		}
-		if err := v(e, t); err != nil {
+		if err := v.visit(e, t); err != nil {
 			return err
 		}
 	}
@@ -226,6 +240,7 @@ func (r *reader) checkTarEntry(h *tar.Header) (e entry, skip bool, err error) {
 		return e, skip, err
 	}
 	e.exec = h.Mode&0o111 != 0
+	e.guessExec = h.Mode&0o777 == 0o666 // programs of Windows write this mode for all files
 	switch h.Typeflag {
 	case tar.TypeReg, tar.TypeDir:
 		return e, false, r.paths.add(e.path, dir)

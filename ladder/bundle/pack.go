@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/internal/trees"
-	"github.com/timba-arena/timba/sandbox/interpreter"
 )
 
 // Archive is a packed bot, ready to be uploaded.
@@ -215,5 +214,10 @@ func executable(path string, info fs.FileInfo) (bool, error) {
 	if err != nil && err != io.EOF {
 		return false, err
 	}
-	return interpreter.IsScript(path) || string(head[:n]) == "\x7fELF", nil
+	return isProgram(head[:n]), nil
+}
+
+// isProgram reports whether a file that begins with head is a script with #! or an ELF file.
+func isProgram(head []byte) bool {
+	return bytes.HasPrefix(head, []byte("#!")) || bytes.HasPrefix(head, []byte("\x7fELF"))
 }

@@ -2,9 +2,11 @@ package bundle
 
 import (
 	"archive/tar"
+	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -243,4 +245,35 @@ func FuzzZip(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) { checkUnpack(t, data) })
+}
+
+// In an archive from a system without execute bits, scripts and programs are executable, and nothing else is.
+func TestArchivesWithoutExecuteBits(t *testing.T) {
+	bodies := map[string]string{"run": "#!/bin/sh\n", "bot": "\x7fELF", "bot.py": "print()\n", "empty": ""}
+	var zipped, tarred bytes.Buffer
+	z, tr := zip.NewWriter(&zipped), tar.NewWriter(&tarred)
+	for name, body := range bodies {
+		w := kit.Get[io.Writer](t)(z.CreateHeader(&zip.FileHeader{Name: name, CreatorVersion: 10 << 8, Method: zip.Deflate}))
+		kit.Get[int](t)(w.Write([]byte(body)))
+		kit.Must(t, tr.WriteHeader(&tar.Header{Name: name, Mode: 0o666, Size: int64(len(body)), Typeflag: tar.TypeReg}))
+		kit.Get[int](t)(tr.Write([]byte(body)))
+	}
+	kit.Must(t, errors.Join(z.Close(), tr.Close()))
+	for kind, archive := range map[string][]byte{"zip": zipped.Bytes(), "tar": tarred.Bytes()} {
+		file, into := filepath.Join(t.TempDir(), "archive"), filepath.Join(t.TempDir(), "bot")
+		kit.Must(t, os.WriteFile(file, archive, 0o644))
+		tree, err := Unpack(file, into, Default)
+		if err != nil || len(tree.Files) != len(bodies) {
+			t.Fatalf("%s: %+v, %v", kind, tree, err)
+		}
+		for _, f := range tree.Files {
+			mode := kit.Get[os.FileInfo](t)(os.Stat(filepath.Join(into, f.Path))).Mode()
+			if want := f.Path == "run" || f.Path == "bot"; f.Exec != want || mode&0o111 != 0 != want {
+				t.Errorf("%s: %s is executable: %v, %v, want %v", kind, f.Path, f.Exec, mode, want)
+			}
+			if data := kit.Get[[]byte](t)(os.ReadFile(filepath.Join(into, f.Path))); string(data) != bodies[f.Path] {
+				t.Errorf("%s: %s has %q", kind, f.Path, data)
+			}
+		}
+	}
 }

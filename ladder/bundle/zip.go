@@ -111,7 +111,9 @@ func (r *reader) checkZipEntry(f *zip.File) (e entry, skip bool, err error) {
 	if err != nil || skip {
 		return e, skip, err
 	}
+	const dos, ntfs, vfat = 0, 10, 14 // systems without execute bits, as a zip archive numbers them
 	e.exec = mode&0o111 != 0
+	e.guessExec = slices.Contains([]uint16{dos, ntfs, vfat}, f.CreatorVersion>>8)
 	switch {
 	case f.Flags&1 != 0:
 		return e, false, invalid("pack it without a password", "%s is encrypted", quote(f.Name))
@@ -183,7 +185,7 @@ func visitZipContent(f *zip.File, e entry, v visitor) error {
 	}
 	defer content.Close()
 	sum := crc32.NewIEEE()
-	err = v(e, io.TeeReader(content, sum))
+	err = v.visit(e, io.TeeReader(content, sum))
 	if err == nil && sum.Sum32() != f.CRC32 {
 		err = zip.ErrChecksum
 	}

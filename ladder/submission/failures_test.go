@@ -61,6 +61,8 @@ func TestFailures(t *testing.T) {
 			words: []string{"cc", "exit status 1"}, log: []string{"bot.c:2", "error:", "x"}},
 		{name: "build by network", files: map[string]string{"timba.toml": fmt.Sprintf("build = [\"bash\", \"-c\", \"echo hello > /dev/tcp/127.0.0.1/%d\"]\n", port) + tebesOnly, "bot.sh": ""}, stage: Build,
 			words: []string{"bash", "exit status 1"}, log: []string{"/dev/tcp"}},
+		{name: "build that downloads", files: map[string]string{"timba.toml": "build = [\"go\", \"build\", \"-o\", \"bot\"]\nrun = [\"./bot\"]", "go.mod": "module bot\n\ngo 1.20\n\nrequire example.org/x v1.0.0\n", "go.sum": "example.org/x v1.0.0 h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n", "bot.go": "package main\n\nimport _ \"example.org/x\"\n\nfunc main() {}\n"}, stage: Build,
+			words: []string{"exit status 1: it tried to use the network, which a build does not have", "go mod vendor"}, log: []string{"example.org/x"}},
 		{name: "build of much", files: map[string]string{"timba.toml": "build = [\"truncate\", \"-s\", \"257M\", \"big\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"257 MiB", "at most 256 MiB"}},
 		{name: "build of deep directories", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"for i in $(seq 99); do mkdir d; cd d; done\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build, words: []string{"cannot be kept: directories are nested more than 64 deep"}},
 		{name: "build that prints much", files: map[string]string{"timba.toml": "build = [\"sh\", \"-c\", \"yes noise | head -c 3000000; echo the end; exit 1\"]\n" + tebesOnly, "bot.sh": ""}, stage: Build,

@@ -30,9 +30,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Time limits of the stages through which an upload goes. CheckTime limits the time that the bot itself uses, and
-// TrialTime the time that all bots of its matches use together; neither includes the time that other programs
-// took from them.
+// Time limits of the stages through which an upload goes. CheckTime and TrialTime limit the time that the bot itself
+// uses, without the time that other programs took from it. In the stage trial, all bots of its matches together may
+// use twice TrialTime.
 const (
 	UnpackTime = time.Minute
 	BuildTime  = 5 * time.Minute
@@ -144,7 +144,8 @@ type submission struct {
 	version   ladder.Version
 	core      int
 	work      string        // temporary directory
-	ownTime   match.OwnTime // time that all bots in the matches of the trial have used
+	ownTime   match.OwnTime // time that the bot has used in the matches of the trial
+	totalTime match.OwnTime // time that all bots have used in these matches
 	timeLimit time.Duration // for the stage that runs
 	quick     bool          // whether the check is the short one
 	*botBuild

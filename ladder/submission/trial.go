@@ -156,13 +156,19 @@ func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []matc
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
+	s.ownTime.FirstOf = len(bots)
 	match := &match.Match{
 		Variant: variant, Bots: bots, Deals: deals, Seed: s.seed(), Clock: t.Clock, Patience: match.LatePatience,
 		Resources: match.Resources{Workers: []int{s.core}, ParallelRotations: 1},
 		Observer: match.Observer{
 			Watch: func(game *referee.Game) {
 				s.ownTime.Watch(game)
-				if err := s.checkOwnTime(s.ownTime.Sum()); err != nil {
+				s.totalTime.Watch(game)
+				err := s.checkOwnTime(s.ownTime.Sum())
+				if err == nil && s.totalTime.Sum() > 2*s.timeLimit {
+					err = newRefusal("the opponent is too slow for a test: the games of both bots need more than %s; choose another one", shortTime(2*s.timeLimit))
+				}
+				if err != nil {
 					end(err)
 				}
 			},

@@ -16,44 +16,48 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
-	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// The time limit of a trial is for the bot's own time: time that other programs take does not count, and does
-// not hide how much the bot uses. Both cases end.
+// The time limit of a trial is for the bot's own time: time that other programs or its opponent take does not count, and
+// does not hide how much the bot uses. All cases end.
 func TestTimeOfTrial(t *testing.T) {
 	sandbox.RemoveAtEnd("none") // starts the cleaner outside of synctest bubbles
 	sandbox.CancelRemoveAtEnd("none")
 	sandbox.Probe()
 	for name, c := range map[string]struct {
 		think, held time.Duration
+		opponent    time.Duration
 		reason      string
 	}{
-		"others":     {0, time.Minute, ""},
-		"its own":    {50 * time.Second, 0, "trial: it did not finish within 10 min"},
-		"of both":    {20 * time.Second, 20 * time.Second, "trial: it did not finish within 10 min"},
-		"all in all": {10 * time.Second, 50 * time.Second, ""},
+		"others":        {0, time.Minute, 0, ""},
+		"its own":       {50 * time.Second, 0, 0, "trial: it did not finish within 10 min"},
+		"of both":       {20 * time.Second, 20 * time.Second, 0, "trial: it did not finish within 10 min"},
+		"all in all":    {10 * time.Second, 50 * time.Second, 0, ""},
+		"opponent":      {0, 0, 20 * time.Second, ""},
+		"slow opponent": {0, 0, 50 * time.Second, "trial: the opponent is too slow for a test: the games of both bots need more than 20 min; choose another one"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble.Run(t, func(t *testing.T) {
 				w := newWorld(t)
 				v := w.add("mine", fileTree(t, map[string]string{"timba.toml": tebesOnly, "bot.sh": shellBot("")}))
 				s := &submission{Pipeline: w.Pipeline, version: v, core: cores.Any, botBuild: &botBuild{}}
-				mine := match.Contestant{Name: "mine", Serve: func(in io.Reader, out io.Writer) error {
-					return protocol.Serve(in, out, "mine", "1", func(turn *protocol.Turn) protocol.Answer {
-						time.Sleep(c.think)
-						out.(match.Holder).Hold(true)
-						time.Sleep(c.held)
-						out.(match.Holder).Hold(false)
-						return protocol.Answer{Move: turn.Moves.Token(0)}
-					})
-				}}
-				random := match.Contestant{Name: "@random", Serve: func(in io.Reader, out io.Writer) error { return house.Run("random", in, out) }}
+				thinker := func(name string, think, held time.Duration) match.Contestant {
+					return match.Contestant{Name: name, Serve: func(in io.Reader, out io.Writer) error {
+						return protocol.Serve(in, out, name, "1", func(turn *protocol.Turn) protocol.Answer {
+							time.Sleep(think)
+							out.(match.Holder).Hold(true)
+							time.Sleep(held)
+							out.(match.Holder).Hold(false)
+							return protocol.Answer{Move: turn.Moves.Token(0)}
+						})
+					}}
+				}
+				mine, opponent := thinker("mine", c.think, c.held), thinker("opponent", c.opponent, 0)
 				st := w.stages()[3]
 				st.run = func(s *submission, ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 					// 20 moves in each of two games take more than 10 minutes with the time of other programs.
-					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Contestant{mine, random}, TrialDeals, log,
+					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Contestant{mine, opponent}, TrialDeals, log,
 						func(*referee.GameResult) error { return nil })
 					return summary, err
 				}

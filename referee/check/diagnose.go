@@ -39,7 +39,7 @@ func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer)
 		c, _ = state.Record.Circumstances(s.game.variant.Game, fault.New(s.game.seat, state.State.Ply(), r), nil)
 	}
 	c.History.Games, c.History.Act, c.Answer = s.games, s.last.act, late
-	c.Fixed, c.Log.Lines = s.run.OnServer, fault.Lines(s.tail.stderr)
+	c.Fixed, c.Log.Lines = s.run.OnServer, fault.Lines(s.tail.stderr.Bytes())
 	f.Reason, f.circumstances = r, s.run.program.Describe(c, !s.run.OnServer)
 	if saw := r.Evidence(f.circumstances); !saw.IsZero() {
 		f.Text = phrase.New("%s: %s", f.Text, saw)

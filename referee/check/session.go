@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
@@ -64,10 +65,10 @@ type stopwatch struct {
 	ownTime   time.Duration // for the last answer
 }
 
-// transcript contains the last lines in both directions and the end of the bot's stderr. A failure shows them.
+// transcript contains the last lines in both directions, and the beginning and the end of the bot's stderr. A failure shows them.
 type transcript struct {
 	lines  []Line
-	stderr []byte
+	stderr cutlog.Buffer
 }
 
 // The limits of what a failure shows: lines in both directions, bytes of stderr, and lines of stderr.
@@ -250,8 +251,8 @@ func (t *transcript) add(fromBot bool, line []byte) {
 }
 
 func (t *transcript) addStderr(data []byte) {
-	t.stderr = append(t.stderr, data...)
-	t.stderr = slices.Delete(t.stderr, 0, max(0, len(t.stderr)-tailLog))
+	t.stderr.Limit = tailLog
+	t.stderr.Write(data)
 }
 
 func printable(text string) string {
@@ -265,7 +266,7 @@ func (s *session) newFailure(text, change phrase.Text) *Failure {
 	if s.BotConn != nil {
 		s.Stderr()
 	}
-	f := &Failure{Text: text, Lines: append([]Line{}, s.tail.lines...), Stderr: logEnd(string(s.tail.stderr)), Change: change}
+	f := &Failure{Text: text, Lines: append([]Line{}, s.tail.lines...), Stderr: logEnd(string(s.tail.stderr.Bytes())), Change: change}
 	if s.game != nil {
 		f.Place = fmt.Sprintf("%s, seat %d, game %d of its process", s.game, s.game.seat, s.games)
 	}

@@ -52,7 +52,7 @@ const (
 // it: in a check of the bot, or in a match that appended the text of ArrivalNote to the bot's log.
 type LateAnswer struct {
 	Arrival Arrival
-	Took    int64 // elapsed time in milliseconds; only set if the answer came
+	Took    int64 // elapsed time in milliseconds until the answer came or, if Arrival is StillMissing, until the referee stopped waiting
 }
 
 // Arrival says whether a late answer came. The zero value means unknown.
@@ -63,6 +63,7 @@ const (
 	Came      Arrival = iota + 1
 	CameAtEnd         // only after the bot's input was closed
 	NeverCame
+	StillMissing // it had not come when the referee stopped waiting, with the bot's input open
 )
 
 // BotLog contains what a bot wrote to its log in the game of its fault.
@@ -108,7 +109,7 @@ func (r Reason) Advice(c Circumstances) []phrase.Text {
 
 func (r Reason) leftOverAdvice(c Circumstances) []phrase.Text {
 	switch {
-	case (r.Kind == Late || r.Kind == LateBank) && c.Answer.Arrival != NeverCame:
+	case (r.Kind == Late || r.Kind == LateBank) && c.Answer.Arrival != NeverCame && c.Answer.Arrival != StillMissing:
 		return append(texts(slower), r.lateAdvice(c)...)
 	case r.Kind == OutOfMemory:
 		return []phrase.Text{phrase.New(`clear at the line "game" what grows from game to game: tables, caches, lists`), c.lessMemory(r.Limit)}
@@ -267,6 +268,9 @@ func (r Reason) lateAdvice(c Circumstances) []phrase.Text {
 	case c.History.Turns == 0:
 		return []phrase.Text{phrase.New("it has not answered a turn of this game yet, so check the output first: %s", orReadLines(flushAdvice(c))),
 			phrase.New("look for an endless loop")}
+	case c.Answer.Arrival == StillMissing:
+		return []phrase.Text{phrase.New("it hangs: no answer came within %d ms, and the slowest of its %d answers before took %.0f ms. Look for an endless loop, or for a read that waits for a line that never comes", c.Answer.Took, c.History.Turns, c.History.Longest),
+			flushAdvice(c)}
 	case c.Turn.Movetime > 0 && c.History.Longest > float64(c.Turn.Movetime)/2:
 		return []phrase.Text{phrase.New("think for less: its longest think before was %.0f ms of %d ms. Check the clock inside the search, not only between its depths, and keep some milliseconds in reserve", c.History.Longest, c.Turn.Movetime),
 			phrase.New("take the time from the turn line (turn PLY MS ...), not from a constant")}

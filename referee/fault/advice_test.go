@@ -32,6 +32,8 @@ func TestAdvice(t *testing.T) {
 		{"not for the reader", Reason{Kind: Exited, Status: 1}, Circumstances{Log: BotLog{Private: true}}, "its author sees what it wrote to stderr"},
 		{"never answered", Reason{Kind: Late, Limit: 100}, Circumstances{Turn: FailedTurn{Movetime: 100}}, "it has not answered a turn of this game yet"},
 		{"slower and slower", Reason{Kind: Late, Limit: 100}, Circumstances{Turn: FailedTurn{Movetime: 100}, History: History{Turns: 3, Longest: 90}}, "think for less: its longest think before was 90 ms of 100 ms"},
+		{"hangs", Reason{Kind: Late, Limit: 100}, Circumstances{Turn: FailedTurn{Movetime: 100}, History: History{Turns: 3, Longest: 90}, Answer: LateAnswer{StillMissing, 1100}}, "it hangs: no answer came within 1100 ms, and the slowest of its 3 answers before took 90 ms"},
+		{"hangs with a bank", Reason{Kind: LateBank}, Circumstances{History: History{Turns: 3, Longest: 2}, Answer: LateAnswer{StillMissing, 1100}}, "it hangs: no answer came within 1100 ms"},
 		{"stuck", Reason{Kind: Late, Limit: 100}, stuck, "it had answered 3 turns, the slowest in 2 ms"},
 		{"not ended, late", Reason{Kind: Late, Limit: 100, UnfinishedLine: "move 3o"}, stuck, "end every line with a line feed"},
 		{"a prompt, late", Reason{Kind: Late, Limit: 100, UnfinishedLine: "> > "}, stuck, `"> " is not the answer: a prompt`},

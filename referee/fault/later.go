@@ -17,10 +17,10 @@ func ArrivalNote(came bool, after time.Duration) string {
 	return fmt.Sprintf("[the answer came after %d ms]", after.Milliseconds())
 }
 
-var arrivalNote = regexp.MustCompile(`^\[(?:the answer came after ([0-9]+) ms|no answer within [0-9]+ ms either)\]$`)
+var arrivalNote = regexp.MustCompile(`^\[(?:the answer came after ([0-9]+) ms|no answer within ([0-9]+) ms either)\]$`)
 
 // ReadLog sets c.Log.Lines to the lines of log, what a bot wrote to its log in one game. It leaves out a last
-// line that comes from ArrivalNote. If that line says that a late answer came, ReadLog sets c.Answer.
+// line that comes from ArrivalNote, and sets c.Answer from it.
 func (c *Circumstances) ReadLog(log []byte) {
 	c.Log.Lines = Lines(log)
 	if len(c.Log.Lines) == 0 {
@@ -32,10 +32,11 @@ func (c *Circumstances) ReadLog(log []byte) {
 		return
 	}
 	c.Log.Lines = c.Log.Lines[:last]
+	c.Answer.Arrival = StillMissing
 	if m[1] != "" {
-		took, _ := strconv.ParseInt(m[1], 10, 64) // digits
-		c.Answer = LateAnswer{Came, took}
+		c.Answer.Arrival = Came
 	}
+	c.Answer.Took, _ = strconv.ParseInt(m[1]+m[2], 10, 64) // digits
 }
 
 // roundMilliseconds rounds to two significant digits: 428 becomes 430.

@@ -14,7 +14,7 @@ func TestReadLog(t *testing.T) {
 		"":       {},
 		"a\nb\n": {Log: BotLog{Lines: []string{"a", "b"}}},
 		"a\n" + ArrivalNote(true, 428*time.Millisecond) + "\n":  {Log: BotLog{Lines: []string{"a"}}, Answer: LateAnswer{Arrival: Came, Took: 428}},
-		"a\n" + ArrivalNote(false, 428*time.Millisecond) + "\n": {Log: BotLog{Lines: []string{"a"}}},
+		"a\n" + ArrivalNote(false, 428*time.Millisecond) + "\n": {Log: BotLog{Lines: []string{"a"}}, Answer: LateAnswer{Arrival: StillMissing, Took: 428}},
 		ArrivalNote(true, 428*time.Millisecond) + "\nb":         {Log: BotLog{Lines: []string{"[the answer came after 428 ms]", "b"}}},
 	} {
 		var c Circumstances

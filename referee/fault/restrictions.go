@@ -26,13 +26,23 @@ const (
 	hides    = ": a match hides your home, /var, /opt and /srv, except for the program that runs the bot"
 )
 
+// networkWords are parts of error messages of programs that cannot use the network.
+var networkWords = []string{"name resolution", "Name or service not known", "Network is unreachable", "network is unreachable", "ENETUNREACH", "EAI_AGAIN", "getaddrinfo", "gaierror",
+	"Could not resolve host", "Couldn't resolve host", "no such host", "UnknownHostException", "SocketException", "AF_INET", "Address family not supported", "address family not supported",
+	"Failed to establish a new connection", "dial tcp"}
+
+// UsesNetwork reports whether a line of a program's output says that the network could not be used.
+func UsesNetwork(output []string) bool {
+	_, ok := restriction{words: networkWords}.find(output)
+	return ok
+}
+
 // restrictions lists the known restrictions. They are tried in this order: several may match the same message,
 // and the more specific come first.
 var restrictions = []restriction{
 	{words: []string{"Read-only file system", "read-only file system", "EROFS"},
 		did: "it tried to write %s", names: quotedPath, change: "write to $TMPDIR, or log to stderr, which a match keeps: the bot's own directory is read-only"},
-	{words: []string{"name resolution", "Name or service not known", "Network is unreachable", "network is unreachable", "ENETUNREACH", "EAI_AGAIN", "getaddrinfo", "gaierror",
-		"Could not resolve host", "no such host", "UnknownHostException", "SocketException", "AF_INET", "Address family not supported", "address family not supported"},
+	{words: networkWords,
 		did: "it tried to use the network", change: "a match has no network, not even on localhost: put everything that the bot needs into its directory"},
 	{words: []string{"MemoryError", "Cannot allocate memory", "cannot allocate memory", "bad_alloc", "OutOfMemoryError", "out of memory", "Out of memory", "Could not reserve", "NoMemoryError", "memory exhausted"},
 		did: "it ran out of memory", limit: OutOfMemory},
@@ -56,7 +66,7 @@ var restrictions = []restriction{
 	{words: []string{"cannot open shared object file", "Error loading shared library", "Library not loaded: "},
 		anywhere: true, did: "it needs the library %s, which is not there", names: quotedLibrary, change: "link the library statically, or put it into the bot's directory and set the bot's rpath to $ORIGIN"},
 	{words: []string{"Cannot find module '/", "Cannot find module '.", "can't open file '", "Can't open perl script", "Could not open input file"},
-		anywhere: true, did: "it looked for %s, which is not there", names: quotedFile, change: "compare the name with that of the file, in capital letters, too: what a bot starts or imports is in its own directory"},
+		anywhere: true, hidden: true, did: "it looked for %s, which is not there", names: quotedFile, change: "compare the name with that of the file, in capital letters, too: what a bot starts or imports is in its own directory"},
 	{words: []string{"attempted relative import"},
 		anywhere: true, did: "it imports a file as part of a package, and is started as a file", change: `write "import helpers" or "from helpers import ..." without the dot: the file that is started belongs to no package`},
 	{words: []string{"ModuleNotFoundError", "Cannot find module", "cannot load such file", "@INC contains", "' not found:"},

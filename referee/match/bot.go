@@ -103,11 +103,14 @@ func (b Contestant) InCompetition(r *referee.Replay, f referee.Fault, log []byte
 	return c
 }
 
-// hidden reports whether the sandbox hides an existing absolute path from the bot. A path below /tmp or /scratch
-// is also looked for below the user's home directory.
+// hidden reports whether the path exists on this machine while the sandbox hides it from the bot. A relative path begins
+// at the bot's directory; a path below /tmp or /scratch is also tried below the user's home directory. A link in the
+// bot's directory that leads out of it is hidden, too.
 func (b Contestant) hidden(path string) bool {
 	if !filepath.IsAbs(path) {
-		return false
+		if path = filepath.Join(b.Dir, path); b.Dir == "" {
+			return false
+		}
 	}
 	paths := []string{path}
 	home, err := os.UserHomeDir()
@@ -117,8 +120,12 @@ func (b Contestant) hidden(path string) bool {
 		}
 	}
 	return slices.ContainsFunc(paths, func(path string) bool {
-		_, err := os.Stat(path)
-		return err == nil && (b.Dir == "" || !strings.HasPrefix(path, b.Dir+"/"))
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			return false
+		}
+		dir, err := filepath.EvalSymlinks(b.Dir)
+		return b.Dir == "" || err == nil && !strings.HasPrefix(real, dir+"/")
 	})
 }
 

@@ -15,10 +15,14 @@ import (
 type StarvedError struct {
 	Bot      string        // name of the late bot
 	TurnTime time.Duration // elapsed time of the turn
-	LostTime time.Duration // the part of TurnTime that other programs took
+	LostTime time.Duration // the part of TurnTime that other programs took, by which the game was judged
+	Possible bool          // LostTime has a wait for a core that the kernel has not counted yet, because it goes on
 }
 
 func (s *StarvedError) Error() string {
+	if s.Possible {
+		return fmt.Sprintf("the machine is too busy: %q may have had no core for %d of the %d ms of a turn", s.Bot, s.LostTime.Milliseconds(), s.TurnTime.Milliseconds())
+	}
 	return fmt.Sprintf("the machine is too busy: %q had no core for %d of the %d ms of a turn", s.Bot, s.LostTime.Milliseconds(), s.TurnTime.Milliseconds())
 }
 
@@ -67,7 +71,11 @@ func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fa
 		}
 		return v, late
 	case v.Reason == fairclock.CreditUsed:
-		return v, &StarvedError{Bot: s.Name, TurnTime: now.Sub(a.Start), LostTime: loss.Certain}
+		starved := &StarvedError{Bot: s.Name, TurnTime: now.Sub(a.Start), LostTime: loss.Certain}
+		if !answered && loss.Possible > loss.Certain { // what Judge has counted
+			starved.LostTime, starved.Possible = min(loss.Possible, starved.TurnTime), true
+		}
+		return v, starved
 	}
 	return v, nil
 }

@@ -360,10 +360,31 @@ func (c slowWaker) BeginTurn(time.Time, time.Duration) error {
 	return nil
 }
 
-// Clocks: the error of a void game names the bot, and how long it had no core.
+// lossConn is the connection of a bot that has lost a fixed time.
+type lossConn struct {
+	BotConn
+	loss fairclock.Loss
+}
+
+func (c lossConn) Loss(time.Time, time.Time, bool) fairclock.Loss { return c.loss }
+
+// Clocks: the error of a void game names the bot, and the time without a core by which the game was judged.
 func TestClocksStarvedText(t *testing.T) {
-	s := &StarvedError{Bot: "mine", TurnTime: 1500 * time.Millisecond, LostTime: 420 * time.Millisecond}
-	if want := `the machine is too busy: "mine" had no core for 420 of the 1500 ms of a turn`; s.Error() != want {
-		t.Errorf("%s, want %s", s, want)
+	const ms = time.Millisecond
+	start := time.Now()
+	for _, c := range []struct {
+		loss     fairclock.Loss
+		answered bool
+		want     string
+	}{
+		{fairclock.Loss{Certain: 2200 * ms, Possible: 2200 * ms}, true, `the machine is too busy: "mine" had no core for 2200 of the 2239 ms of a turn`},
+		{fairclock.Loss{Certain: 2200 * ms, Possible: 2200 * ms}, false, `the machine is too busy: "mine" had no core for 2200 of the 2239 ms of a turn`},
+		{fairclock.Loss{Certain: 8 * ms, Possible: 2235 * ms}, false, `the machine is too busy: "mine" may have had no core for 2235 of the 2239 ms of a turn`},
+	} {
+		s := &seat{Contestant: Contestant{Name: "mine"}, table: &table{reportBusy: func() {}}, session: &session{conn: lossConn{loss: c.loss}}}
+		_, err := s.judge(fairclock.NewAllowance(start, 100*ms, 5*ms), start.Add(2239*ms), c.answered, fault.Reason{})
+		if err == nil || err.Error() != c.want {
+			t.Errorf("%v, want %s", err, c.want)
+		}
 	}
 }

@@ -243,7 +243,11 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 
 // OwnTime sums the bots' own time for all moves of a match with one worker, without the time that other programs
 // took. Set its Watch method as Observer.Watch. Void games do not count.
-type OwnTime struct{ finishedGames, currentGame time.Duration }
+type OwnTime struct {
+	FirstOf int // if positive, the number of bots of the match; then only the moves of bot 0 count
+
+	finishedGames, currentGame time.Duration
+}
 
 // Watch adds the time of the last move of g, without the time that other programs took. Set it as Observer.Watch.
 func (o *OwnTime) Watch(g *referee.Game) {
@@ -254,7 +258,9 @@ func (o *OwnTime) Watch(g *referee.Game) {
 	case g.HasEnded():
 		o.finishedGames, o.currentGame = o.finishedGames+o.currentGame, 0
 	default:
-		o.currentGame += g.Record.Moves[n-1].OwnTime()
+		if m := g.Record.Moves[n-1]; o.FirstOf == 0 || rules.BotAt(m.Seat, g.Record.Match.Rotation, o.FirstOf) == 0 {
+			o.currentGame += m.OwnTime()
+		}
 	}
 }
 

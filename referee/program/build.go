@@ -91,6 +91,8 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 		return out.Take(), buildStartError(build[0], dir, s.Err)
 	case s.Reason == sandbox.NotStarted && s.Step == "keep the build" && !machineFailed(s.Err):
 		return out.Take(), &BuildError{phrase.Errorf("its output cannot be kept: %w", s.Err)}
+	case s.Reason == sandbox.Exited && level != sandbox.LevelNone && fault.UsesNetwork(fault.Lines(out.Bytes())):
+		return out.Take(), &BuildError{phrase.Errorf("exit status %d: it tried to use the network, which a build does not have: put what it needs into the bot's directory, as go mod vendor, cargo vendor and pip download do", s.Code)}
 	case s.Reason == sandbox.Exited:
 		return out.Take(), &BuildError{phrase.Errorf("exit status %d", s.Code)}
 	case s.Reason == sandbox.NotStarted:

@@ -107,14 +107,22 @@ func Prune(cache string) {
 }
 
 // CacheDir returns the path of the directory called name below timba's directory in the user's cache. It creates
-// the directory if it does not exist.
+// the directory if it does not exist. If the user has no home directory, or may not write there, CacheDir uses a
+// directory for temporary files that belongs to this user alone. The variable XDG_CACHE_HOME has precedence.
 func CacheDir(name string) (string, error) {
 	base, err := os.UserCacheDir()
-	if err != nil {
-		base = os.TempDir()
-	}
 	dir := filepath.Join(base, "timba", name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err != nil && os.Getenv("XDG_CACHE_HOME") == "" {
+		own := filepath.Join(os.TempDir(), fmt.Sprintf("timba-%d", os.Getuid()))
+		dir = filepath.Join(own, name)
+		if err = os.MkdirAll(dir, 0o755); err == nil {
+			err = os.Chmod(own, 0o755) // fails if another user has made it
+		}
+	}
+	if err != nil {
 		return "", writeError(err)
 	}
 	return dir, nil

@@ -24,6 +24,11 @@ func TestDirErrors(t *testing.T) {
 		words []string
 	}{
 		"not installed": {map[string]string{"timba.toml": `run = ["no-such-program"]`}, []string{"no-such-program", "install it, or change run in timba.toml"}},
+		"empty":         {nil, []string{"no timba.toml and no recognised main file", "it is empty: write a timba.toml"}},
+		"notes":         {map[string]string{"README.md": "", "src/main.py": ""}, []string{"it has README.md, src/: write a timba.toml with run = [...]"}},
+		"capitals":      {map[string]string{"Bot.py": ""}, []string{"it has Bot.py: rename that file to bot.py"}},
+		"below":         {map[string]string{"README.md": "", "a/b/bot.py": ""}, []string{"it has a/b/bot.py: use the directory of that file"}},
+		"below, TOML":   {map[string]string{"README.md": "", "mine/timba.toml": ""}, []string{"it has mine/timba.toml: use the directory of that file"}},
 		"not there":     {map[string]string{"timba.toml": `run = ["./bot"]`}, []string{"bot", "write it, or change run in timba.toml"}},
 		"one word":      {map[string]string{"timba.toml": `run = ["python3 bot.py"]`}, []string{"python3 bot.py", `quotes of its own, as in ["python3", "bot.py"]`}},
 		"not a program": {map[string]string{"timba.toml": `run = ["./bot"]`, "bot": ""}, []string{"permission denied", "chmod +x"}},
@@ -211,4 +216,22 @@ func TestRunPaths(t *testing.T) {
 			t.Errorf("run %q is %q in %s", run, p.Command, p.Dir)
 		}
 	}
+}
+
+// A home directory in which nothing can be written is like none: the cache is elsewhere, unless the user has chosen it.
+func TestCacheDirWithoutHome(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	kit.Must(t, os.WriteFile(file, nil, 0o644))
+	t.Setenv("XDG_CACHE_HOME", "")
+	for _, home := range []string{"", file} {
+		t.Setenv("HOME", home)
+		dir, err := CacheDir("test-of-home")
+		if err != nil || strings.HasPrefix(dir, file) {
+			t.Errorf("HOME=%q: %s, %v", home, dir, err)
+		}
+		os.Remove(dir)
+	}
+	t.Setenv("XDG_CACHE_HOME", file)
+	_, err := CacheDir("test-of-home")
+	refused(t, err, file, ": set XDG_CACHE_HOME to a writable directory")
 }

@@ -52,7 +52,7 @@ func SingleFileManifest(name string) (Manifest, error) {
 		}
 		return m, nil
 	}
-	return Manifest{}, phrase.Errorf("file %q: its name tells no language: try %s, with any name before the dot, or an archive of a directory with a %s",
+	return Manifest{}, phrase.Errorf("file %q: its name tells no language: try %s, or other letters, digits, - and _ before the dot, or an archive of a directory with a %s",
 		name, strings.Join(known, ", "), ManifestFile)
 }
 

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -77,8 +78,8 @@ func languageOf(words []string) string {
 // ReadManifest returns the manifest of the bot in the directory source. If the directory has no ManifestFile,
 // ReadManifest derives the manifest from a main file with a known name, such as bot.py.
 func ReadManifest(source string) (Manifest, error) {
-	path := filepath.Join(source, ManifestFile)
-	data, err := readManifestFile(path)
+	file := filepath.Join(source, ManifestFile)
+	data, err := readManifestFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return recogniseMainFile(source)
 	}
@@ -90,7 +91,7 @@ func ReadManifest(source string) (Manifest, error) {
 		err = m.checkCommands(source)
 	}
 	if err != nil {
-		return m, phrase.Errorf("%s: %w", path, err)
+		return m, phrase.Errorf("%s: %w", file, err)
 	}
 	if m.Name == "" {
 		m.Name = filepath.Base(source)
@@ -300,8 +301,44 @@ func recogniseMainFile(source string) (Manifest, error) {
 		}
 		names = append(names, f.name)
 	}
-	return Manifest{}, phrase.Errorf("%s: no %s and no recognised main file (%s): write a %s with run = [...]",
-		source, ManifestFile, strings.Join(names, ", "), ManifestFile)
+	return Manifest{}, phrase.Errorf("%s: no %s and no recognised main file (%s): %s", source, ManifestFile, strings.Join(names, ", "), fixSource(source))
+}
+
+// fixSource returns advice for a directory in which no bot is recognized. It names what the directory has.
+func fixSource(source string) phrase.Text {
+	isMain := func(name string) bool {
+		return name == ManifestFile || slices.ContainsFunc(mainFiles, func(f mainFile) bool { return f.name == name })
+	}
+	entries, _ := os.ReadDir(source) // on an error the list is shorter
+	var has []string
+	for _, e := range entries {
+		name := e.Name()
+		for _, f := range append([]mainFile{{name: ManifestFile}}, mainFiles...) {
+			if strings.EqualFold(name, f.name) && !e.IsDir() {
+				return phrase.New("it has %s: rename that file to %s", name, f.name)
+			}
+		}
+		if e.IsDir() {
+			name += "/"
+		}
+		has = append(has, name)
+	}
+	for _, pattern := range []string{"*/*", "*/*/*"} {
+		found, _ := fs.Glob(os.DirFS(source), pattern)
+		for _, name := range found {
+			if isMain(path.Base(name)) {
+				return phrase.New("it has %s: use the directory of that file", name)
+			}
+		}
+	}
+	if len(has) == 0 {
+		return phrase.New("it is empty: write a %s with run = [...]", ManifestFile)
+	}
+	const most = 10 // names that are listed
+	if rest := len(has) - most; rest > 0 {
+		has = append(has[:most:most], fmt.Sprintf("... (+%d)", rest))
+	}
+	return phrase.New("it has %s: write a %s with run = [...]", strings.Join(has, ", "), ManifestFile)
 }
 
 // Language returns the language of the bot, guessed from its commands, or "" if it is unknown.

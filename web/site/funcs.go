@@ -13,6 +13,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
@@ -306,17 +307,11 @@ func codeSpans(text string) template.HTML {
 // maxLog is the number of bytes of a log that a page shows.
 const maxLog = 24 << 10
 
-// logLines returns the end of a log, made safe to show: control characters other than tabs and line ends
-// become visible.
+// logLines returns a log, without its middle if it is long, made safe to show: control characters other than tabs and
+// line ends become visible.
 func logLines(text string) string {
-	head := ""
-	if len(text) > maxLog {
-		head, text = "…\n", text[len(text)-maxLog:]
-		if _, rest, ok := strings.Cut(text, "\n"); ok {
-			text = rest
-		}
-	}
-	return head + ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
+	text = string(cutlog.Cut([]byte(text), maxLog))
+	return ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))
 }
 
 // addressWith returns the address of r with changed query parameters. pairs are names and values in turn; the

@@ -174,3 +174,17 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("stdout %q", stdout.String())
 	}
 }
+
+// A text is the same in UTF-8, with a byte order mark, and in UTF-16.
+func TestTextOf(t *testing.T) {
+	for _, data := range []string{"añ\n", "\ufeffañ\n", "\xff\xfea\x00\xf1\x00\n\x00", "\xfe\xff\x00a\x00\xf1\x00\n"} {
+		if got := string(textOf([]byte(data))); got != "añ\n" {
+			t.Errorf("%q is read as %q", data, got)
+		}
+	}
+	for _, data := range []string{"", "\xff\xfe", "\xff\xfe\x00"} {
+		if got := string(textOf([]byte(data))); got != "" {
+			t.Errorf("%q is read as %q", data, got)
+		}
+	}
+}

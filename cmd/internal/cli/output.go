@@ -2,8 +2,10 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"crypto/rand"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +15,7 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"unicode/utf16"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -231,8 +234,9 @@ func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err
 	}
 }
 
-// ReadInput returns up to limit bytes of the file at path, or of the stdin of cmd if path is "-". If the
-// command is interrupted, it returns the error of the context.
+// ReadInput returns up to limit bytes of the text in the file at path, or on the stdin of cmd if path is "-". It
+// removes a byte order mark, and converts UTF-16 with a byte order mark to UTF-8, as some programs of Windows write it.
+// If the command is interrupted, it returns the error of the context.
 func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 	in := cmd.InOrStdin()
 	if path != "-" {
@@ -243,5 +247,27 @@ func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 		defer f.Close()
 		in = f
 	}
-	return UntilInterrupt(cmd, func() ([]byte, error) { return io.ReadAll(io.LimitReader(in, limit)) })
+	return UntilInterrupt(cmd, func() ([]byte, error) {
+		data, err := io.ReadAll(io.LimitReader(in, limit))
+		return textOf(data), err
+	})
+}
+
+// textOf returns data without its byte order mark, in UTF-8.
+func textOf(data []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
+		return data[3:]
+	case bytes.HasPrefix(data, []byte("\xff\xfe")):
+	case bytes.HasPrefix(data, []byte("\xfe\xff")):
+		order = binary.BigEndian
+	default:
+		return data
+	}
+	units := make([]uint16, len(data)/2-1)
+	for i := range units {
+		units[i] = order.Uint16(data[2+2*i:])
+	}
+	return []byte(string(utf16.Decode(units)))
 }

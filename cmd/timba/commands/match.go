@@ -105,7 +105,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if f.resume != "" {
 		dir, plan, err = f.oldPlan(cmd, args)
 	} else {
-		plan, err = f.newPlan(args, cmd.Flags().Changed("deals"))
+		plan, err = f.newPlan(cmd, args, cmd.Flags().Changed("deals"))
 	}
 	defer func() { dir.Close() }()
 	if err != nil {
@@ -122,7 +122,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	plan.Sandbox = f.sandbox.SandboxFlags
 	programs, err := cli.Resolver(cmd, f.sandbox.buildLevel(sandboxed)).ResolveAll(cmd.Context(), specs, false)
 	if err != nil {
-		return err
+		return elsewhereError(plan, err)
 	}
 	t, err := tournament.New(plan)
 	if err != nil {
@@ -130,7 +130,7 @@ func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	}
 	played, err := t.Enter(programs)
 	if err != nil {
-		return err
+		return elsewhereError(plan, err)
 	}
 	workers, err := tournament.Workers(f.concurrency, f.affinity)
 	if err != nil {
@@ -269,15 +269,16 @@ func (f *matchFlags) verdict(r *report.Run) error {
 
 // newPlan returns the configuration of a new match from the arguments, the game and its bots. The flag dealsGiven
 // says whether the user has set --deals. The bots have no hashes yet, and only names that the user gave.
-func (f *matchFlags) newPlan(args []string, dealsGiven bool) (p tournament.Config, err error) {
+func (f *matchFlags) newPlan(cmd *cobra.Command, args []string, dealsGiven bool) (p tournament.Config, err error) {
 	if len(args) < 2 {
 		return p, errors.New("match: name a game and its bots, as in: timba match brisca @greedy @random")
 	}
 	p = tournament.Config{Program: referee.Version(), Game: args[0], Rounds: f.rounds, Clock: f.clock}
+	p.Directory, _ = os.Getwd() // it only improves an error message
 	if p.Clock.Move == 0 && p.Clock.Bank == 0 {
 		p.Clock.Move = referee.DefaultClock.Move
 	}
-	if f.set, err = f.start.plan(&p, f.set, dealsGiven); err != nil {
+	if f.set, err = f.start.plan(cmd, &p, f.set, dealsGiven); err != nil {
 		return p, err
 	}
 	for _, arg := range args[1:] {
@@ -374,6 +375,14 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 		err = p.Extend(f.start.deals)
 	}
 	return dir, p, err
+}
+
+// elsewhereError adds to err, the error of a bot in the plan p, that the match was started in another directory, if so.
+func elsewhereError(p tournament.Config, err error) error {
+	if here, unknown := os.Getwd(); unknown != nil || p.Directory == "" || p.Directory == here {
+		return err
+	}
+	return fmt.Errorf("%w (the match was started in %s, where the paths of its bots begin: resume it there)", err, p.Directory)
 }
 
 func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error) {

@@ -93,7 +93,7 @@ func resumeError(dir string, args ...string) string {
 // Without a clock each move has one second, as --help says.
 func TestDefaultClock(t *testing.T) {
 	f := matchFlags{start: startFlags{deals: 1, deal: -1, rotation: -1, ply: -1}}
-	if p, err := f.newPlan([]string{"teeko", "@random", "@random"}, false); err != nil || p.Clock.Move != time.Second || p.Clock.Bank != 0 {
+	if p, err := f.newPlan(nil, []string{"teeko", "@random", "@random"}, false); err != nil || p.Clock.Move != time.Second || p.Clock.Bank != 0 {
 		t.Errorf("the clock is %+v: %v", p.Clock, err)
 	}
 }

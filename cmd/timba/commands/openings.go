@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
+	"math"
 	"slices"
 	"strings"
 
@@ -39,7 +39,7 @@ func (f *startFlags) add(cmd *cobra.Command) {
 // plan sets the deals and the openings (given first moves) in p. dealsGiven says whether the user has set
 // --deals; otherwise there is one deal for each opening. It returns the options of the game, words of the form
 // name=value: those in set and those of the openings.
-func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
+func (f *startFlags) plan(cmd *cobra.Command, p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
 	switch {
 	case f.rotation >= 0 && f.deal < 0:
 		return nil, errors.New("match: --rotation goes with --deal")
@@ -58,7 +58,7 @@ func (f *startFlags) plan(p *tournament.Config, set []string, dealsGiven bool) (
 	if f.openings == "" {
 		return set, nil
 	}
-	p.Openings, options, err = readOpenings(f.openings, p.Game, set, f.ply)
+	p.Openings, options, err = readOpenings(cmd, f.openings, p.Game, set, f.ply)
 	if !dealsGiven && f.deal < 0 {
 		p.Deals = len(p.Openings)
 	}
@@ -77,8 +77,8 @@ func parseSeed(text string) (rules.Seed, error) {
 // line. Each opening ends after ply moves; -1 means all of its moves. The openings must be of the given game and
 // have the same options, which are also returned. The options in set, words of the form name=value, apply to
 // lines without them.
-func readOpenings(path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
-	data, err := os.ReadFile(path)
+func readOpenings(cmd *cobra.Command, path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
+	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
 	if err != nil {
 		return nil, nil, fmt.Errorf("openings: %w", err)
 	}
