@@ -124,7 +124,7 @@ func TestFreezeFails(t *testing.T) {
 	defer state.Close()
 	broken := kit.Get[*os.File](t)(os.Open(os.DevNull)) // cannot be written to
 	defer broken.Close()
-	p := &Process{level: LevelFull, initLeft: true}
+	p := &Process{level: LevelFull, freezer: freezer{initLeft: true}}
 	for _, c := range []struct {
 		on   bool
 		want string
@@ -150,9 +150,9 @@ func TestWatch(t *testing.T) {
 		want bool
 	}{
 		{&Process{}, false},
-		{&Process{limit: limited}, false}, // init does
+		{&Process{monitor: monitor{limit: limited}}, false}, // init does
 		{&Process{group: &groupV2{}}, false},
-		{&Process{group: &groupV2{}, limit: limited}, true},
+		{&Process{group: &groupV2{}, monitor: monitor{limit: limited}}, true},
 		{&Process{group: &groupV1{}}, true},
 	} {
 		if got := c.p.needsMonitor(); got != c.want {
@@ -163,14 +163,14 @@ func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	events := filepath.Join(dir, "memory.oom_control")
 	kit.Must(t, unix.Mkfifo(events, 0o600))
-	p := &Process{group: &groupV1{dirs: map[string]string{"memory": dir}}, monitorStop: make(chan struct{})}
+	p := &Process{group: &groupV1{dirs: map[string]string{"memory": dir}}, monitor: monitor{stop: make(chan struct{})}}
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		p.monitor()
+		p.runMonitor()
 	}()
 	held := kit.Get[*os.File](t)(os.OpenFile(events, os.O_WRONLY, 0)) // a check reads it from now on
-	close(p.monitorStop)
+	close(p.monitor.stop)
 	held.Close()
 	<-watched
 }

@@ -39,16 +39,26 @@ type Process struct {
 	group        group
 	level        Level
 	uid          int
-	limit        Limit
 	isKilled     atomic.Bool
-	cause        atomic.Uint32 // EndReason plus 1 if monitor has killed the processes; otherwise 0
-	isFrozen     atomic.Bool
 	mu           sync.Mutex // guards isReaped; after that is set no signal may be sent
 	isReaped     bool       // firstProcess was waited for, so that another process may have its PID
-	initLeft     bool       // the init process is known to have left the cgroup that is frozen
 	waitOnce     sync.Once
-	monitorStop  chan struct{} // closed to stop the goroutine of monitor
 	status       Status
+	monitor      monitor
+	freezer      freezer
+}
+
+// monitor is the state of the goroutine that enforces the limits that the kernel does not enforce.
+type monitor struct {
+	limit Limit
+	cause atomic.Uint32 // EndReason plus 1 if the processes were killed because of a limit; otherwise 0
+	stop  chan struct{} // closed to end the goroutine
+}
+
+// freezer is the state of Process.Freeze. Process.mu guards initLeft.
+type freezer struct {
+	isFrozen atomic.Bool
+	initLeft bool // the init process is known to have left the cgroup that is frozen
 }
 
 // Start starts a program, in a sandbox unless s.Level is LevelNone. In a sandbox the program may start only after
@@ -70,14 +80,14 @@ func start(s Spec) (*Process, error) {
 	if err != nil {
 		return nil, wrapStep("program", err)
 	}
-	p := &Process{pidfd: -1, monitorStop: make(chan struct{}), level: s.Level, uid: -1, limit: Limit(c.Limit)}
+	p := &Process{pidfd: -1, level: s.Level, uid: -1, monitor: monitor{limit: Limit(c.Limit), stop: make(chan struct{})}}
 	if err := p.start(s, c); err != nil {
 		p.Kill()
 		p.Wait()
 		return nil, err
 	}
 	if p.needsMonitor() {
-		go p.monitor()
+		go p.runMonitor()
 	}
 	return p, nil
 }
@@ -115,7 +125,7 @@ func (p *Process) start(s Spec, c *initproc.Config) error {
 		if err != nil {
 			return wrapStep("cgroup", err)
 		}
-		if p.group, err = all.create(p.limit); err != nil {
+		if p.group, err = all.create(p.monitor.limit); err != nil {
 			return wrapStep("cgroup", err)
 		}
 		p.group.join(c, attr)
@@ -232,7 +242,7 @@ func (p *Process) kill() {
 // killFor kills all processes of the program because they exceeded a limit. r is recorded as the reason of the end,
 // unless an earlier call has recorded one.
 func (p *Process) killFor(r EndReason) {
-	p.cause.CompareAndSwap(0, uint32(r)+1)
+	p.monitor.cause.CompareAndSwap(0, uint32(r)+1)
 	p.kill()
 }
 
@@ -244,20 +254,20 @@ func (p *Process) Freeze(on bool) error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.isReaped || p.isFrozen.Load() == on {
+	if p.isReaped || p.freezer.isFrozen.Load() == on {
 		return nil
 	}
-	if on && !p.initLeft {
+	if on && !p.freezer.initLeft {
 		// If init were frozen, it would not notice that this process ends.
 		if err := p.awaitInitLeft(); err != nil {
 			return wrapStep("freeze", err)
 		}
-		p.initLeft = true
+		p.freezer.initLeft = true
 	}
 	if err := p.group.freeze(on); err != nil {
 		return wrapStep("freeze", err)
 	}
-	p.isFrozen.Store(on)
+	p.freezer.isFrozen.Store(on)
 	return nil
 }
 
@@ -294,7 +304,7 @@ func (p *Process) wait() {
 	if p.firstProcess != nil {
 		awaitEnd(p.firstProcess.Pid)
 	}
-	close(p.monitorStop) // a check that is running finds no files
+	close(p.monitor.stop) // a check that is running finds no files
 	p.status = p.statusOf(p.lastReport())
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -361,7 +371,7 @@ func (p *Process) statusOf(r *initproc.Report) (s Status) {
 		s.Signal = unix.SIGKILL
 	}
 	failed := s.Reason != NotStarted && (s.Reason != Exited || s.Code != 0)
-	switch cause := p.cause.Load(); {
+	switch cause := p.monitor.cause.Load(); {
 	case p.group != nil && s.Reason != NotStarted && p.group.outOfMemory():
 		s.Reason = MemoryLimit
 	case cause > 0:
@@ -370,8 +380,8 @@ func (p *Process) statusOf(r *initproc.Report) (s Status) {
 		s.Reason = Killed // if it has another status, it ended before the kill
 	case s.Reason == Signalled && s.Signal == unix.SIGSYS:
 		s.Reason = Forbidden
-	case s.Reason == Signalled && (s.Signal == unix.SIGXCPU || s.Signal == unix.SIGKILL && p.limit.CPU > 0 && s.CPU > p.limit.CPU):
-		s.Reason = CPULimit // the kernel enforced it before monitor did
+	case s.Reason == Signalled && (s.Signal == unix.SIGXCPU || s.Signal == unix.SIGKILL && p.monitor.limit.CPU > 0 && s.CPU > p.monitor.limit.CPU):
+		s.Reason = CPULimit // the kernel enforced it before runMonitor did
 	case failed && p.group != nil && p.group.refusedProcess():
 		s.Reason = ProcessLimit
 	}
@@ -395,19 +405,19 @@ func (e *remoteError) Error() string { return e.text }
 
 func (e *remoteError) Unwrap() error { return e.errno }
 
-// needsMonitor reports whether monitor must enforce a limit that the kernel does not enforce: that of CPU time
+// needsMonitor reports whether runMonitor must enforce a limit that the kernel does not enforce: that of CPU time
 // or, with cgroups of version 1, that of memory.
 func (p *Process) needsMonitor() bool {
-	return p.group != nil && (p.limit.CPU > 0 || !p.group.killsAll())
+	return p.group != nil && (p.monitor.limit.CPU > 0 || !p.group.killsAll())
 }
 
-// monitor checks the limits that the kernel does not enforce, until Wait is called.
-func (p *Process) monitor() {
+// runMonitor checks the limits that the kernel does not enforce, until Wait is called.
+func (p *Process) runMonitor() {
 	tick := time.NewTicker(initproc.PollEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-p.monitorStop:
+		case <-p.monitor.stop:
 			return
 		case <-tick.C:
 			p.checkLimits()
@@ -419,10 +429,10 @@ func (p *Process) monitor() {
 // are frozen.
 func (p *Process) checkLimits() {
 	switch {
-	case p.isFrozen.Load():
+	case p.freezer.isFrozen.Load():
 	case !p.group.killsAll() && p.group.outOfMemory():
 		p.killFor(MemoryLimit)
-	case p.limit.CPU > 0 && p.group.cpu() > p.limit.CPU:
+	case p.monitor.limit.CPU > 0 && p.group.cpu() > p.monitor.limit.CPU:
 		p.killFor(CPULimit)
 	}
 }

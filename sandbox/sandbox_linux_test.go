@@ -352,7 +352,7 @@ func TestPIDStays(t *testing.T) {
 			defer close(waited)
 			p.Wait()
 		}()
-		<-p.monitorStop
+		<-p.monitor.stop
 		if pid := p.Pid(); pid == 0 || unix.Waitid(unix.P_PID, pid, nil, unix.WEXITED|unix.WNOWAIT|unix.WNOHANG, nil) != nil {
 			t.Errorf("at %s the number is %d, and no child has it", level, pid)
 		}

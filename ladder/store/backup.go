@@ -119,7 +119,7 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 // uploads and archive files to which that database refers, and the configuration file config. If config is
 // empty, it copies the configuration file of the data directory, if there is one.
 func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) error {
-	copied, err := Open(string(to), Options{Now: s.now, ReadOnly: true})
+	copied, err := Open(string(to), Options{Now: s.options.Now, ReadOnly: true})
 	if err != nil {
 		return err
 	}

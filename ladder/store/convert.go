@@ -178,14 +178,14 @@ func fingerprint(r *referee.Replay, v *rules.Variant, versions []int64) int64 {
 	return int64(binary.BigEndian.Uint64(print[:]))
 }
 
-// fingerprints returns the fingerprint of each replay. If the game practically never repeats a deal
+// fingerprints returns the fingerprint of the replay of each result. If the game practically never repeats a deal
 // (v.UniqueDeals), it returns nil.
-func fingerprints(replays []*referee.Replay, v *rules.Variant, versions []int64) (prints []int64) {
+func fingerprints(results []*referee.GameResult, v *rules.Variant, versions []int64) (prints []int64) {
 	if v.UniqueDeals {
 		return nil
 	}
-	for _, r := range replays {
-		prints = append(prints, fingerprint(r, v, versions))
+	for _, g := range results {
+		prints = append(prints, fingerprint(&g.Replay, v, versions))
 	}
 	return prints
 }

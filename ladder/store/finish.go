@@ -38,7 +38,7 @@ func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results
 
 // finishMatch does the work of Finish in a transaction. documents has the compressed replays and logs of results.
 func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.GameResult, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
-	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, formula: s.formula, results: results, documents: documents}
+	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, results: results, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
 		if err := step(); err != nil {
 			return nil, err
@@ -58,7 +58,6 @@ type finisher struct {
 	ctx       context.Context
 	tx        *Tx
 	codec     *codec
-	formula   rating.Formula
 	results   []*referee.GameResult
 	documents []queries.AddDocumentParams
 
@@ -67,7 +66,6 @@ type finisher struct {
 	variant *rules.Variant
 	ladder  queries.Ladder // zero for an unrated match
 
-	replays []*referee.Replay // of the results
 	games   []ladder.FinishedGame
 	reason  string  // why the match ended early, as phraseColumn returns it; "" if it did not
 	prints  []int64 // fingerprints of the games, if deals can repeat
@@ -104,12 +102,11 @@ func (f *finisher) load(id int64, attempt int) error {
 }
 
 // check returns an error unless the results belong to the match: complete, and with the right replays and bots.
-// It also sets f.games, f.replays and f.reason.
+// It also sets f.games and f.reason.
 func (f *finisher) check() error {
 	slots := len(f.match.Versions)
 	f.games = make([]ladder.FinishedGame, len(f.results))
 	for i, g := range f.results {
-		f.replays = append(f.replays, &g.Replay)
 		f.games[i] = gameOf(&g.Replay, slots)
 		f.games[i].Took = g.Took.Truncate(time.Microsecond)
 	}
@@ -121,7 +118,7 @@ func (f *finisher) check() error {
 			return fmt.Errorf("match %d: deal %d, rotation %d: %w", f.match.ID, g.Match.Deal, g.Match.Rotation, err)
 		}
 	}
-	f.reason = phraseColumn(earlyEndReason(len(f.games) < f.match.Deals*slots, f.replays))
+	f.reason = phraseColumn(earlyEndReason(len(f.games) < f.match.Deals*slots, f.results))
 	return nil
 }
 
@@ -204,7 +201,7 @@ func (f *finisher) markRepeated() error {
 	if !f.match.Rated {
 		return nil
 	}
-	f.prints = fingerprints(f.replays, f.variant, f.match.Versions)
+	f.prints = fingerprints(f.results, f.variant, f.match.Versions)
 	return markRepeats(f.games, f.prints, func(print int64) (int64, error) {
 		first, err := f.tx.FirstPlayed(f.ctx, f.ladder.ID, print)
 		return first, ifNoRows(err, nil)
@@ -226,7 +223,7 @@ func (f *finisher) computeOutcome() error {
 		before[slot] = entry(row)
 	}
 	var err error
-	if f.outcome, err = f.formula.Outcome(f.match, f.variant, before, f.games); err != nil {
+	if f.outcome, err = f.tx.formula.Outcome(f.match, f.variant, before, f.games); err != nil {
 		return fmt.Errorf("match %d: %w", f.match.ID, err)
 	}
 	return nil
@@ -320,14 +317,14 @@ func (f *finisher) saveOutcome() error {
 }
 
 // earlyEndReason returns why a match ended before all its games were played, or an empty text if ended is false.
-func earlyEndReason(ended bool, replays []*referee.Replay) (reason phrase.Text) {
+func earlyEndReason(ended bool, results []*referee.GameResult) (reason phrase.Text) {
 	if !ended {
 		return reason
 	}
 	var names []string
-	for _, r := range replays {
-		for _, seat := range lostSeats(r) {
-			names = append(names, r.Seats[seat].Name)
+	for _, g := range results {
+		for _, seat := range lostSeats(&g.Replay) {
+			names = append(names, g.Seats[seat].Name)
 		}
 	}
 	slices.Sort(names)

@@ -65,7 +65,7 @@ func (s *Store) EstimateMove(ctx context.Context, rules ladder.Storage) (would M
 }
 
 func (s *Store) mover(ctx context.Context, rules ladder.Storage) *mover {
-	return &mover{store: s, ctx: ctx, storage: rules, before: s.now().Add(-time.Duration(rules.Days) * 24 * time.Hour), maxMatches: maxArchiveMatches}
+	return &mover{store: s, ctx: ctx, storage: rules, before: s.options.Now().Add(-time.Duration(rules.Days) * 24 * time.Hour), maxMatches: maxArchiveMatches}
 }
 
 // mover is the state of one call of MoveDocuments.

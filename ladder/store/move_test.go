@@ -164,8 +164,8 @@ func TestMoveKilled(t *testing.T) {
 		kit.Must(t, os.CopyFS(dir, os.DirFS(string(c.Dir()))))
 		left = append(left, dir)
 	}
-	now := c.now
-	c.now = func() time.Time { // called by who is about to name a file
+	now := c.options.Now
+	c.options.Now = func() time.Time { // called by who is about to name a file
 		kill()
 		return now()
 	}

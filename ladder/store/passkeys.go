@@ -37,7 +37,7 @@ func (s Sessions) Passkeys(ctx context.Context, personID int64) (data [][]byte, 
 // Passkey returns the person who has the passkey with the given credential ID, and its data. It returns an error if the
 // passkey is unknown or revoked, or if the person is blocked.
 func (s Sessions) Passkey(ctx context.Context, credential []byte) (p ladder.Person, data []byte, err error) {
-	p, _, data, err = s.read.passkey(ctx, credential, s.now())
+	p, _, data, err = s.read.passkey(ctx, credential, s.options.Now())
 	return p, data, machineError(err)
 }
 

@@ -168,7 +168,7 @@ func (s People) AddInvite(ctx context.Context, by int64, name string, expires ti
 
 // Invites returns the invites that can still be used.
 func (s People) Invites(ctx context.Context) (list []ladder.Invite, err error) {
-	rows, err := s.read.Invites(ctx, nullStamp(s.now()))
+	rows, err := s.read.Invites(ctx, nullStamp(s.options.Now()))
 	for _, r := range rows {
 		i := invitation(r.Invite)
 		i.Issuer = r.Inviter

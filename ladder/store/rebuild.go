@@ -369,7 +369,7 @@ func (r *rebuild) finishMatch(tx *Tx, m *preparedMatch) error {
 	if err = ifNoRows(err, nil); err != nil {
 		return err
 	}
-	f := &finisher{ctx: r.ctx, tx: tx, codec: r.target.codec, formula: tx.formula, results: m.results}
+	f := &finisher{ctx: r.ctx, tx: tx, codec: r.target.codec, results: m.results}
 	err = f.load(m.id, int(attempt.Number))
 	if err == nil {
 		err = r.enterVersions(tx, f.ladder.ID, f.ladder.Finished+1)

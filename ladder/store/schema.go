@@ -43,7 +43,7 @@ func (s *Store) prepareSchema(ctx context.Context) error {
 // checkFormula returns an error if the store is opened for a server and its ratings were computed by another
 // version of the rating formula.
 func (s *Store) checkFormula(ctx context.Context) error {
-	if !s.server {
+	if !s.options.Server {
 		return nil
 	}
 	stored, err := queries.New(s.readers).Formula(ctx)

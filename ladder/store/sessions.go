@@ -29,7 +29,7 @@ const (
 func (s Sessions) SignIn(ctx context.Context, token string, guest int64) (key string, err error) {
 	isLink := strings.HasPrefix(token, linkPrefix)
 	if isLink {
-		_, _, err = s.read.link(ctx, token, s.now())
+		_, _, err = s.read.link(ctx, token, s.options.Now())
 	} else {
 		_, _, err = s.Authenticate(ctx, token)
 	}
@@ -124,7 +124,7 @@ func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p lad
 	if err != nil {
 		return x, p, t, machineError(ifNoRows(err, sessionEndedError()))
 	}
-	now := s.now()
+	now := s.options.Now()
 	if !k.hasHash(row.Hash) || row.Expires <= stamp(now) {
 		return x, p, t, sessionEndedError()
 	}
@@ -138,7 +138,7 @@ func (s Sessions) Find(ctx context.Context, key string) (x ladder.Session, p lad
 	x = session(row)
 	if now.Sub(x.UsedAt) < useInterval {
 		s.uses.add(x.ID, now)
-	} else if !s.readOnly { // not essential, so an error is ignored
+	} else if !s.options.ReadOnly { // not essential, so an error is ignored
 		err := s.update(ctx, func(tx *Tx) error {
 			if err := tx.UseToken(ctx, nullStamp(now), t.ID); err != nil {
 				return err
@@ -160,7 +160,7 @@ func sessionEndedError() error {
 // IDs. If the token does not expire, the time is zero. If the session or token is not valid now, AccessUntil
 // returns an error.
 func (s Sessions) AccessUntil(ctx context.Context, session, tokenID int64) (until time.Time, err error) {
-	now := s.now()
+	now := s.options.Now()
 	if session == 0 {
 		row, err := s.read.Token(ctx, tokenID)
 		if err != nil {
@@ -185,7 +185,7 @@ func session(r queries.Session) ladder.Session {
 
 // List returns the sessions of a person, the most recently used first.
 func (s Sessions) List(ctx context.Context, personID int64) (list []ladder.Session, err error) {
-	rows, err := s.read.SessionsOf(ctx, nullID(personID), stamp(s.now()))
+	rows, err := s.read.SessionsOf(ctx, nullID(personID), stamp(s.options.Now()))
 	return convertRows(rows, session), machineError(err)
 }
 

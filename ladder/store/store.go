@@ -84,9 +84,7 @@ type (
 // db is the state that all services share: the database, its directory and the ladders cached in memory.
 type db struct {
 	dir         datadir.Dir
-	now         func() time.Time
-	readOnly    bool
-	server      bool
+	options     Options
 	lock        *flock.Flock
 	writer      *sql.DB      // has one connection, because SQLite allows one writer at a time
 	connections atomic.Int64 // number of connections that writer has opened so far
@@ -99,10 +97,13 @@ type db struct {
 	cache       cache
 	uses        sessionUses
 	events      events.Bus
+	writeTurn   writeTurn
+}
 
-	// A transaction that writes holds writeTurn, which also guards version.
-	writeTurn chan struct{}
-	version   dataVersion // of the database when the cache was last known to be valid
+// writeTurn is a lock that a transaction holds while it writes. Unlike a mutex, waiting for it can be cancelled.
+type writeTurn struct {
+	held    chan struct{} // has an element while the lock is held
+	version dataVersion   // of the database when the cache was last known to be valid; guarded by the lock
 }
 
 // Open opens the data directory dir. Close must be called to release it.
@@ -110,12 +111,12 @@ func Open(dir string, o Options) (*Store, error) { return open(dir, o, rating.Cu
 
 // open opens the data directory like Open, with the given rating formula.
 func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
-	d := &db{dir: datadir.Dir(dir), now: o.Now, readOnly: o.ReadOnly, server: o.Server, writeTurn: make(chan struct{}, 1), formula: formula}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	d := &db{dir: datadir.Dir(dir), options: o, writeTurn: writeTurn{held: make(chan struct{}, 1)}, formula: formula}
 	s := &Store{d, Matches{d}, Ladders{d}, Versions{d}, Bots{d}, People{d}, Sessions{d}, Plays{d}}
 	s.archive = archive(s.dir.Archive())
-	if s.now == nil {
-		s.now = time.Now
-	}
 	defer func() {
 		if err != nil {
 			s.Close()

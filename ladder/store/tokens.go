@@ -155,12 +155,12 @@ const useInterval = time.Minute
 // Authenticate returns the token with the given text and its owner. It returns an error if the token is
 // unknown, revoked or expired, or if its owner is blocked.
 func (s Sessions) Authenticate(ctx context.Context, text string) (ladder.Person, ladder.Token, error) {
-	now := s.now()
+	now := s.options.Now()
 	p, t, err := s.read.authenticate(ctx, text, now)
 	if err != nil {
 		return ladder.Person{}, ladder.Token{}, machineError(err)
 	}
-	if now.Sub(t.UsedAt) >= useInterval && !s.readOnly {
+	if now.Sub(t.UsedAt) >= useInterval && !s.options.ReadOnly {
 		// Errors are ignored, so that a full disk locks nobody out.
 		if err := s.update(ctx, func(tx *Tx) error { return tx.UseToken(ctx, nullStamp(now), t.ID) }); err == nil {
 			t.UsedAt = now

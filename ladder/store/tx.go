@@ -32,7 +32,7 @@ func (s *db) view(ctx context.Context, f func(*Tx) error) error {
 		return machineError(err)
 	}
 	defer begun.Rollback() // it only reads
-	return machineError(contextError(ctx, f(&Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula})))
+	return machineError(contextError(ctx, f(&Tx{Queries: queries.New(begun), db: begun, now: s.options.Now(), formula: s.formula})))
 }
 
 // viewLadder runs f in a read-only transaction, with the row of the ladder called name. It returns an error if
@@ -51,7 +51,7 @@ func (s *db) viewLadder(ctx context.Context, name string, f func(*Tx, queries.La
 // transaction can begin, it updates the cached ladders and publishes the events that f has added. If f returns
 // an error, nothing changes.
 func (s *db) update(ctx context.Context, f func(*Tx) error) error {
-	if s.readOnly {
+	if s.options.ReadOnly {
 		return unavailable("open it without read-only", "data: directory %q is open read-only", s.dir)
 	}
 	if err := s.acquireTurn(ctx); err != nil {
@@ -63,7 +63,7 @@ func (s *db) update(ctx context.Context, f func(*Tx) error) error {
 		return machineError(err)
 	}
 	defer begun.Rollback() // no effect after a commit
-	tx := &Tx{Queries: queries.New(begun), db: begun, now: s.now(), formula: s.formula, uses: &s.uses}
+	tx := &Tx{Queries: queries.New(begun), db: begun, now: s.options.Now(), formula: s.formula, uses: &s.uses}
 	if err = s.detectOtherWriters(ctx, begun); err == nil {
 		err = f(tx)
 	}
@@ -134,14 +134,14 @@ func (tx *Tx) addLadderChange(ladderID int64, f func(*ladderState)) {
 // acquireTurn waits until no other transaction of this store writes. The caller must call releaseTurn afterwards.
 func (s *db) acquireTurn(ctx context.Context) error {
 	select {
-	case s.writeTurn <- struct{}{}:
+	case s.writeTurn.held <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *db) releaseTurn() { <-s.writeTurn }
+func (s *db) releaseTurn() { <-s.writeTurn.held }
 
 // dataVersion is a pair of numbers that changes when another program has written to the database. SQLite
 // counts such writes for each connection, so the pair includes the number of the connection.
@@ -154,9 +154,9 @@ func (s *db) detectOtherWriters(ctx context.Context, db queries.DBTX) error {
 	if err := db.QueryRowContext(ctx, "PRAGMA data_version").Scan(&now.data); err != nil {
 		return err
 	}
-	if now.connection = s.connections.Load(); now != s.version {
+	if now.connection = s.connections.Load(); now != s.writeTurn.version {
 		s.cache.clear()
-		s.version = now
+		s.writeTurn.version = now
 	}
 	return nil
 }
@@ -168,7 +168,7 @@ func (s *db) refreshCache(ctx context.Context) error {
 		return nil
 	}
 	select {
-	case s.writeTurn <- struct{}{}:
+	case s.writeTurn.held <- struct{}{}:
 		defer s.releaseTurn()
 	default:
 		return nil

@@ -51,7 +51,7 @@ type Growth struct {
 // Usage measures the sizes of the database and of its tables. It reads the whole database, and may be called
 // while a server runs.
 func (s *Store) Usage(ctx context.Context) (u DiskUsage, err error) {
-	u.MeasuredAt, u.Games = s.now(), []GameUsage{}
+	u.MeasuredAt, u.Games = s.options.Now(), []GameUsage{}
 	if u.Bytes, err = s.fileBytes(); err != nil {
 		return u, err
 	}
