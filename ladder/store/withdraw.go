@@ -46,7 +46,7 @@ func (s Bots) Ban(ctx context.Context, botID int64, reason string) error {
 				return err
 			}
 			upload = v.Bundle
-			if err := tx.fail(ctx, v, phrase.New("cancelled: bot %q is banned", b.Name)); err != nil {
+			if err := tx.endSubmission(ctx, v, ladder.Cancelled, phrase.New("cancelled: bot %q is banned", b.Name)); err != nil {
 				return err
 			}
 		} else if err := ifNoRows(err, nil); err != nil {

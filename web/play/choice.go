@@ -8,6 +8,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/web/socket"
 )

@@ -22,7 +22,7 @@ import (
 
 // Table is one game of people and bots.
 type Table struct {
-	ID       string // random, so that only people who know the link find the table
+	ID       string // random, so that only people who know the link find a table that is not listed
 	Choice   Choice
 	Variant  *rules.Variant
 	Seats    []*Seat
