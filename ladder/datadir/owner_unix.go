@@ -71,6 +71,9 @@ func (d Dir) GiveToOwner(path string) error {
 	if err != nil {
 		return err
 	}
+	if made, err := os.Stat(path); err != nil || ownerOf(made) == ownerOf(info) {
+		return err
+	}
 	s := info.Sys().(*syscall.Stat_t)
 	return os.Chown(path, int(s.Uid), int(s.Gid))
 }

@@ -102,7 +102,7 @@ type db struct {
 
 // writeTurn is a lock that a transaction holds while it writes. Unlike a mutex, waiting for it can be cancelled.
 type writeTurn struct {
-	held    chan struct{} // has an element while the lock is held
+	slot    chan struct{} // has an element while the lock is held
 	version dataVersion   // of the database when the cache was last known to be valid; guarded by the lock
 }
 
@@ -114,7 +114,7 @@ func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	d := &db{dir: datadir.Dir(dir), options: o, writeTurn: writeTurn{held: make(chan struct{}, 1)}, formula: formula}
+	d := &db{dir: datadir.Dir(dir), options: o, writeTurn: writeTurn{slot: make(chan struct{}, 1)}, formula: formula}
 	s := &Store{d, Matches{d}, Ladders{d}, Versions{d}, Bots{d}, People{d}, Sessions{d}, Plays{d}}
 	s.archive = archive(s.dir.Archive())
 	defer func() {
@@ -198,8 +198,10 @@ func (s *Store) checkAccess(o Options) error {
 func (s *Store) acquireLock() error {
 	lock := flock.New(s.dir.Lock())
 	ok, err := lock.TryLock()
-	if err == nil {
-		err = s.dir.GiveToOwner(s.dir.Lock())
+	if err == nil && ok {
+		if err = s.dir.GiveToOwner(s.dir.Lock()); err != nil {
+			lock.Close()
+		}
 	}
 	if err != nil {
 		return unavailable("name a directory that can be written to, or fix it", "data: directory %q cannot be locked: %w", s.dir, datadir.ExplainDenied(err))

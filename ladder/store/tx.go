@@ -134,14 +134,14 @@ func (tx *Tx) addLadderChange(ladderID int64, f func(*ladderState)) {
 // acquireTurn waits until no other transaction of this store writes. The caller must call releaseTurn afterwards.
 func (s *db) acquireTurn(ctx context.Context) error {
 	select {
-	case s.writeTurn.held <- struct{}{}:
+	case s.writeTurn.slot <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-func (s *db) releaseTurn() { <-s.writeTurn.held }
+func (s *db) releaseTurn() { <-s.writeTurn.slot }
 
 // dataVersion is a pair of numbers that changes when another program has written to the database. SQLite
 // counts such writes for each connection, so the pair includes the number of the connection.
@@ -168,7 +168,7 @@ func (s *db) refreshCache(ctx context.Context) error {
 		return nil
 	}
 	select {
-	case s.writeTurn.held <- struct{}{}:
+	case s.writeTurn.slot <- struct{}{}:
 		defer s.releaseTurn()
 	default:
 		return nil

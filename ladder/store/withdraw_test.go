@@ -125,7 +125,7 @@ func TestBan(t *testing.T) {
 	kit.Must(t, c.Bots.Ban(bg, v.BotID, "it sleeps"))
 	kit.Must(t, c.Bots.Ban(bg, v.BotID, "it cheats"))
 	c.wantPlaying(v.BotID, "banned", 0, 0)
-	if stopped, err := c.Versions.Find(bg, open.ID); err != nil || stopped.State != ladder.Failed {
+	if stopped, err := c.Versions.Find(bg, open.ID); err != nil || stopped.State != ladder.Cancelled {
 		t.Errorf("its submission is %+v, %v", stopped, err)
 	}
 	c.wantMessages(p[1].ID, fmt.Sprintf(`match %d was dropped: bot "anna-bot" is banned`, asked.ID))

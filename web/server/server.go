@@ -372,12 +372,12 @@ func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machin
 	})
 	pages, err := site.New(site.Options{
 		Middleware: m, Document: api.Document(), Live: s.Live, Play: s.tables, Tryouts: s.tryouts, Version: s.Version, Machines: machines,
-		Status: func() site.Status {
+		Status: func() site.ServerStatus {
 			free, size, err := datadir.FreeSpace(string(s.Dir))
 			if err != nil { // the page shows no disk
 				size = 0
 			}
-			return site.Status{Failure: r.PauseReason(), Sandbox: s.Level, FreeBytes: free, DiskBytes: size}
+			return site.ServerStatus{Failure: r.PauseReason(), Sandbox: s.Level, FreeBytes: free, DiskBytes: size}
 		},
 	})
 	if err != nil {

@@ -68,8 +68,8 @@ func pagesOf(v *visit, text string) map[string]any {
 			Playing: []ladder.MachineMatch{{Match: 1, Bots: []string{name, name}, Numbers: []int{1, 1}, StartedAt: at}},
 		}}}},
 		"operation": operationPage{
-			HasStatus: true, Status: Status{Failure: errors.New(text), DiskBytes: 9},
-			Submissions: []ladder.Version{ver}, Running: []ladder.Match{m}, Failed: []ladder.Version{ver}, Dropped: []ladder.Match{m}, Banned: []ladder.Bot{{Name: name, BanReason: text}},
+			HasStatus: true, ServerStatus: ServerStatus{Failure: errors.New(text), DiskBytes: 9},
+			Submissions: []ladder.Version{ver}, Running: []ladder.Match{m}, FailedVersions: []ladder.Version{ver}, DroppedMatches: []ladder.Match{m}, BannedBots: []ladder.Bot{{Name: name, BanReason: text}},
 		},
 		"search": searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, RowLimit: 9},
 	}

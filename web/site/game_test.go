@@ -144,8 +144,8 @@ func withHostileTexts(r *referee.Replay, text string) *referee.Replay {
 func checkSafePage(t *testing.T, html []byte, moves int) {
 	t.Helper()
 	elements, texts := shape(html)
-	if n := strings.Count(elements, "StartTag<script"); n != 3 {
-		t.Errorf("the page has %d scripts, want 3", n)
+	if n := strings.Count(elements, "StartTag<script"); n != 4 {
+		t.Errorf("the page has %d scripts, want 4", n)
 	}
 	for line := range strings.Lines(elements) {
 		for _, attribute := range strings.Fields(line)[1:] {

@@ -37,6 +37,7 @@ var unlinked = map[string]string{
 	"GET /live/{match}":                            "", // of a match in progress
 	"GET /play/{id}":                               "",
 	"GET /matches/{match}/games/{deal}/{rotation}": "", // from a script, to a game
+	"GET /play/{id}/refusal":                       "", // from a script, to a text
 	"GET /play/{id}/replay.json":                   "",
 	"GET /write/{language}":                        "/write/python",
 	"GET /write/tests/{test}":                      "", // parts of a page, of a test

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Status is how the server itself is, for its operators.
-type Status struct {
+// ServerStatus is how the server itself is, for its operators.
+type ServerStatus struct {
 	Failure   error         // why the server plays no matches; nil if it plays
 	Sandbox   sandbox.Level // of the server's machine
 	FreeBytes int64         // free space on the disk with the data directory
@@ -24,15 +24,15 @@ const operationRows = 10
 // operationPage is what an operator needs to know of the competition. Each list has at most operationRows rows.
 type operationPage struct {
 	HasStatus bool
-	Status
-	Submissions     []ladder.Version // in the order in which they are processed
-	SubmissionCount int              // of all that are not finished
-	Running         []ladder.Match
-	Waiting         []ladder.Match
-	Failed          []ladder.Version
-	Suspended       []ladder.Version
-	Dropped         []ladder.Match
-	Banned          []ladder.Bot
+	ServerStatus
+	Submissions       []ladder.Version // in the order in which they are processed
+	SubmissionCount   int              // of all that are not finished
+	Running           []ladder.Match
+	Waiting           []ladder.Match
+	FailedVersions    []ladder.Version
+	SuspendedVersions []ladder.Version
+	DroppedMatches    []ladder.Match
+	BannedBots        []ladder.Bot
 }
 
 // SandboxKey returns the end of the key of the text about the level of the sandbox.
@@ -54,14 +54,14 @@ func (s *Site) getOperation(v *visit) (err error) {
 	}
 	var page operationPage
 	if s.Status != nil {
-		page.HasStatus, page.Status = true, s.Status()
+		page.HasStatus, page.ServerStatus = true, s.Status()
 	}
 	if page.Submissions, err = s.Store.Versions.ListPending(v.ctx()); err != nil {
 		return err
 	}
 	page.SubmissionCount = len(page.Submissions)
 	page.Submissions = page.Submissions[:min(len(page.Submissions), operationRows)]
-	for state, list := range map[ladder.MatchState]*[]ladder.Match{ladder.Running: &page.Running, ladder.Dropped: &page.Dropped} {
+	for state, list := range map[ladder.MatchState]*[]ladder.Match{ladder.Running: &page.Running, ladder.Dropped: &page.DroppedMatches} {
 		if *list, err = s.Store.Matches.List(v.ctx(), store.MatchFilter{State: state, Limit: operationRows}); err != nil {
 			return err
 		}
@@ -69,13 +69,13 @@ func (s *Site) getOperation(v *visit) (err error) {
 	if page.Waiting, err = s.Store.Matches.ListWaiting(v.ctx(), operationRows); err != nil {
 		return err
 	}
-	if page.Failed, err = s.Store.Versions.ListEnded(v.ctx(), ladder.Failed, operationRows); err != nil {
+	if page.FailedVersions, err = s.Store.Versions.ListEnded(v.ctx(), ladder.Failed, operationRows); err != nil {
 		return err
 	}
-	if page.Suspended, err = s.Store.Versions.ListEnded(v.ctx(), ladder.Suspended, operationRows); err != nil {
+	if page.SuspendedVersions, err = s.Store.Versions.ListEnded(v.ctx(), ladder.Suspended, operationRows); err != nil {
 		return err
 	}
-	if page.Banned, err = s.Store.Bots.ListBanned(v.ctx(), operationRows); err != nil {
+	if page.BannedBots, err = s.Store.Bots.ListBanned(v.ctx(), operationRows); err != nil {
 		return err
 	}
 	return v.showPage(http.StatusOK, "operation", page)

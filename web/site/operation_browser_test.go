@@ -20,8 +20,8 @@ import (
 func TestOperationInBrowser(t *testing.T) {
 	t.Parallel()
 	s := webtest.NewStaticWorld(t, func(o *site.Options) {
-		o.Status = func() site.Status {
-			return site.Status{Failure: errors.New("no space left on device"), Sandbox: sandbox.LevelReduced, FreeBytes: 30 << 30, DiskBytes: 300 << 30}
+		o.Status = func() site.ServerStatus {
+			return site.ServerStatus{Failure: errors.New("no space left on device"), Sandbox: sandbox.LevelReduced, FreeBytes: 30 << 30, DiskBytes: 300 << 30}
 		}
 	})
 	addLola(s)

@@ -39,6 +39,7 @@ func TestPlayPeople(t *testing.T) {
 	a := webtest.Open(t, in, w.URL+"/play?lang=en")
 	a.Look(1280, 900, false)
 	a.Go(playAddress(w, "@random", "brisca", 0, "players=4 teams=yes") + "&bot2=%2B&bank=5")
+	kit.Until(t, "the scripts have run", func() bool { return webtest.Eval[string](a, "document.readyState") == "complete" })
 	a.Picture(*screens, "play-invite")
 	if text := a.Text(`label:has([name="bank"][value=""])`); !strings.Contains(text, "2 minutes a move") || a.Count(`form.choose [data-people="no"]:not([hidden])`) != 0 {
 		t.Errorf("who plays with people without a clock has %q", text)

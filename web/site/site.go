@@ -38,7 +38,7 @@ type Options struct {
 	// Machines returns the machines that play matches. If it is nil, there are none.
 	Machines func() ([]ladder.Machine, error)
 	// Status returns how the server itself is, for the page of operators. If it is nil, the page shows no status.
-	Status func() Status
+	Status func() ServerStatus
 }
 
 // Site is the http.Handler of all pages and of their files. The caller wraps it with Middleware.Wrap.

@@ -24,7 +24,7 @@ var pageContents = map[string]any{
 	"docs": content[[]*document]{}, "document": content[*document]{}, "download": content[downloadPage]{}, "files": content[filesPage]{},
 	"game": content[gamePage]{}, "game/bare": content[gamePage]{}, "home": content[homePage]{}, "invites": content[invitesPage]{},
 	"join": content[joinPage]{}, "ladders": content[laddersPage]{}, "live": content[livePage]{}, "lost": content[lostPage]{},
-	"machines": content[machinesPage]{}, "match": content[matchPage]{}, "matches": content[matchesPage]{}, "members": content[membersPage]{},
+	"machines": content[machinesPage]{}, "match": content[matchPage]{}, "matches": content[matchesPage]{}, "operation": content[operationPage]{}, "members": content[membersPage]{},
 	"newmatch": content[newMatchPage]{}, "pair": content[pairPage]{}, "pairs": content[pairsPage]{}, "people": content[peoplePage]{},
 	"person": content[personPage]{}, "play": content[playPage]{}, "played": content[playedPage]{}, "problem": content[problemPage]{},
 	"ratings": content[ratingsPage]{}, "rules": content[rulesPage]{}, "search": content[searchPage]{}, "signin": content[signInPage]{},

@@ -30,6 +30,15 @@ type writePage struct {
 	Limit     int      // the largest size of a text in bytes
 }
 
+// RulesGame returns the name of the game whose rules the page links to.
+func (p writePage) RulesGame() string {
+	if p.Game == "" {
+		return p.Games[0].Game
+	}
+	game, _, _ := strings.Cut(p.Game, " ") // options may follow
+	return game
+}
+
 // gameChoice is a choice of what a bot plays: a game or, if Ladder is not empty, one of several ladders of a game. Claim is
 // the text for the manifest, such as "brisca players=2".
 type gameChoice struct{ Claim, Game, Ladder string }

@@ -60,7 +60,7 @@ func TestYourOwnGame(t *testing.T) {
 		"/":                     {">Tic-tac-toe</a></h2>"},
 		"/ladders/tictactoe":    {"@random", "@first"},
 		"/rules/tictactoe":      {`<div lang="en"><p>Two players put a piece`},
-		"/play?game=tictactoe":  {`name="set-opening" value="3"`, `<option value="@random" selected>`},
+		"/play?game=tictactoe":  {`<option value="@random" selected>`},
 		"/write?game=tictactoe": {`<option value="tictactoe" selected>Tic-tac-toe<`},
 		finished:                {`"display":{"title":"Tic-tac-toe","board":{"pieces":"board","sides":"bw"}}`},
 	} {

@@ -11,7 +11,7 @@ if (form) {
       part.hidden = !part.dataset.players.split(' ').includes(players);
       for (const field of part.querySelectorAll('input, select')) field.disabled = field.closest('[data-players][hidden]') !== null;
     }
-    const people = ['bot', 'bot2', 'bot3'].some((name) => new FormData(form).get(name) === '+');
+    const people = ['bot', 'bot2', 'bot3'].some((name) => /^[+*]/.test(new FormData(form).get(name) ?? '')); // invited by link, by name or by the list
     for (const text of form.querySelectorAll('[data-people]')) text.hidden = (text.dataset.people === 'yes') !== people;
   };
   form.addEventListener('change', offer);
