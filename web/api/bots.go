@@ -84,6 +84,13 @@ func (a *API) findBots(ctx context.Context, owner string, house *bool, after int
 	return a.Store.Bots.ListOwn(ctx, p.ID, after, n)
 }
 
+// BotDoc returns the JSON document of the API about b for its owner, without the name of the owner and the versions.
+func BotDoc(b ladder.Bot) wire.Bot {
+	return wire.Bot{
+		Name: b.Name, House: b.IsHouse(), CreatedAt: b.CreatedAt, WithdrawnAt: b.WithdrawnAt, BannedAt: b.BannedAt, BanReason: b.BanReason,
+	}
+}
+
 func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	ids := make([]int64, len(bots))
 	for i, b := range bots {
@@ -95,9 +102,9 @@ func (a *API) botDocs(r *http.Request, bots []ladder.Bot) ([]wire.Bot, error) {
 	}
 	people, docs := a.newPersonNames(), make([]wire.Bot, len(bots))
 	for i, b := range bots {
-		doc := wire.Bot{Name: b.Name, House: b.IsHouse(), CreatedAt: b.CreatedAt, WithdrawnAt: b.WithdrawnAt, BannedAt: b.BannedAt}
-		if middleware.RequestOf(r).Owns(b.PersonID) {
-			doc.BanReason = b.BanReason
+		doc := BotDoc(b)
+		if !middleware.RequestOf(r).Owns(b.PersonID) {
+			doc.BanReason = ""
 		}
 		if doc.Owner, err = people.name(r.Context(), b.PersonID); err != nil {
 			return nil, err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"net/netip"
 	"net/url"
-	"sync"
 
 	"github.com/go-webauthn/webauthn/protocol"
 	"github.com/go-webauthn/webauthn/webauthn"
@@ -46,31 +45,19 @@ func newHolder(p ladder.Person, data ...[]byte) (h passkeyHolder, err error) {
 }
 
 // challenges are the random texts that the site has asked browsers to sign, until they are signed or forgotten.
-type challenges struct {
-	mu   sync.Mutex
-	list *lru.Cache[string, webauthn.SessionData]
-}
+type challenges = lru.Cache[string, webauthn.SessionData]
 
 func newChallenges() *challenges {
 	list, _ := lru.New[string, webauthn.SessionData](maxAnswers) // the size is positive
-	return &challenges{list: list}
+	return list
 }
 
-func (c *challenges) add(d *webauthn.SessionData) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.list.Add(d.Challenge, *d)
-}
-
-// take returns the data of a challenge, which can be signed once.
-func (c *challenges) take(challenge string) (webauthn.SessionData, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	d, found := c.list.Get(challenge)
-	if !found {
+// takeChallenge removes a challenge and returns its data. Of several calls for one challenge only one succeeds.
+func (s *Site) takeChallenge(challenge string) (webauthn.SessionData, error) {
+	d, _ := s.challenges.Get(challenge)
+	if !s.challenges.Remove(challenge) {
 		return d, passkeyError()
 	}
-	c.list.Remove(challenge)
 	return d, nil
 }
 
@@ -108,7 +95,7 @@ func (v *visit) sendOptions(options any, d *webauthn.SessionData, err error) err
 	if err != nil {
 		return err
 	}
-	v.site.challenges.add(d)
+	v.site.challenges.Add(d.Challenge, *d)
 	v.w.Header().Set("Content-Type", "application/json")
 	v.w.Header().Set("Cache-Control", "no-store")
 	return json.NewEncoder(v.w).Encode(options)
@@ -156,7 +143,7 @@ func (v *visit) addPasskey(label string) error {
 	if err != nil {
 		return passkeyError()
 	}
-	d, err := v.site.challenges.take(made.Response.CollectedClientData.Challenge)
+	d, err := v.site.takeChallenge(made.Response.CollectedClientData.Challenge)
 	if err != nil {
 		return err
 	}
@@ -192,7 +179,7 @@ func (v *visit) checkPasskey(signed string) (credential, data []byte, err error)
 	if err != nil {
 		return nil, nil, passkeyError()
 	}
-	d, err := v.site.challenges.take(answer.Response.CollectedClientData.Challenge)
+	d, err := v.site.takeChallenge(answer.Response.CollectedClientData.Challenge)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -317,7 +317,7 @@ func (o localAdmin) changeBot(ctx context.Context, name string, change func(id i
 		return wire.Bot{}, err
 	}
 	b, err = o.store.Bots.Find(ctx, name)
-	return wire.Bot{Name: b.Name, House: b.IsHouse(), CreatedAt: b.CreatedAt, WithdrawnAt: b.WithdrawnAt, BannedAt: b.BannedAt, BanReason: b.BanReason}, err
+	return api.BotDoc(b), err
 }
 
 // tokenKey is the JSON document of `timba admin token NAME --json`.
