@@ -84,8 +84,8 @@ func (e *embeddedServer) close() {
 func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*natsserver.Options, error) {
 	o := &natsserver.Options{
 		ServerName: "timba", DontListen: listen == "", NoSigs: true,
-		MaxPayload: MaxMessage, MaxPending: MaxPending, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second, AuthTimeout: 15,
-		PingInterval: pingEvery, MaxPingsOut: 2, DisableShortFirstPing: true,
+		MaxPayload: MaxMessage, MaxPending: MaxPending, MaxConn: MaxConnections, WriteDeadline: 10 * time.Second, AuthTimeout: authTime.Seconds(),
+		PingInterval: serverPing, MaxPingsOut: 2, DisableShortFirstPing: true,
 		LameDuckDuration: time.Second, LameDuckGracePeriod: time.Second / 2,
 	}
 	if listen != "" {

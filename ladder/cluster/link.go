@@ -88,8 +88,13 @@ func readCreds(file string, creds []byte) (claims *jwt.UserClaims, auth nats.Opt
 
 // Intervals and timeouts of a Link.
 const (
+	// authTime is how long the server waits for the credentials of a new connection.
+	authTime = 15 * time.Second
+	// serverPing is how often the server pings a client. It is longer than authTime, because a client that still
+	// waits for the answer to its credentials takes a ping for an error.
+	serverPing    = 20 * time.Second
 	reconnectWait = time.Second
-	pingEvery     = 5 * time.Second // two unanswered pings end the connection
+	clientPing    = 5 * time.Second // two unanswered pings end the connection
 	// dialTime is the timeout for opening a connection. It is long because all workers connect at once when a
 	// server starts, and connections that are given up and tried again would delay all others.
 	dialTime = 10 * time.Second
@@ -105,7 +110,7 @@ func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Lin
 	options = append([]nats.Option{
 		nats.Name(name), nats.CustomInboxPrefix(inboxPrefix(name)),
 		nats.Timeout(dialTime), nats.MaxReconnects(-1), nats.ReconnectWait(reconnectWait), nats.IgnoreAuthErrorAbort(),
-		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2),
+		nats.PingInterval(clientPing), nats.MaxPingsOutstanding(2),
 		nats.ReconnectBufSize(-1), // the callers send again what cannot be sent now
 		nats.ConnectHandler(func(*nats.Conn) { l.handleConnected() }),
 		nats.ReconnectHandler(func(c *nats.Conn) {
