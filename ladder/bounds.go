@@ -21,8 +21,8 @@ func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Durat
 	return math.MaxInt64
 }
 
-// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error says which smaller values
-// would do.
+// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error says what would fit: a number of
+// deals, a value of the game's option "limit", or a clock with less time or fewer bots.
 func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit time.Duration) error {
 	longest := MaxMatchTime(v, c, bots, deals)
 	if longest <= limit {

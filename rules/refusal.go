@@ -31,7 +31,8 @@ type Refusal struct {
 	err    error
 }
 
-// Refuse returns err as a Refusal. pairs are the names and values of Refusal.Values in turn.
+// Refuse returns a *Refusal with the given code whose message is that of err. pairs are the keys and values of
+// Refusal.Values: key, value, key, value.
 func Refuse(err error, code RefusalCode, pairs ...string) error {
 	r := &Refusal{Code: code, Values: map[string]string{}, err: err}
 	for i := 0; i+1 < len(pairs); i += 2 {

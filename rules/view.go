@@ -41,9 +41,9 @@ func legalTexts(dst []byte, s State) []byte {
 	return dst
 }
 
-// Check returns an error unless the seat would observe the same in position s. The error names the first key of
-// the view with a different value, or the moves. It ignores keys of o that the game does not have. game is the
-// game's name for errors.
+// Check returns an error if what the seat observes in position s differs from o. The error names the first
+// difference: a key of the view, the turn, the ply or the legal moves. Check ignores keys of o.View that the game
+// does not have, and empty o.Moves. game is the game's name for errors.
 func (o Observation) Check(game string, s State) error {
 	if view := s.View(make([]byte, 0, len(o.View)+1), o.Seat); !bytes.Equal(view, o.View) {
 		for key, want := range words.Pairs(view).All() {

@@ -187,10 +187,10 @@ const (
 	enabledFile   = "cgroup.subtree_control"
 )
 
-// missingController returns the first of controllers that the file list in the cgroup directory dir does not
-// contain, or "" if it contains all.
-func missingController(dir, list string, controllers []string) string {
-	data, _ := os.ReadFile(filepath.Join(dir, list)) // a missing file has no controllers
+// missingController returns the first of controllers that is not in the file fileName (availableFile or enabledFile)
+// of the cgroup with the directory dir. If all are, it returns "". A file that cannot be read counts as empty.
+func missingController(dir, fileName string, controllers []string) string {
+	data, _ := os.ReadFile(filepath.Join(dir, fileName))
 	have := " " + strings.TrimSpace(string(data)) + " "
 	for _, c := range controllers {
 		if !strings.Contains(have, " "+c+" ") {

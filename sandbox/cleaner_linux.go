@@ -97,8 +97,9 @@ func (c *cleanerConn) forget(message string) {
 // cleanerTime is how long the pipe to the cleaner may stay full before another cleaner is started.
 var cleanerTime = 10 * time.Second
 
-// send sends a message to the cleaner. If no cleaner runs, or the cleaner does not read the message, send starts a
-// new cleaner and sends all messages that still apply. The caller must hold c.mu.
+// send sends a message to the cleaner. If no cleaner runs, or the cleaner does not read the message within
+// cleanerTime, send starts a new cleaner and sends it all of c.messages. Errors are ignored: the next call tries
+// again. The caller must hold c.mu.
 func (c *cleanerConn) send(message string) {
 	if c.pipe != nil && c.write(message) == nil {
 		return
@@ -153,7 +154,7 @@ func (c *cleanerConn) start() error {
 // cleanerMain is the main function of the cleaner process. It reads messages until the program that started it
 // has ended, and then removes what they name.
 func cleanerMain() {
-	// Signals must not end the cleaner. For why this is not signal.Ignore, see ignoreSignals in package initproc.
+	// Signals must not end the cleaner. For why this is not signal.Ignore, see surviveSignals in package initproc.
 	signal.Notify(make(chan os.Signal, 1))
 	known := map[string]bool{}
 	in := bufio.NewReader(os.NewFile(3, "messages"))

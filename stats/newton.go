@@ -111,14 +111,14 @@ func (m *model) expand(r []float64) float64 {
 // its two sides differ by d. It also stores the weight of k in the model.
 func (m *model) pull(k int, d float64) (pull, value float64) {
 	won, lost := m.wins[k], m.losses[k]
-	g, value := curve(d, won, lost)
+	g, value := bernoulli(d, won, lost)
 	m.weight[k] = (won + lost) * g * (1 - g)
 	return won*(1-g) - lost*g, value
 }
 
-// curve returns g, the logistic function of d, and the log-likelihood of the given wins and losses for it. It
-// avoids overflow.
-func curve(d, won, lost float64) (g, value float64) {
+// bernoulli returns the probability p = 1/(1+exp(-d)) of a win, and the log-likelihood of the given numbers of wins
+// and losses under p. d is the difference in strength, in logits. The calculation does not overflow.
+func bernoulli(d, won, lost float64) (p, logLikelihood float64) {
 	e := math.Exp(-math.Abs(d))
 	tail := math.Log1p(e)
 	if d >= 0 {

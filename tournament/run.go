@@ -48,9 +48,10 @@ type run struct {
 	busyNoticeAt time.Time // time of the last notice that the machine is busy
 }
 
-// Play plays all games of a tournament that are not stored in d, and stores them. bots are in the order of
-// Config.Bots. workers contains the core of each worker thread, as in match.Resources; nil means one on any core.
-// Once a game has started, the error is an *EarlyEndError.
+// Play plays all games of tournament s that are not stored in d, and stores them. bots are in the order of
+// Config.Bots. workers contains the core of each worker thread, as in match.Resources; nil means one on any core. on
+// has the functions to call as games are played. If Play returns an error once a game has started, it is an
+// *EarlyEndError.
 func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, workers []int, on Events) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}

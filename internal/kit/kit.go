@@ -36,8 +36,8 @@ func Must(t T, err error) {
 	}
 }
 
-// Get returns a function that returns its first argument if its second one is nil, and otherwise fails the
-// test. Use it as kit.Get[V](t)(f()).
+// Get returns a function that turns the results v and err of a call into v, and fails the test if err is not nil. Use
+// it as kit.Get[V](t)(f()).
 func Get[V any](t T) func(v V, err error) V {
 	return func(v V, err error) V {
 		if err != nil {

@@ -187,8 +187,8 @@ type TextError struct {
 	cause error
 }
 
-// Errorf returns an error whose message is a text, with the same arguments as New. Like fmt.Errorf, it wraps
-// the error that the verb %w formats.
+// Errorf returns an error whose message is New(format, args...), so that the message can be translated when it is
+// shown. Like fmt.Errorf, it wraps the error that the verb %w formats.
 func Errorf(format string, args ...any) error {
 	return &TextError{New(format, args...), errors.Unwrap(fmt.Errorf(format, args...))}
 }

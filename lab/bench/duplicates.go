@@ -12,9 +12,9 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// duplicateDealGames are the games that Duplicates measures: card games, and board games in which luck is
-// small or absent.
-var duplicateDealGames = []struct {
+// measuredGames are the games for which Duplicates measures the benefit of duplicate deals: card games, and board
+// games in which luck is small or absent.
+var measuredGames = []struct {
 	title, game string
 	options     map[string]string
 }{
@@ -54,7 +54,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		return nil, err
 	}
 	t := newTable(fmt.Sprintf("game|by|mean of %s|duplicate deals needed|games in them|single games needed|worth", bots[0].Name))
-	for _, c := range duplicateDealGames {
+	for _, c := range measuredGames {
 		fmt.Fprintf(log, "measuring %s\n", c.title)
 		v, err := resolve(c.game, c.options)
 		if err != nil {

@@ -28,8 +28,8 @@ import (
 // with its value, which describes one of the processes of a measurement.
 const FleetEnv = "TIMBA_BENCH_FLEET"
 
-// fleetChild describes a process of a measurement: the server, or the one process of all workers. In JSON it
-// is the value of the environment variable FleetEnv.
+// fleetChild configures a process of the measurement: the server, or the process that runs all workers. The process
+// reads it as JSON from the environment variable FleetEnv.
 type fleetChild struct {
 	Dirs    fleetDirs
 	Ladder  string

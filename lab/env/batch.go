@@ -245,10 +245,10 @@ func (b *Batch) dealNext(i int, w *worker) error {
 	return nil
 }
 
-// moveToTurn lets the house bots (part of timba) of game i move until the client has the turn or the game is
-// over, and writes the game into the message to the client. acted says whether the client has moved before. If
-// not, no reward is written before the end of the game, and with automatic reset a deal without a turn of the
-// client is skipped.
+// moveToTurn lets the house bots (part of timba) of game i move until the client has the turn or the game is over. It
+// then writes the scores and the observation of the game into the reply to the client. acted is false if the client
+// has not moved since the reset: then the client gets no reward for what the house bots did before its first turn,
+// and with automatic reset a deal that ends before that turn is replaced by the next one.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)

@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// shape has the properties of a game with certain options on which the sizes of its arrays depend.
+// shape holds the properties of a game, under certain options, that determine the sizes of its arrays of observations
+// and moves.
 type shape struct {
 	widest      int    // maximal number of legal moves in a position
 	highestMove string // text of the move with the highest number
@@ -22,8 +23,8 @@ type shape struct {
 	positions func(n int) positions
 }
 
-// shapes has a function for each game, which returns the shape of a variant: the numbers that determine the sizes
-// of arrays. Its argument is the game's struct of options, such as brisca.Rules.
+// shapes has a function for each game that returns the shape of the game under the given options. The argument is the
+// game's struct of options, such as brisca.Rules.
 var shapes = map[*rules.Game]func(options any) shape{
 	brisca.Game: shapeFunc(observeBrisca,
 		func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },

@@ -139,8 +139,8 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// resultsLine returns the line of a results file for the block, a series of games, without results. seed is that
-// of the experiment.
+// resultsLine returns the line of a results file that describes the block, a series of games. The fields for results
+// are empty. seed is the seed of the experiment.
 func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,

@@ -52,7 +52,8 @@ func (o *Options) Params() []run.Param {
 	}
 }
 
-// scaledGames returns the number of games to play for a row that has the given number in the study.
+// scaledGames returns the number of games to play in place of the given number of games in the study: that number
+// times o.Scale, but at least 1.
 func (o *Options) scaledGames(study int) int {
 	return max(1, int(math.Round(float64(study)*o.Scale)))
 }

@@ -31,7 +31,7 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 	if err != nil {
 		return Tree{}, err
 	}
-	err = trees.Write(into, func(w *trees.Writer) error { return write(f, w, tree, l) })
+	err = trees.Write(into, func(w *trees.Writer) error { return extract(f, w, tree, l) })
 	if err != nil {
 		return Tree{}, wrap(err)
 	}
@@ -111,8 +111,9 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// write extracts the archive f with w. t is the list of its content that List has returned.
-func write(f *os.File, w *trees.Writer, t Tree, l Limits) error {
+// extract writes the directories and files of the archive f with w. t is the content of the archive as List has
+// returned it.
+func extract(f *os.File, w *trees.Writer, t Tree, l Limits) error {
 	for _, dir := range t.Dirs { // parents come first
 		if err := w.Add(trees.File{Path: dir, Mode: fs.ModeDir | 0o755}, nil); err != nil {
 			return err

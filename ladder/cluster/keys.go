@@ -65,7 +65,8 @@ func OpenKeys(dir string) (*Keys, error) {
 	return k, err
 }
 
-// keysError says that err, an error of a file of the keys, prevents other machines from playing.
+// keysError wraps err, which occurred while a file of the keys was read or written. If a permission is missing, the
+// result names the owner of the file and what to try.
 func keysError(err error) error { return fmt.Errorf("fleet: %w", datadir.ExplainDenied(err)) }
 
 // giveToOwner gives a file or directory that this process has made to the owner of the competition's database.

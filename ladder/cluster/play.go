@@ -154,8 +154,9 @@ func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attemp
 	return err
 }
 
-// acceptDelivery checks a result and calls accept with it. If accept fails, the machine retains the result for
-// the next server. Otherwise the machine is told to delete it.
+// acceptDelivery checks a result by the match and the rules, and calls accept with it. It returns the error of the
+// check or of accept. If accept fails, the machine keeps the result and delivers it again when the server has
+// restarted. Otherwise the machine may delete it.
 func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)

@@ -96,8 +96,8 @@ type heartbeats struct {
 	lastRefusal string        // the Refusal in the last answer; only the goroutine that sends heartbeats uses it
 }
 
-// attemptSet has the attempts of a worker. An attempt is in the set from the command to play it until its
-// result has been sent.
+// attemptSet has the attempts of a worker, from the server's command to play an attempt until its result has been
+// sent.
 type attemptSet struct {
 	mu     sync.Mutex
 	table  map[attemptKey]*workerAttempt

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxMeetings is the largest number of counts of meetings that a pool holds in memory, at some 50 bytes each. A
-// pool with more drops all counts.
+// maxMeetings is the largest number of pairs of versions for which a pool counts their meetings (common matches), at
+// some 50 bytes a pair. If there are more pairs, the pool deletes all counts.
 const maxMeetings = 2_000_000
 
 // Pool has the players of one ladder in memory and chooses matches between them. The caller reports every
@@ -98,8 +98,8 @@ func (p *Pool) close(match int64) {
 	delete(p.openMatches, match)
 }
 
-// PlayerResult is the rating of a version after a match, and the number of its matches.
-type PlayerResult struct {
+// PlayerRating is the rating of a version after a match, and the number of its matches.
+type PlayerRating struct {
 	ID               int64
 	Elo, Uncertainty float64
 	Matches          int
@@ -107,7 +107,7 @@ type PlayerResult struct {
 
 // Finish replaces an open match by its result. order is the number of the match among the finished matches of the
 // ladder, counted from 1. moved has the new ratings, in the order of the versions in the match.
-func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
+func (p *Pool) Finish(match int64, order int, moved []PlayerRating) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.close(match)

@@ -35,7 +35,7 @@ type Options struct {
 	Local attempt.WorkerInfo
 	// Host answers questions about the machine of this process. If Host is nil, the machine can always play.
 	Host Host
-	// Remotes has the remote versions. If Remotes is nil, there are none.
+	// Remotes has the versions that run on their owners' machines and are connected. If Remotes is nil, there are none.
 	Remotes Remotes
 	// Fleet plays matches on other machines. If Fleet is nil, this machine is the only one.
 	Fleet Fleet
@@ -121,7 +121,7 @@ func New(o Options) (*Runner, error) {
 	r.charges = newCharges(r.placement)
 	r.catalog = &catalog{
 		store: o.Store, programs: o.Programs, host: o.Host, remotes: o.Remotes, limits: o.Limits, backoffs: r.backoffs,
-		versions: map[int64]knownVersion{},
+		versions: map[int64]cachedVersion{},
 	}
 	ladders, err := newLadders(o.Ladders, o.Store, r.catalog, &r.charges.costs)
 	if err != nil {

@@ -44,8 +44,9 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	return m, err
 }
 
-// newMatch returns the match that asked describes. It has the settings of the ladder or, if asked names a game, the
-// clock of the first ladder of that game. It leaves some checks to the store.
+// newMatch turns the request asked into a match. The match has the settings of the ladder that the request names; a
+// request that names a game instead gets the clock of the first ladder of that game. Store.Matches.Add checks the
+// limits of time, memory and open matches.
 func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
 	switch {
 	case (asked.Ladder == "") == (asked.Game == ""):

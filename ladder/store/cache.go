@@ -113,9 +113,9 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 // in the match.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
-	moved := make([]matchmaking.PlayerResult, len(entries))
+	moved := make([]matchmaking.PlayerRating, len(entries))
 	for slot, after := range entries {
-		moved[slot] = matchmaking.PlayerResult{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
+		moved[slot] = matchmaking.PlayerRating{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
 		if m := s.members[after.VersionID]; m != nil {
 			p := &m.place
 			p.Elo, p.Matches, p.Faults, p.LastMatchAt = after.Elo, after.Matches, after.Faults, moment(stamp(at))

@@ -207,9 +207,9 @@ func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	}
 }
 
-// Bouts returns the results of the last n matches on a ladder on which teams play, for computing ratings. sides
-// has the side of each slot (place) in a match. The players in a bout are indexes in ids, which has the version
-// IDs.
+// Bouts returns the results of the last n matches on a ladder on which teams play, in the form that package stats
+// rates: a bout is the result of one match. sides has the side of each slot (place) in a match. A bout numbers its
+// players; ids[number] is the ID of the version.
 func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))

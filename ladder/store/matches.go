@@ -416,7 +416,7 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.
 	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: phraseColumn(reason), Failed: boolColumn(failed), MatchID: m.ID, Number: last.Number})
 }
 
-// RunningAttempt identifies a try to play a match that a machine is running.
+// RunningAttempt identifies an attempt to play a match that is now running on a machine.
 type RunningAttempt struct {
 	Match   int64
 	Attempt int

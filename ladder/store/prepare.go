@@ -72,8 +72,8 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 	return m, nil
 }
 
-// parts returns the replays or the logs of a match, as kind says. If they are damaged, it records that as a
-// difference and returns nil.
+// parts returns the replays (kind is replaysKind) or the logs (logsKind) of a match. If they are damaged, parts adds
+// a difference to m.findings and returns nil without an error. The error is one of reading the database.
 func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]part, error) {
 	parts, err := r.source.parts(ctx, r.source.read, m.id, kind)
 	if d := new(damage); errors.As(err, d) {

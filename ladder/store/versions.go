@@ -239,8 +239,8 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	return tx.dropUnplayable(ctx)
 }
 
-// enterLadders adds a version to every active ladder whose game it plays with the options of the ladder. A house
-// bot (part of timba) is added only to ladders that list it.
+// enterLadders adds a version to every active ladder whose game and options the version supports. A house bot (part
+// of timba) is added only to ladders that list it.
 func (tx *Tx) enterLadders(ctx context.Context, v ladder.Version) error {
 	ladders, err := tx.Ladders(ctx)
 	if err != nil {

@@ -51,8 +51,8 @@ func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	return m, nil
 }
 
-// build is the second stage of checking an upload: it reads the manifest of the bot, builds the bot and stores
-// what it is.
+// build is the second stage of checking an upload. It reads the manifest of the bot, builds the bot, and stores with
+// the version its label, hash, language, games, command and needs. The owner sees summary and log.
 func (s *submission) build(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if err := s.readManifest(); err != nil {
 		return summary, err

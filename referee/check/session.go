@@ -158,8 +158,10 @@ func (s *session) Stderr() []byte {
 	return data
 }
 
-// Send sends lines to the bot in the style of the game. Lines that the bot does not read by the deadline are sent
-// at the start of the next call. n is always the length of lines. Send implements match.BotConn.
+// Send sends lines to the bot, changed as the style of the game demands, such as in pieces. Lines that the bot does
+// not read by the deadline are sent at the start of the next call. n is always the length of lines. err is not nil if
+// the check was stopped, the bot has not read the lines, or the bot answers where it must stay silent. Send
+// implements match.BotConn.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
 		return 0, err // the referee tests it only while it waits, and it never waits for a bot that has always answered
@@ -242,7 +244,7 @@ func (s *session) silentAfter(kind string) error {
 	if s.game.silences[kind]++; s.game.silences[kind] > 2 {
 		return nil
 	}
-	return s.proc.Await(time.Now().Add(s.run.Waits.Pause))
+	return s.proc.ReadBetweenTurns(time.Now().Add(s.run.Waits.Pause))
 }
 
 func (t *transcript) add(fromBot bool, line []byte) {

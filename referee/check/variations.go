@@ -143,8 +143,8 @@ func (k *run) playableGames() (list []*game) {
 	return list
 }
 
-// checkOthersFaults checks how the bot reacts when another seat forfeits. That ends a game between two sides,
-// while a game with more sides continues.
+// checkOthersFaults checks how the bot reacts when another seat forfeits, which ends a game of two sides but not a
+// game of more. note and warnings go into the report; err is a *Failure if the bot fails.
 func (k *run) checkOthersFaults() (note string, warnings []string, err error) {
 	advice := phrase.New("a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows")
 	var games [][]*rules.Variant

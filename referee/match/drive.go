@@ -74,9 +74,11 @@ func (p *BotProcess) PlayTurn(g *referee.Game) error {
 	return p.seat.playTurn(g)
 }
 
-// Await reads the bot's output until the given time. Since it is not the bot's turn, the error is a fault if the
-// bot writes a move.
-func (p *BotProcess) Await(until time.Time) error { return p.seat.readBetweenTurns(time.Now(), until) }
+// ReadBetweenTurns reads the bot's output until the given time. If the bot writes a move, the error is a fault, since
+// it is not the bot's turn.
+func (p *BotProcess) ReadBetweenTurns(until time.Time) error {
+	return p.seat.readBetweenTurns(time.Now(), until)
+}
 
 // AwaitLate waits for the answer of a bot that PlayTurn found late, and returns when it came, or the zero time if
 // it did not come. patience is how much of its own time the bot gets, without the time that other programs take.

@@ -294,8 +294,9 @@ func isAnswer(line []byte) bool {
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
-// readBetweenTurns handles the output that the bot writes between its last turn and the time until. A move is a fault,
-// since it is not the bot's turn.
+// readBetweenTurns handles what the bot wrote after its last turn, and writes before the time until. now is the
+// present time. It returns a fault for a move, since it is not the bot's turn, and for any line that the protocol
+// does not allow.
 func (s *seat) readBetweenTurns(now, until time.Time) error {
 	if s.pendingFault != nil {
 		return s.pendingFault

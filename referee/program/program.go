@@ -38,8 +38,8 @@ type Program struct {
 	place string // path of its directory or file; "" for a house bot
 }
 
-// Plays reports whether the program plays a game, at least with some options, by its manifest. A program whose manifest
-// names no games plays all.
+// Plays reports whether, according to its manifest, the program plays a game with at least some of the game's
+// options. A program whose manifest names no games plays all.
 func (p Program) Plays(game string) bool { return rules.ClaimsGame(p.Games, game) }
 
 // Check returns an error if the program does not play the game of v with its options, or if it is part of timba and

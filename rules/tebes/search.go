@@ -33,7 +33,8 @@ func (s *State) Unmake(u Undo) {
 	s.pieces, s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
-// limitHorizon is a number of plies. If fewer remain before the limit ends the game, Key includes the ply.
+// limitHorizon is a number of plies. If fewer plies remain before the ply limit ends the game, Key includes the ply,
+// because the value of the position then depends on it.
 const limitHorizon = 64
 
 // Key returns a hash of the state for the tables of searches: the pieces, the side to move, the remaining

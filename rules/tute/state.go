@@ -165,9 +165,9 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick ends a complete trick. The winner gets its points, and those for a 12 and 11 that it declared. The
-// game ends if the option hunt3 is set and the trick captures the 3 of trumps with the 1. Otherwise the seats
-// draw and the next trick begins. log may be nil.
+// finishTrick ends a complete trick. The winner scores the points of the trick and, if the winner declared a 12 and
+// 11 in this trick and still holds them, the points of that pair. The game ends if the option hunt3 is set and the 1
+// of trumps captures the 3 of trumps. Otherwise the seats draw and the next trick begins. log may be nil.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -190,8 +190,8 @@ func (s *State) beginTrick(log *rules.Log) {
 	}
 }
 
-// winAtOnce ends the game if a seat holds all four 12s, all four 11s or, if the option blackhand is set, 1,
-// 3 and 12 of trumps. It reports whether the game has ended.
+// winAtOnce ends the game if a hand wins at once: all four 12s, all four 11s or, if the option blackhand is set, the
+// 1, 3 and 12 of trumps. It reports whether the game has ended.
 func (s *State) winAtOnce(log *rules.Log) bool {
 	won := s.FindInstantWins(s.rules.BlackHand, true, log)
 	if won != 0 {

@@ -1,8 +1,8 @@
-// Package client is a client of the HTTP API of a competition. Package wire has the documents that it sends
-// and returns. An error that the server answers is a *wire.Problem.
+// Package client is a client of the HTTP API of a competition. The types of requests and responses are in package
+// wire. If the server responds with an error, the methods return it as a *wire.Problem.
 //
-// A request is repeated if the server is busy (status 429 or 503). It is also repeated if the connection
-// fails, provided that the server has answered before and that the request may be sent twice without harm.
+// A request is repeated if the server is busy (status 429 or 503). It is also repeated if the connection fails,
+// provided that the server has answered an earlier request and that sending the request twice does no harm.
 package client
 
 import (

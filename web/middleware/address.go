@@ -118,7 +118,8 @@ func (m *Middleware) ReadOrigin(r *http.Request) *http.Request {
 	return own
 }
 
-// withoutDefaultPort returns host without the port 80 or 443. Which of the two a proxy adds depends on where TLS ends.
+// withoutDefaultPort returns host without the port 80 or 443. A proxy may add either of them, depending on where TLS
+// ends.
 func withoutDefaultPort(host string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(host, ":443"), ":80")
 }

@@ -44,7 +44,7 @@ func (p operationPage) Disk() (sizes struct{ Free, Size string }) {
 	return sizes
 }
 
-// IsDiskFull reports whether more than four fifths of the disk are used.
+// IsDiskFull reports whether the disk is almost full: more than four fifths of it are used.
 func (p operationPage) IsDiskFull() bool { return p.FreeBytes < p.DiskBytes/5 }
 
 // getOperation shows operators how the server is, what waits, and what has failed and why.

@@ -222,7 +222,8 @@ func (s *LineStream) Close(why error) {
 	s.finish()
 }
 
-// read adds lines to the outbox until lines ends. It ignores text after the last line feed.
+// read adds the lines of the reader lines to the outbox until the reader ends. It ignores text after the last line
+// feed. It returns an error if a line is longer than protocol.MaxOutput, or if the other end does not read the lines.
 func (s *LineStream) read(lines io.Reader) error {
 	r := bufio.NewReaderSize(lines, protocol.MaxOutput)
 	for {

@@ -24,8 +24,9 @@ import (
 
 // Options are what Tryouts needs from the rest of the server. All are required.
 type Options struct {
-	// Play builds a bot and plays its games on the core with this number. It returns the output of the build.
-	Play func(context.Context, submission.Tryout, int) (output string, err error)
+	// Play builds the bot of a try-out and plays its games on the CPU core with the number core. It returns the output
+	// of the build.
+	Play func(ctx context.Context, t submission.Tryout, core int) (output string, err error)
 	// Memory returns the memory that a try-out needs, in bytes.
 	Memory func(game string, against ladder.Version) (int64, error)
 	Wake   func() // called when the runner should look for jobs

@@ -192,7 +192,8 @@ func (s *StaticWorld) PlayEach(matches int) {
 	}
 }
 
-// LastFinished returns the match of a ladder that finished last, and its games.
+// LastFinished returns the match of a ladder that finished last, and its games. The ladder must have a finished
+// match.
 func (s *StaticWorld) LastFinished(ladderName string) (ladder.Match, []ladder.FinishedGame) {
 	s.T.Helper()
 	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: ladderName, State: ladder.Finished, Limit: 1})

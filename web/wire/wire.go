@@ -143,7 +143,7 @@ type Stage struct {
 	Log       string    `json:"log,omitempty"`
 }
 
-// Submission is the progress of checking a submitted version.
+// Submission is a submitted version on its way through the checks.
 type Submission struct {
 	ID      int64   `json:"id" ref:"ID"`
 	Version Version `json:"version"`

@@ -67,7 +67,8 @@ type Walk struct {
 	// serve or measure for longer than a test may take. Other tests start them.
 	UsageOnly []string
 	Data      string // directory with the data of a competition; may be empty
-	// All passes every bad value to every flag.
+	// All makes Run try every bad value with every flag and argument. Otherwise a flag or an argument of a type that it
+	// has seen before gets only one or two of them.
 	All bool
 
 	t           *testing.T
@@ -174,14 +175,14 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns the next ones of values: at the first call for a parser as many as first says, later as many as
-// later says, or all of them if w.All is set. parser names the code that reads the values.
-func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
-	n := later
+// bad returns some of values, which it takes in turn: all of them if w.All is set, otherwise newCount at the first
+// call for a parser and oldCount at further calls. parser names the code that reads the values.
+func (w *Walk) bad(parser string, values []string, newCount, oldCount int) (some []string) {
+	n := oldCount
 	if w.All {
 		n = len(values)
 	} else if !w.usedParsers[parser] {
-		n = first
+		n = newCount
 	}
 	w.usedParsers[parser] = true
 	for range n {

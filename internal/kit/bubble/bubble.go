@@ -25,8 +25,8 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// Settle waits until every other goroutine of the testing/synctest bubble is blocked, waiting for a goroutine or
-// for a time.
+// Settle waits until every other goroutine of the testing/synctest bubble waits for another goroutine or for the
+// clock.
 func Settle() { synctest.Wait() }
 
 // Until waits until holds returns true. After an hour of the fake clock the test fails with what in the message.

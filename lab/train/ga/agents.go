@@ -31,9 +31,9 @@ func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	return a
 }
 
-// maxTables returns the number of tables for which a search needs memory: one for each member of two
-// generations, and four for each of the best agents, the parents: two of them are for sorted copies.
-func maxTables(population, best int) int { return 2*population + 4*best }
+// maxTables returns the largest number of tables of agents in memory: one for each member of two generations, and
+// four for each parent, of which two are sorted copies. parents is the number of agents that have children.
+func maxTables(population, parents int) int { return 2*population + 4*parents }
 
 // tableMemory returns the memory limit of one table, in bytes. All tables have the same limit.
 func (c *Config) tableMemory() int64 {

@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Method is the genetic algorithm.
+// Method describes the genetic algorithm as a method of training, for the command "timba-lab train ga" and for
+// experiments.
 var Method = run.Method{
 	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 1, Defects: Defects,
 	Short: "Search for a net or an agent by a genetic algorithm",

@@ -28,8 +28,8 @@ type Param struct {
 // DefaultMode is the mode (a game and its number of seats) that a training has if none is given.
 const DefaultMode = "brisca2"
 
-// CommonParams returns the settings that every training has: the mode, which is a game and its number of
-// players, and the seed. Their values are stored in *mode and *seed.
+// CommonParams returns the settings that every training has: the mode, which is a game and its number of players, and
+// the seed. Parsing them stores their values in *mode and *seed.
 func CommonParams(mode *string, seed *uint64) []Param {
 	return []Param{
 		ChoiceParam("mode", mode, cards.ModeNames(), "the game and its seats"),
@@ -37,20 +37,20 @@ func CommonParams(mode *string, seed *uint64) []Param {
 	}
 }
 
-// ChoiceParam returns a setting whose value must be one of words. The value is stored in *to.
+// ChoiceParam returns a setting whose value must be one of words. Parsing it stores the value in *to.
 func ChoiceParam(name string, to *string, words []string, help string) Param {
 	return Param{Name: name, Target: to, Choices: words, Help: help + ": one of " + strings.Join(words, ", ")}
 }
 
-// RulesParam returns the setting for the optional rules of the games. The value is stored in *to. The help text
-// includes how, which says in what way all combinations of rules are played, such as "in turn".
+// RulesParam returns the setting for the optional rules of the games. Parsing it stores the value in *to. how is a
+// part of the help text: how all combinations of rules are played, such as "in turn".
 func RulesParam(to *string, how string) Param {
 	return Param{Name: "rules", Target: to, Help: "the optional rules: all (the combinations " + how + "), none, or one combination as `DIGITS` 0 or 1 for " +
 		"exchange, last10, blackhand and, with two players, hunt3"}
 }
 
 // DefectsParam returns the setting --as-published, which selects known defects of the program of R. Arjonilla's
-// thesis (UOC, 2024) to reproduce. The names of the selected defects are stored in *to.
+// thesis (UOC, 2024) to reproduce. Parsing it stores the names of the selected defects in *to.
 func DefectsParam(to *[]string, known []Defect) Param {
 	var names []string
 	for _, d := range known {

@@ -168,8 +168,8 @@ func (f *filler) fillSample(at row, s *fit.Sample) {
 	}
 }
 
-// truncate rounds the inputs of a net toward zero and removes those that become zero. The study's program
-// does this in training, but not in play.
+// truncate rounds the inputs of a net toward zero and removes inputs that become zero, as the study's program does in
+// training, but not in play.
 func truncate(s *net.Inputs) {
 	n := 0
 	for i, x := range s.Value {

@@ -18,7 +18,7 @@ type Position struct {
 	tute    tute.State   // valid in modes of Tute
 }
 
-// Deal sets p to the first position of a game of mode m with the optional rules r. It shuffles the cards by src.
+// Deal shuffles the cards with src and sets p to the first position of a game of mode m with the optional rules r.
 func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 	p.Mode, p.History = m, History{}
 	if m.Tute {
@@ -210,9 +210,9 @@ type History struct {
 	ScoredSongs [baraja.TableSeats]uint8
 }
 
-// reconstructHistory returns the history of a position that was not reached by Play. A seat that has scored the
-// declared 12 and 11 of a suit has either played these cards since or is known to hold them. So the pair belongs
-// to the seat that has played the 12 or is known to hold it.
+// reconstructHistory returns the history of a position that was not reached by Play. A position does not say which
+// seat has scored the declared 12 and 11 of a suit. It is the seat that has played the 12 or is known to hold it,
+// because a seat declares only cards of its own hand.
 func (p *Position) reconstructHistory() History {
 	t := p.Board()
 	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}
