@@ -87,8 +87,8 @@ func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, 
 	return rotations, int64(rotations) * one
 }
 
-// Check returns an error if one game of variant v needs more memory than r.Total. The error message begins with
-// what, such as "match". houseOrRemote is explained at RotationMemory.
+// Check returns an error if one game of variant v needs more memory than r.Total. what is the beginning of the error
+// message, such as "match". houseOrRemote is explained at RotationMemory.
 func (r MemoryBudget) Check(what string, v *rules.Variant, houseOrRemote []bool) error {
 	need := r.RotationMemory(v, houseOrRemote)
 	if r.Total == 0 || need <= r.Total {

@@ -48,14 +48,14 @@ type cleanerConn struct {
 
 var cleaner = cleanerConn{messages: map[string]bool{}}
 
-// RemoveAtEnd arranges that the directory dir is removed when this program ends, even if it is killed by SIGKILL.
-// CancelRemoveAtEnd cancels that. A separate process, the cleaner, removes the directory.
+// RemoveAtEnd makes a separate process, the cleaner, remove the directory dir when this program ends, even if it is
+// killed by SIGKILL. CancelRemoveAtEnd cancels that.
 func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
 // CancelRemoveAtEnd cancels RemoveAtEnd for a directory that was removed already or is no longer temporary.
 func CancelRemoveAtEnd(dir string) { cleaner.forget(string(kindDir) + dir) }
 
-// addGroups arranges that the cgroups that this program creates below the directory base are removed when it ends.
+// addGroups makes the cleaner remove the cgroups below the directory base that this program creates, when it ends.
 func (c *cleanerConn) addGroups(base string) {
 	pid := os.Getpid()
 	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startTicks(pid)))

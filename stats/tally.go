@@ -61,8 +61,8 @@ type Summary struct {
 	Points Estimate `json:"points"` // mean over the deals: points per game minus those of the second bot
 }
 
-// Summary returns the statistics of the deals added so far. If there are none, they are those of equal bots, with
-// intervals that contain every possible value.
+// Summary returns the statistics of the deals added so far. If there are none, it returns those of two equal bots,
+// with intervals that contain every possible value.
 func (t *Tally) Summary() Summary {
 	s := Summary{Deals: t.score.n, Games: t.games, Classes: slices.Clone(t.classes), Points: t.points.estimate()}
 	if t.score.n == 0 {

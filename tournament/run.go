@@ -77,8 +77,8 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 	return nil
 }
 
-// addEarlierGames reads the stored games of matches, adds them to the results, and stores a summary of each game in the
-// map earlier.
+// addEarlierGames reads the stored games of matches, adds them to the results, and adds a summary of each game to
+// earlier.
 func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Games(r.State, m) {
@@ -98,8 +98,8 @@ func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map
 }
 
 // playAll plays matches at the same time. While many matches wait, each gets one worker; when few are left, they
-// share all workers. earlier has the games that an earlier run has played, which are not played again. After the
-// first error, playAll stops all matches, waits for them, and returns that error.
+// share all workers. earlier has the games that were played before the tournament was resumed; they are not played
+// again. After the first error, playAll stops all matches, waits for them, and returns that error.
 func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -179,7 +179,7 @@ func (r *run) onlyRotations() []int {
 	return []int{*r.Rotation}
 }
 
-// callInPlay runs do in the goroutine of Play, which alone may use r, and returns when do has returned.
+// callInPlay runs the function do in the goroutine of Play, which alone may use r, and returns when do has returned.
 func (r *run) callInPlay(do func()) {
 	done := make(chan struct{})
 	r.calls <- func() {

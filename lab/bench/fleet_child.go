@@ -38,8 +38,9 @@ type fleetChild struct {
 	Profile string // for the server: file for its CPU profile; "" means none
 }
 
-// RunFleetChild runs a process of a measurement until ctx or the input in ends. text is the value of FleetEnv,
-// which describes the process. When the process is ready, it writes log lines to out that its parent waits for.
+// RunFleetChild runs a process of a measurement until ctx or the input in ends. text is the value of FleetEnv, which
+// describes the process. When the process is ready, it writes to out the log lines for which the process that started
+// it waits.
 func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
 	var p fleetChild
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {

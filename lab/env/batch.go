@@ -106,8 +106,8 @@ func (b *Batch) rowOf(a Array, i int) []byte {
 // errNotReset is the error for a frame that needs games if no reset frame has started them yet.
 var errNotReset = errors.New("env: the games have not begun: send a reset frame first")
 
-// Reset starts all games and writes the state frame, the message to the client. Game i plays deal first+i of the
-// match with this seed.
+// Reset starts all games and writes the state frame, the message to the client. Game i plays the deal with the number
+// first+i of the match with the given seed.
 func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
 	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
 		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))

@@ -12,16 +12,15 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Unpack extracts an archive into the directory into, which must not exist. file is the path of the archive, a
-// .zip, .tar.gz, .tar.zst or .tar, recognized by its content. Files get the mode 0644 or 0755 and belong to the
-// caller. If everything in the archive is in one top directory, as in archives of GitHub, that directory is left
-// out. After an error, the directory into does not exist.
+// Unpack extracts the archive file into the directory target, which must not exist. file is the path of a .zip,
+// .tar.gz, .tar.zst or .tar, recognized by its content. The extracted files get the mode 0644 or 0755 and belong to
+// the caller. If everything in the archive is in one top directory, as in archives of GitHub, that directory is left
+// out. After an error, the directory target does not exist.
 //
-// Unpack reads the archive twice. The first pass checks all of it, so that no file of an invalid archive is
-// written.
+// Unpack reads the archive twice. The first pass checks all of it, so that no file of an invalid archive is written.
 //
 // An error that the archive causes is a *ladder.Error; any other error is internal.
-func Unpack(file, into string, l Limits) (Tree, error) {
+func Unpack(file, target string, l Limits) (Tree, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return Tree{}, fmt.Errorf("bundle: %w", err)
@@ -31,7 +30,7 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 	if err != nil {
 		return Tree{}, err
 	}
-	err = trees.Write(into, func(w *trees.Writer) error { return extract(f, w, tree, l) })
+	err = trees.Write(target, func(w *trees.Writer) error { return extract(f, w, tree, l) })
 	if err != nil {
 		return Tree{}, wrap(err)
 	}

@@ -165,7 +165,8 @@ func (k *Keys) appliedPath() string { return filepath.Join(k.dir, "applied") }
 const appliedInterval = 50 * time.Millisecond
 
 // AwaitServer waits until the server that uses the keys has applied the current list of workers. If no server uses
-// the keys, it returns at once. If ctx ends first, it returns an error, which is for the removal of a worker.
+// the keys, it returns at once. If ctx ends first, it returns an error, whose text is for the operator who has
+// removed a worker.
 func (k *Keys) AwaitServer(ctx context.Context) error {
 	for {
 		l := flock.New(k.appliedPath(), flock.SetFlag(os.O_RDONLY))

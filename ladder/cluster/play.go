@@ -140,8 +140,8 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept 
 	return h.endAttempt(a, ctx.Err(), accept)
 }
 
-// endAttempt ends an attempt and returns err. If the games of the attempt have arrived in the meantime, it
-// accepts these games instead and returns the error of doing so.
+// endAttempt ends an attempt and returns err. If the games of the attempt have arrived in the meantime, it accepts
+// these games instead and returns the error of acceptDelivery.
 func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
@@ -190,8 +190,8 @@ func (h *Dispatcher) requestEnd(a *awaitedAttempt) {
 	}
 }
 
-// forgetAttempt stops waiting for the result of a match. If over is true, the machine may delete the result, and
-// a result that arrives later is refused. If over is false, the next server waits for the result.
+// forgetAttempt stops waiting for the result of a match. If over is true, the machine may delete the result, and a
+// result that arrives later is refused. If over is false, the server waits for the result again after its next start.
 func (h *Dispatcher) forgetAttempt(a *awaitedAttempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -78,7 +78,7 @@ func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
 
-// Constraints says which players Pool.Next may choose. The zero value allows all.
+// Constraints defines which players Pool.Next may choose. The zero value allows all.
 type Constraints struct {
 	// CanPlay reports whether a player can play now. It must not call the pool. It may be slow, because it is
 	// called for as few players as possible. If CanPlay is nil, all players can play.

@@ -95,9 +95,9 @@ func (r *result) slope(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// solve computes r.leads after the match, the most likely Elo differences to the other sides. They differ from
-// those before by a shift y, which solves y = full * variance * (score - expected score at y). The right side
-// decreases with y, so y is between 0 and the right side at 0.
+// solve sets r.leads to the leads after the match, the most likely Elo differences to the other sides. They are the
+// leads before the match plus a shift y, where y = EloPerScore * variance * (score - expected score at y). The right
+// side decreases with y, so y is between 0 and the right side at 0.
 func (r *result) solve() {
 	r.expectedScore = r.expectedAt(0)
 	pull := r.formula.EloPerScore * r.variance

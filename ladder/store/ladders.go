@@ -14,9 +14,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Sync makes the stored ladders match the configured ones. On a new ladder all versions play that play its game
-// at present. A ladder that is no longer configured becomes inactive and retains its history. If a ladder has
-// matches, Sync returns an error if its game, its number of bots or an option other than the opening has changed.
+// Sync makes the stored ladders match the configured ones. It adds to a new ladder all versions that play its game at
+// present. A ladder that is no longer configured becomes inactive and retains its history. Sync returns an error if
+// the game, the number of bots or an option other than the opening has changed for a ladder with matches.
 func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.Ladders(ctx)
@@ -151,8 +151,8 @@ func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.St
 	return places, err
 }
 
-// StandingsPage returns at most n standings, the best first, from the index first on; total is the number of
-// all. The result is shared and must not be changed.
+// StandingsPage returns at most n standings of a ladder, beginning with the one at index first; the best has index 0.
+// total is the number of all standings. The result is shared and must not be changed.
 func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
 	all, err := s.Standings(ctx, name)
 	first = min(first, len(all))
@@ -222,8 +222,8 @@ func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (
 	return ids, bouts, err
 }
 
-// boutsOf converts rows, one for each version in a match, to one result per match. sides has the side of each
-// slot (place) in a match; ids has the version IDs, to which the results refer by index.
+// boutsOf converts rows, one for each version in a match, to one result per match. sides has the side of each slot
+// (place) in a match. A result has the indexes of its versions in ids, which has their IDs.
 func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats.Bout, err error) {
 	for _, r := range rows {
 		ids = append(ids, r.VersionID)

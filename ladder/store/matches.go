@@ -120,8 +120,8 @@ func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch)
 	return rows, nil
 }
 
-// clock returns the clock of the new match as JSON. The argument clock is its configured clock. If remote is
-// true because a remote version plays, n.Allowance is added to the clock's margin.
+// clock returns the clock of the new match as JSON. The argument clock is its configured clock. If remote is true, a
+// remote version plays, and n.Allowance is added to the clock's margin.
 func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	if !remote {
 		return clock, nil
@@ -271,9 +271,9 @@ type StartedMatch struct {
 	Err     error // if it is not nil, the match was not started, and a new one not added
 }
 
-// Start starts matches on machines and returns one result for each request, in the same order. The requests share
-// a transaction, but each succeeds or fails alone. From then on the commitment of a match, a hash of its seed, is
-// public; the seed becomes public when this try to play it is over.
+// Start starts matches on machines and returns one result for each request, in the same order. The requests share a
+// transaction, but each succeeds or fails alone. Once a match has started, its commitment, a hash of its seed, is
+// public. The seed becomes public when the attempt is over.
 func (s Matches) Start(ctx context.Context, starts []MatchStart) []StartedMatch {
 	out := make([]StartedMatch, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
@@ -406,8 +406,7 @@ func (tx *Tx) interruptAttempt(ctx context.Context, m queries.MatchRow, reason p
 	return tx.dropUnplayable(ctx)
 }
 
-// endAttempt ends the last attempt of a match, which is running. failed says that the attempt failed and was
-// not only stopped.
+// endAttempt ends the last attempt of a running match. failed is false if the attempt was only stopped.
 func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {

@@ -262,8 +262,8 @@ func printable(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
-// newFailure returns a failure with the current game and the transcript. text says what happened, and change what the
-// author can change.
+// newFailure returns a failure with the current game and the transcript. text describes what happened, and change
+// describes what the author can change.
 func (s *session) newFailure(text, change phrase.Text) *Failure {
 	if s.BotConn != nil {
 		s.Stderr()

@@ -81,9 +81,9 @@ func longLines(keys []string, room int) []string {
 	return slices.Insert(keys, 0, key+strings.Repeat("x", max(0, room-len(key)-1)))
 }
 
-// playVaried plays g. It returns a *Failure if the bot fails; if advice is not empty, it replaces the advice of
-// the failure. If the bot does not fail again in a new process, the failure says so, and is returned only if no
-// earlier failure of that kind was reported.
+// playVaried plays g. It returns a *Failure if the bot fails, with the given advice unless that is empty. If the bot
+// does not fail again in a new process, the failure says so, and is returned only if no earlier failure of that kind
+// was reported.
 func (k *run) playVaried(g game, advice phrase.Text) error {
 	g.quiet = true
 	failure, leftOver, err := k.attempt(&g)

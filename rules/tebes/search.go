@@ -77,7 +77,7 @@ func (s *State) Playout(r *rules.Rand) {
 }
 
 // pick returns the legal move with index n, which must be less than the number of legal moves. from has the legal
-// moves, t their number for each square; rows must be sums(t.counts()).
+// moves, and t has their number for each square. rows must be sums(t.counts()).
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

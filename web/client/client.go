@@ -90,9 +90,9 @@ type request struct {
 	notIdempotent bool
 }
 
-// do sends a request and returns the answer if it is a success or has the status 304. Otherwise it repeats
-// the request under the conditions in the package comment, unless the server asks for a wait of more than
-// maxWait. The caller must close the body of the answer.
+// do sends a request and returns the answer if its status is a success or 304. Otherwise it repeats the request under
+// the conditions in the package comment, unless the server demands a wait of more than maxWait. The caller must close
+// the body of the answer.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, q)

@@ -163,8 +163,8 @@ const maxReason = 120
 // closeTime is the longest time that closing a connection may take.
 const closeTime = 5 * time.Second
 
-// Shut closes the connection with a close code (RFC 6455, section 7.4) and a reason, which is cut to
-// maxReason. Only the first call has an effect.
+// Shut closes the connection with a close code (RFC 6455, section 7.4) and the reason why, which is cut to maxReason
+// bytes. Only the first call has an effect.
 func (c *Conn) Shut(code int, why string) {
 	c.shutOnce.Do(func() {
 		close(c.closed)
@@ -176,7 +176,7 @@ func (c *Conn) Shut(code int, why string) {
 	})
 }
 
-// drain reads until the other end has closed too, for at most endTime, and then closes the TCP connection. Closing
+// drain reads until the other end has closed too, for at most closeTime, and then closes the TCP connection. Closing
 // a TCP connection with unread data would reset it, and the other end might not receive the close code.
 func (c *Conn) drain() {
 	defer c.ws.Close()

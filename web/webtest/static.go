@@ -175,7 +175,7 @@ func (s *StaticWorld) Play(ladderName string, versions []int64, players map[int6
 	return m
 }
 
-// PlayEach plays this number of matches between bots of timba on each ladder.
+// PlayEach plays the given number of matches between bots of timba on each ladder.
 func (s *StaticWorld) PlayEach(matches int) {
 	s.T.Helper()
 	for _, l := range s.Ladder.Config.Ladders {

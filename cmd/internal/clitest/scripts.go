@@ -21,9 +21,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Scripts runs the test scripts (see package testscript) in dir, each in its own directory. The scripts can
-// use the commands exits, same and json, and the commands in others, by name. The directories in programs
-// are added to their PATH.
+// Scripts runs the test scripts (see package testscript) in dir, each in its own directory. The scripts can use the
+// commands exits, same and json, and those in others, which has functions by the name of the command. The directories
+// programs are added to the PATH of the scripts.
 func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestScript, bool, []string), programs ...string) {
 	kit.Slow(t)
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": Exits, "same": same, "json": CheckMembers}

@@ -77,13 +77,13 @@ type Walk struct {
 	next        int             // index of the next bad value
 }
 
-// Run runs each command in a new directory with copies of the files in the directory made.
-func (w *Walk) Run(t *testing.T, made string) {
+// Run runs each command in a new directory with copies of the files in the directory source.
+func (w *Walk) Run(t *testing.T, source string) {
 	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
 	for _, c := range Commands(w.New()) {
 		w.dir = t.TempDir()
-		kit.Must(t, os.CopyFS(w.dir, os.DirFS(made)))
+		kit.Must(t, os.CopyFS(w.dir, os.DirFS(source)))
 		t.Chdir(w.dir)
 		for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
 			t.Setenv(name, w.dir)

@@ -29,7 +29,8 @@ func Run(t *testing.T, f func(t *testing.T)) {
 // clock.
 func Settle() { synctest.Wait() }
 
-// Until waits until holds returns true. After an hour of the fake clock the test fails with what in the message.
+// Until waits until holds returns true. After an hour of the fake clock it fails the test. what is the event that the
+// failure message names.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {

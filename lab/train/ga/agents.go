@@ -111,7 +111,8 @@ func (a *agentSpecies) release(old []*dictionary) {
 	}
 }
 
-// metrics returns three numbers about a generation, and the second one also as turned:
+// metrics returns three numbers about a generation; turned is the second one again, as an integer:
+//
 //   - "pairs": the mean number of state-action pairs in the table of an agent
 //   - "turned_away": how often a full table rejected a new pair
 //   - "spread": the share of states in which the best action of an elite agent differs from that of the
@@ -163,8 +164,8 @@ func (a *agentSpecies) drawPlots(f *run.Folder) error {
 	)
 }
 
-// memoryUse returns estimates, in bytes, of the memory use and the size of the checkpoint at the end of the
-// search. Until then each table is assumed to grow by the factor growth, up to its memory limit.
+// memoryUse returns estimates, in bytes, of the memory use and of the size of the checkpoint at the end of the
+// search. They assume that each table grows by the factor growth until then, up to its memory limit.
 func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, disk int64) {
 	all := int64(0)
 	for _, d := range members {

@@ -60,7 +60,8 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
 }
 
-// Set parses text and stores the value in Target. The error for a value that is not allowed is AllowedText.
+// Set parses text and stores the value in Target. For a string or a number that is not allowed, the error has the
+// text of AllowedText.
 func (p *Param) Set(text string) (err error) {
 	switch to := p.Target.(type) {
 	case *bool:
@@ -159,8 +160,8 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults copies the values of the settings in others to those with the same index in params. It skips
-// those for whose names given returns true. Both lists must belong to the same training.
+// ApplyDefaults sets each of params to the value of the setting with the same index in others, unless given returns
+// true for its name. Both lists must belong to the same training.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {
 		if !given(p.Name) {
@@ -175,8 +176,8 @@ type Defect struct{ Name, Help string }
 // AllDefects, as the only name in a list of defects, selects all known defects.
 const AllDefects = "all"
 
-// SelectDefects checks a list of names of defects and returns them in the order of known. If the only name is
-// AllDefects, it returns all known names. An unknown name is an error.
+// SelectDefects returns the names in given, in the order of known. If the only name in given is AllDefects, it
+// returns all names in known. An unknown name is an error.
 func SelectDefects(given []string, known []Defect) (names []string, err error) {
 	var words []string
 	for _, d := range known {

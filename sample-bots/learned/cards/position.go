@@ -115,7 +115,7 @@ func (p *Position) Song(suit baraja.Suit) int16 {
 	return 0
 }
 
-// Redeal deals the cards that a seat does not see at random, in agreement with what it knows.
+// Redeal deals the cards that a seat does not see at random, in agreement with what the seat knows.
 func (p *Position) Redeal(seat int, r *rules.Rand) {
 	if p.Mode.Tute {
 		p.tute.Redeal(seat, r)
@@ -193,8 +193,8 @@ func Table(s rules.State) *baraja.Table {
 	return nil
 }
 
-// Songs says which declarations (songs) of the 12 and 11 of a suit were made and scored in a game of Tute. It
-// is comparable.
+// Songs has the declarations (songs) of the 12 and 11 of a suit that were made and scored in a game of Tute. It is
+// comparable.
 type Songs struct {
 	DeclaredSuits [baraja.TableSeats]uint8 // by seat: 1 plus the suit declared in this trick, or 0
 	ScoredSuits   uint8                    // suits whose song was scored, one bit for each

@@ -184,8 +184,8 @@ func (r *reaper) reap() {
 	}
 }
 
-// endSandbox kills the remaining processes, copies the result of a build back, sends the report rep and exits. If
-// another thread has already called it, it blocks until this process ends.
+// endSandbox kills the remaining processes, copies the result of a build back, sends the report rep and exits. A
+// second call from another thread blocks until this process ends.
 func (r *reaper) endSandbox(rep Report) {
 	if r.isEnding.Swap(true) {
 		select {}
