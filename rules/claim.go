@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// SplitClaim splits a claim, which says what a bot plays: the name of a game and, optionally, options with the values
-// that the bot requires, as in "brisca players=2".
+// SplitClaim splits a claim, the text by which a bot names what it plays: the name of a game and, optionally, options
+// with the values that the bot requires, as in "brisca players=2".
 func SplitClaim(claim string) (game string, options []Setting) {
 	words := strings.Fields(claim)
 	if len(words) == 0 {
@@ -40,7 +40,7 @@ func ClaimsVariant(claims []string, game string, options map[string]string) bool
 }
 
 // CanonicalClaim returns the claim of a game and of options with the given values, with the options in the order of
-// Game.Options. The error says which option or value does not exist, or that an option has two values.
+// Game.Options. It returns an error if an option or a value does not exist, or if an option has two values.
 func (g *Game) CanonicalClaim(options []Setting) (string, error) {
 	given := map[string]string{}
 	for _, o := range options {

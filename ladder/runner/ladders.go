@@ -159,7 +159,7 @@ func (l *ladders) isPaused(name string, pool *matchmaking.Pool, canPlay func(*ma
 		!pool.Contains(func(p *matchmaking.Candidate) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
 
-// pauseEnd returns when the first pause of a ladder ends, or zero if no ladder pauses.
+// pauseEnd returns the time at which the first pause of a ladder ends, or zero if no ladder pauses.
 func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
 	limits := l.catalog.limits
 	if limits.Pause == 0 && limits.Idle == 0 {

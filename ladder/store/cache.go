@@ -108,9 +108,9 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
 	s.places = nil
 }
 
-// finishMatch updates the standings and the pool, from which matches are chosen, after a match that finished at
-// the given time. order is the number of the match on the ladder, and entries has the new state of each version
-// in the match.
+// finishMatch updates the standings and the pool, from which matches are chosen, after a match that finished at the
+// time at. order is the number of the match on the ladder, and entries has the new state of each version in the
+// match.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
 	moved := make([]matchmaking.PlayerRating, len(entries))
@@ -125,7 +125,7 @@ func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []ra
 	s.pool.Finish(match, int(order), moved)
 }
 
-// addMember adds a version to those that play on the ladder, and returns it as a player for matchmaking.
+// addMember adds a version to the versions that play on the ladder, and returns it as a player for matchmaking.
 func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	s.members[r.VersionID] = &member{r.BotID, standing(r)}
 	return matchmaking.Candidate{

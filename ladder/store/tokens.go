@@ -101,8 +101,9 @@ const (
 // LinkTime is how long a link to sign in can be used.
 const LinkTime = 24 * time.Hour
 
-// AddLink creates the text of a link with which a person can sign in once, within LinkTime. Only a hash of it is
-// stored. Earlier links of the person that nobody has used are no longer valid. label says who has made it.
+// AddLink creates the text of a link with which a person can sign in once, within LinkTime. Only a hash of the text
+// is stored. Earlier links of the person that nobody has used are no longer valid. label describes who has made the
+// link.
 func (s Sessions) AddLink(ctx context.Context, personID int64, label string) (text string, expires time.Time, err error) {
 	k := newKey(linkPrefix)
 	err = s.update(ctx, func(tx *Tx) error {

@@ -179,24 +179,23 @@ func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVer
 	return tx.VersionByID(ctx, id)
 }
 
-// Bundles returns the sorted hashes of the uploads that are needed, which are never deleted. They are those of
-// all versions except the ones that failed before they were built.
+// Bundles returns the sorted hashes of the uploads that are needed, which are never deleted: the uploads of all
+// versions except the versions that failed before they were built.
 func (s Versions) Bundles(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.Bundles(ctx)
 	return hashes, machineError(err)
 }
 
-// NeededBuilds returns the sorted hashes of the built files that are needed: those of versions that play at
-// present or are being checked, of versions in waiting or running matches, and of versions in open games of
-// people.
+// NeededBuilds returns the sorted hashes of the built files that are needed: of versions that play at present or are
+// being checked, of versions in waiting or running matches, and of versions in open games of people.
 func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
 	return hashes, machineError(err)
 }
 
-// dropUploads deletes the uploads with the given hashes, except those that a version needs. It works in a
-// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors,
-// because SweepUploads deletes the remaining uploads later.
+// dropUploads deletes the uploads with the given hashes, except uploads that a version needs. It works in a
+// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors, because
+// SweepUploads deletes the remaining uploads later.
 func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {
 		for _, sum := range sums {
@@ -212,7 +211,7 @@ func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	})
 }
 
-// SweepUploads deletes uploads that no version needs, such as those of a server that was killed, and returns
+// SweepUploads deletes uploads that no version needs, such as uploads from before the server was killed, and returns
 // how many it deleted. A server must call it before it accepts uploads.
 func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	needed, err := s.Bundles(ctx)

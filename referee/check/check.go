@@ -189,8 +189,8 @@ func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, e
 	return variants, nil
 }
 
-// canonicalClaims returns the claims of a bot, such as "brisca players=2", with canonical options, without those that
-// no game allows.
+// canonicalClaims returns the claims of a bot, such as "brisca players=2", with canonical options. It leaves out
+// claims that no game allows.
 func canonicalClaims(claims []string) (list []string) {
 	for _, text := range claims {
 		if claim, _, err := games.CanonicalClaim(text); err == nil {

@@ -29,8 +29,8 @@ func (s *session) failure(err error) error {
 	return s.fault(r, s.text(r), fault.LateAnswer{})
 }
 
-// fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record. text says
-// what happened and what the bot had to do. late says whether and when a late answer came.
+// fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record. text
+// describes what happened and what the bot had to do. late has the time at which a late answer came, if any.
 func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
 	f := s.newFailure(text, phrase.Text{})
 	var c fault.Circumstances
