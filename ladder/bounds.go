@@ -36,7 +36,7 @@ func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit ti
 			hint = fmt.Sprintf("try 1 deal with limit=%d or less", fits)
 		}
 	}
-	return Errorf(Invalid, hint, "match: it may take %s, which is over the %s that an unrated match may take: %d deals in %d rotations, games of up to %d plies, %s",
+	return Errorf(Invalid, hint, "the match may take %s, which is over the %s that an unrated match may take: %d deals in %d rotations, games of up to %d plies, %s",
 		longest.Round(time.Second), limit, deals, bots, plies, c)
 }
 

@@ -45,7 +45,7 @@ func (g *Game) CanonicalClaim(options []Setting) (string, error) {
 	given := map[string]string{}
 	for _, o := range options {
 		if old, twice := given[o.Name]; twice && old != o.Value {
-			return "", phrase.Errorf("%s: option %s is set to %q and to %q: choose one", g.Name, o.Name, old, o.Value)
+			return "", phrase.Errorf("option %s is set to %q and to %q: choose one", o.Name, old, o.Value)
 		}
 		given[o.Name] = o.Value
 	}
@@ -56,14 +56,14 @@ func (g *Game) CanonicalClaim(options []Setting) (string, error) {
 		if value, ok := given[o.Name]; ok {
 			value, err := o.Resolve(value)
 			if err != nil {
-				return "", phrase.Errorf("%s: %w", g.Name, err)
+				return "", err
 			}
 			words = append(words, o.Name+"="+value)
 		}
 	}
 	for _, o := range options {
 		if !slices.Contains(names, o.Name) {
-			return "", phrase.Errorf("%s: unknown option %q: try %s", g.Name, o.Name, strings.Join(names, ", "))
+			return "", phrase.Errorf("%s has no option %q: try %s", g.Name, o.Name, strings.Join(names, ", "))
 		}
 	}
 	return strings.Join(words, " "), nil

@@ -112,13 +112,13 @@ func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 		}
 		value, err := o.Resolve(value)
 		if err != nil {
-			return nil, phrase.Errorf("%s: %w", g.Name, err)
+			return nil, err
 		}
 		settings = append(settings, Setting{o.Name, value})
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return nil, phrase.Errorf("%s: unknown option %q: try %s", g.Name, name, strings.Join(names, ", "))
+			return nil, phrase.Errorf("%s has no option %q: try %s", g.Name, name, strings.Join(names, ", "))
 		}
 	}
 	return g.Variant(g, settings)

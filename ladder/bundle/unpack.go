@@ -61,10 +61,10 @@ func List(f *os.File, l Limits) (Tree, error) {
 		return t, wrap(err)
 	}
 	if len(t.Files) == 0 {
-		return t, invalid("pack the directory that the bot is in", "it has no files")
+		return t, invalid("pack the directory that the bot is in", "the archive has no files")
 	}
 	if n := len(r.paths.entries); n > l.Files { // including directories that are only named in paths
-		return t, tooLarge("leave out what the bot does not need", "it has %d files and directories: at most %d are allowed", n, l.Files)
+		return t, tooLarge("leave out what the bot does not need", "the archive has %d files and directories: at most %d are allowed", n, l.Files)
 	}
 	for _, p := range r.paths.entries {
 		if p.dir {

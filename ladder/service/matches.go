@@ -76,9 +76,9 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	}
 	switch {
 	case err != nil && usual > 0:
-		return n, ladder.Errorf(ladder.Invalid, "", "match: the number of bots cannot be %d on ladder %q", len(asked.Bots), asked.Ladder).Try("try %d", usual)
+		return n, ladder.Errorf(ladder.Invalid, "", "the number of bots cannot be %d on ladder %q", len(asked.Bots), asked.Ladder).Try("try %d", usual)
 	case err != nil:
-		return n, ladder.Errorf(ladder.Invalid, "", "match: %w", err)
+		return n, ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	for _, ref := range asked.Bots {
 		name, number, err := SplitRef(ref)
@@ -90,7 +90,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 			return n, err
 		}
 		if v.Remote && v.State == ladder.Live && s.IsAway(v.ID) {
-			return n, ladder.Errorf(ladder.Conflict, "ask again when it is", "match: version %d of %s is not connected", v.Number, v.Bot)
+			return n, ladder.Errorf(ladder.Conflict, "ask again when it is", "version %d of %s is not connected", v.Number, v.Bot)
 		}
 		n.Versions = append(n.Versions, v.ID)
 	}

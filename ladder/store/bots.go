@@ -46,7 +46,7 @@ func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 
 func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 	if !strings.HasPrefix(h.Name, "@") {
-		return invalid("house bots begin with @", "house bot: name cannot be %q", h.Name)
+		return invalid("house bots begin with @", "the name of a house bot cannot be %q", h.Name)
 	}
 	b, err := tx.BotByName(ctx, h.Name)
 	if err = ifNoRows(err, nil); err != nil {

@@ -114,7 +114,7 @@ func (m *mover) sweep() (err error) {
 }
 
 func archiveError(err error) error {
-	return unavailable("check the disk and the permissions of the directory", "archive: %w", err)
+	return unavailable("check the disk and the permissions of the directory", "data: the archive cannot be changed: %w", err)
 }
 
 func (m *mover) run() error {
@@ -193,7 +193,7 @@ func (m *mover) write() error {
 				return err
 			}
 			if n != 1 {
-				return conflict("", "archive: the %s of match %d were changed while they were moved", p.Kind, p.MatchID)
+				return conflict("", "the %s of match %d were changed while they were moved", p.Kind, p.MatchID)
 			}
 		}
 		return nil

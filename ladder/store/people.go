@@ -141,7 +141,7 @@ func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error
 func freePersonName(name string) (shown string, err error) {
 	shown, handle, err := personName(name)
 	if err == nil && slices.Contains(ReservedNames(), handle) {
-		err = conflict("choose another name", "person: the name %q is reserved", shown)
+		err = conflict("choose another name", "the name %q is reserved", shown)
 	}
 	return shown, err
 }

@@ -66,13 +66,13 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, kind, label string, 
 	switch scope {
 	case ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll:
 	default:
-		return "", ladder.Token{}, invalid("try read, submit or all", "token: scope cannot be %q", scope)
+		return "", ladder.Token{}, invalid("try read, submit or all", "the scope of a token cannot be %q", scope)
 	}
 	if !ladder.IsLine(label, maxTokenLabel) {
-		return "", ladder.Token{}, invalid("try one line of at most 80 bytes of visible characters", "token: label cannot be %q", label)
+		return "", ladder.Token{}, invalid("try one line of at most 80 bytes of visible characters", "the label of a token cannot be %q", label)
 	}
 	if !expires.IsZero() && !expires.After(tx.now) {
-		return "", ladder.Token{}, invalid("name a time to come", "token: it cannot expire at %s", expires.UTC().Format(time.RFC3339))
+		return "", ladder.Token{}, invalid("name a time to come", "a token cannot expire at %s", expires.UTC().Format(time.RFC3339))
 	}
 	if _, err := tx.person(ctx, personID); err != nil {
 		return "", ladder.Token{}, err

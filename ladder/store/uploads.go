@@ -40,7 +40,7 @@ func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladde
 		return out, err
 	}
 	if raw, err := hex.DecodeString(n.Bundle); err != nil || len(raw) != 32 || n.Bundle != strings.ToLower(n.Bundle) {
-		return out, invalid("give the SHA-256 of the upload", "version: bundle cannot be %q", n.Bundle)
+		return out, invalid("give the SHA-256 of the upload", "the hash of an upload cannot be %q", n.Bundle)
 	}
 	err = s.update(ctx, func(tx *Tx) error {
 		p, err := tx.person(ctx, personID)
@@ -137,7 +137,7 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 		}
 	}
 	if b.ID == 0 && slices.Contains(ReservedNames(), name) {
-		return b, conflict("choose another name", "bot: the name %q is reserved", name)
+		return b, conflict("choose another name", "the name %q is reserved", name)
 	}
 	n, err := tx.CountBots(ctx, nullID(p.ID))
 	if err != nil {

@@ -350,7 +350,7 @@ func (k *run) checkManifest() (note string, warnings []string, err error) {
 		}
 		switch {
 		case err != nil && known:
-			return "", nil, &Failure{Text: phrase.New("games: %w", err), Change: phrase.New("correct the key games of %s: each word after the name of a game is an option with its value, as in \"brisca players=2\"", program.ManifestFile)}
+			return "", nil, &Failure{Text: phrase.New("the key games is wrong: %w", err), Change: phrase.New("correct the key games of %s: each word after the name of a game is an option with its value, as in \"brisca players=2\"", program.ManifestFile)}
 		case err != nil:
 			warnings = append(warnings, fmt.Sprintf("games: %v", err))
 		}

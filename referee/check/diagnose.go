@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -72,8 +73,8 @@ func (s *session) text(r fault.Reason) phrase.Text {
 		return phrase.New("%s came when no move was asked for, after %s", line, s.last.text)
 	case fault.IllegalMove:
 		why := phrase.New("it is not spelled as in the list")
-		if detail, prefixed := strings.CutPrefix(r.Detail, s.game.variant.Game.Name+": "); prefixed {
-			why = phrase.Plain(detail)
+		if strings.HasPrefix(r.Detail, strconv.Quote(string(r.Move))) {
+			why = phrase.Plain(r.Detail)
 		}
 		return phrase.New("the move %q is not in the list of its turn: %s", string(r.Move), why)
 	}

@@ -103,28 +103,28 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
-		return phrase.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("%q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	case m >= SingMove+suits:
-		return phrase.Errorf("%s: %q is not a move: try %s", name, s.MoveText(nil, m), s.advice())
+		return phrase.Errorf("%q is not a move: try %s", s.MoveText(nil, m), s.advice())
 	case m >= SingMove:
 		if s.SongChoice == 0 {
-			return phrase.Errorf("%s: %q is not asked for now: try %s", name, s.MoveText(nil, m), s.advice())
+			return phrase.Errorf("%q is not asked for now: try %s", s.MoveText(nil, m), s.advice())
 		}
 		if s.SongChoice>>(m-SingMove)&1 == 0 {
-			return phrase.Errorf("%s: %q needs 12 and 11 of a suit that is not done: try %s", name, s.MoveText(nil, m), s.advice())
+			return phrase.Errorf("%q needs 12 and 11 of a suit that is not done: try %s", s.MoveText(nil, m), s.advice())
 		}
 		return nil
 	case s.SongChoice != 0:
-		return rules.Refuse(phrase.Errorf("%s: %q comes too early, for a song must be chosen: try %s", name, s.MoveText(nil, m), s.advice()), rules.MustSing)
+		return rules.Refuse(phrase.Errorf("%q comes too early, for a song must be chosen: try %s", s.MoveText(nil, m), s.advice()), rules.MustSing)
 	case m >= baraja.SwapMove:
-		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
+		return s.CheckSwap(baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
 	}
 	c := baraja.Card(m)
 	if !s.Hands[s.Mover].Has(c) {
-		return phrase.Errorf("%s: \"%v\" is not in hand: try %s", name, c, s.advice())
+		return phrase.Errorf("\"%v\" is not in hand: try %s", c, s.advice())
 	}
 	if may := s.Playable(); !may.Has(c) {
-		err := phrase.Errorf("%s: \"%v\" may not be played on %s: try %s", name, c, baraja.Text(nil, s.Trick()), s.advice())
+		err := phrase.Errorf("\"%v\" may not be played on %s: try %s", c, baraja.Text(nil, s.Trick()), s.advice())
 		return baraja.RefuseCard(err, s.Hands[s.Mover], may, s.Trick()[0], s.Best)
 	}
 	return nil

@@ -271,7 +271,7 @@ func TestSingleFiles(t *testing.T) {
 		{"my bot.py", "x", source, "rename it"},
 		{"notes.txt", "x", source, "file &#34;notes.txt&#34;: its name tells no language: try bot.py, bot.js"},
 		{"program", "x", []byte("\x7fELF"), "file &#34;program&#34;: its name tells no language"},
-		{"broken.zip", "x", source, "archive: its format is unknown"},
+		{"broken.zip", "x", source, "the format of the archive is unknown"},
 	} {
 		kind, body := multipartFormNamed(t, x.file, append([]byte{}, x.content...), "bot", x.bot)
 		a := w.Post(c, "/submit", body, "Content-Type", kind)
@@ -338,8 +338,8 @@ func TestUploadsRefused(t *testing.T) {
 	}{
 		{"no file", nil, []string{"bot", "x"}, 400, "the form has no file"},
 		{"no archive", []byte("hello"), []string{"bot", "x"}, 400, "archive"},
-		{"a bad name", archive, []string{"bot", "<script>"}, 400, "name cannot be &#34;&lt;script&gt;&#34;"},
-		{"a name of the house", archive, []string{"bot", "@random"}, 400, "name cannot be"},
+		{"a bad name", archive, []string{"bot", "<script>"}, 400, "the name of a bot cannot be &#34;&lt;script&gt;&#34;"},
+		{"a name of the house", archive, []string{"bot", "@random"}, 400, "the name of a bot cannot be"},
 		{"a long name", archive, []string{"bot", strings.Repeat("x", 2000)}, 413, "is larger than"},
 		{"no name", archive, nil, 400, "the bot has no name"},
 		{"too large", slices.Concat(archive, make([]byte, 1<<20)), []string{"bot", "x"}, 413, "1 MiB"},
@@ -354,11 +354,11 @@ func TestUploadsRefused(t *testing.T) {
 	if a := w.Get(c, "/submit"); !strings.Contains(a.Body, "1 MiB") {
 		t.Error("the page does not tell the limit")
 	}
-	list := url.Values{"bots": {"@random"}, "ladder": {"brisca"}}
+	list := url.Values{"bot": {"@random"}, "ladder": {"brisca"}}
 	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != 400 || !strings.Contains(a.Body, "notice") {
 		t.Errorf("a match of one bot: status %d", a.Status)
 	}
-	list.Set("bots", "@random @greedy")
+	list["bot"] = []string{"@random", "@greedy", ""}
 	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/matches/") {
 		t.Errorf("a match of two bots: status %d: %s", a.Status, a.Body)
 	}
