@@ -87,6 +87,8 @@ func shapeFunc[S, R any, P dealable[S, R]](
 type positions interface {
 	deal(i int, src *rules.Stream)
 	state(i int) rules.State
+	// set copies s, a position of the same variant, to position i.
+	set(i int, s rules.State)
 	// points sets dst to the points by seat in position i. The game must not be over.
 	points(i int, dst []float32)
 	// observe writes to r what the seat may know about position i.
@@ -103,5 +105,6 @@ type gamePositions[S, R any, P dealable[S, R]] struct {
 
 func (p *gamePositions[S, R, P]) deal(i int, src *rules.Stream)     { P(&p.states[i]).Deal(p.rules, src) }
 func (p *gamePositions[S, R, P]) state(i int) rules.State           { return P(&p.states[i]) }
+func (p *gamePositions[S, R, P]) set(i int, s rules.State)          { p.states[i] = *s.(P) }
 func (p *gamePositions[S, R, P]) observe(i, seat int, r *rowWriter) { p.write(&p.states[i], seat, r) }
 func (p *gamePositions[S, R, P]) points(i int, dst []float32)       { p.score(&p.states[i], dst) }

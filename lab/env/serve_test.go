@@ -67,7 +67,7 @@ func TestSession(t *testing.T) {
 		{frameState, ""},
 		{frameText, ""},
 		{frameError, "env: an actions frame has 3 bytes where there are 2 games: send two bytes for each"},
-		{frameError, `env: a frame of kind "?" is unknown: try M, R, A, N or V`},
+		{frameError, `env: a frame of kind "?" is unknown: try M, R, A, N, O or V`},
 		{frameState, ""},
 		{frameError, `env: game "chess" does not exist: try brisca, tute, podrida, tebes, teeko`},
 		{frameError, "env: game 2 does not exist: try 0 to 1"},
