@@ -242,10 +242,19 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 }
 
 // Pool returns the data from which matchmaking chooses the matches of a ladder: its active versions and open
-// matches. The store updates the returned pool after each commit. After a change that clears the cache the pool
-// is no longer updated, and Pool returns a new one.
+// matches. It returns nil for a paused ladder. The store updates the returned pool after each commit. After a change
+// that clears the cache the pool is no longer updated, and Pool returns a new one.
 func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
-	err = s.withLadder(ctx, name, func(l *ladderState) { p = l.pool })
+	take := func(l *ladderState) {
+		if !l.row.Paused.Valid {
+			p = l.pool
+		}
+	}
+	if err = s.withLadder(ctx, name, take); err == nil && p == nil { // another program may have resumed it
+		if err = s.refreshCache(ctx); err == nil {
+			err = s.withLadder(ctx, name, take)
+		}
+	}
 	return p, err
 }
 

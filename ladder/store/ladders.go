@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -103,8 +104,9 @@ func sameGame(l queries.Ladder, c ladder.Ladder) (bool, error) {
 // LadderInfo is a ladder with its state in the store.
 type LadderInfo struct {
 	ladder.Ladder
-	Active          bool  // whether it is in the configuration
-	FinishedMatches int64 // number of finished matches, which is the Order of the last one
+	Active          bool      // whether it is in the configuration
+	PausedAt        time.Time // since when no new match starts; zero if the ladder is not paused
+	FinishedMatches int64     // number of finished matches, which is the Order of the last one
 }
 
 // List returns the ladders in the order of the configuration, and then the ones that are no longer played.
@@ -134,8 +136,36 @@ func (s Ladders) Find(ctx context.Context, name string) (out LadderInfo, err err
 
 func ladderInfo(l queries.Ladder) (LadderInfo, error) {
 	c, err := ladderConfig(l)
-	return LadderInfo{Ladder: c, Active: l.Active != 0, FinishedMatches: l.Finished}, err
+	return LadderInfo{Ladder: c, Active: l.Active != 0, PausedAt: nullMoment(l.Paused), FinishedMatches: l.Finished}, err
 }
+
+// SetPaused pauses the ladder called name or resumes it. While a ladder is paused, none of its matches is added; those
+// that have been added are played to their end.
+func (s Ladders) SetPaused(ctx context.Context, name string, paused bool) error {
+	return s.update(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
+		if err != nil || l.Paused.Valid == paused {
+			return err
+		}
+		if l.Active == 0 {
+			return inactiveError(name)
+		}
+		var since time.Time
+		if paused {
+			since = tx.now
+		}
+		tx.changesLadders = true
+		return tx.PauseLadder(ctx, nullStamp(since), l.ID)
+	})
+}
+
+// ListPaused returns the names of the paused ladders.
+func (s Ladders) ListPaused(ctx context.Context) ([]string, error) {
+	names, err := s.read.PausedLadders(ctx)
+	return names, machineError(err)
+}
+
+func inactiveError(name string) error { return conflict("", "ladder %q is not played any more", name) }
 
 func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 	l, err := tx.LadderByName(ctx, name)

@@ -159,7 +159,9 @@ func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (m queries.MatchRow, err
 	}
 	switch {
 	case l.Active == 0:
-		return m, conflict("", "ladder %q is not played any more", n.Ladder)
+		return m, inactiveError(n.Ladder)
+	case l.Paused.Valid:
+		return m, conflict("", "ladder %q is paused", n.Ladder)
 	case n.RequestedBy != 0:
 		return m, invalid("request an unrated one", "rated matches cannot be requested")
 	case len(n.Versions) != int(l.Slots):

@@ -157,6 +157,9 @@ func TestOthersRefused(t *testing.T) {
 		{bert, "POST", "/account/people/unblock", "name=anna", 403},
 		{bert, "POST", "/account/people/reset", "name=anna", 403},
 		{bert, "GET", "/account/operation", "", 403},
+		{bert, "POST", "/ladders/tebes-4/pause", "", 403},
+		{bert, "POST", "/ladders/tebes-4/resume", "", 403},
+		{admin, "POST", "/ladders/chess/pause", "", 404},
 		{bert, "POST", "/bots/@random/ban", "reason=x", 403},
 		{bert, "POST", "/bots/@random/unban", "", 403},
 		{admin, "POST", "/bots/@random/ban", "reason=x", 403}, // a house bot
