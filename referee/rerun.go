@@ -277,10 +277,10 @@ func (r *rerun) playFault(i int) {
 	}
 }
 
-// maxProgram is the maximum length of Replay.Program, which is ASCII text, in bytes.
-const maxProgram = 100
+// maxVersion is the largest length of Replay.Program in characters.
+const maxVersion = 100
 
-var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxProgram))
+var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
 
 // printable reports whether a text is a single line of printable characters.
 func printable(text string) bool {
@@ -318,7 +318,7 @@ func (r *rerun) checkHead() {
 		}
 	}
 	if !versionText.MatchString(r.Program) {
-		r.addDifference("the version of the program is %.100q: it has at most %d printable characters", r.Program, maxProgram)
+		r.addDifference("the version of the program is %.100q: it has at most %d printable characters", r.Program, maxVersion)
 	}
 	if a := r.Adjudication; a != nil {
 		if err := a.Check(); err != nil {

@@ -81,6 +81,19 @@ func OpenDir(path string) (*Dir, Config, error) {
 // CreateDir creates and locks the directory of a new tournament, and stores the plan c. It returns an error if
 // the directory already has a plan, or if another process has locked it. The caller must close the Dir.
 func CreateDir(path string, c Config) (*Dir, error) {
+	d, err := ClaimDir(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.writePlan(c); err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// ClaimDir is CreateDir without a plan, for games that are no tournament and cannot be resumed.
+func ClaimDir(path string) (*Dir, error) {
 	d := &Dir{Path: path}
 	if err := d.make(); err != nil {
 		return nil, err
@@ -90,15 +103,14 @@ func CreateDir(path string, c Config) (*Dir, error) {
 		return nil, err
 	}
 	if _, err = os.Stat(filepath.Join(path, planFile)); err == nil {
-		err = fmt.Errorf("out: %s already has a tournament: resume it with --resume %s, or name another directory", path, text.Quote(path))
+		err = fmt.Errorf("out: %s already has a tournament: resume it with timba match --resume %s, or name another directory", path, text.Quote(path))
+	} else if old, _ := os.ReadDir(filepath.Join(path, "games")); len(old) > 0 {
+		err = fmt.Errorf("out: %s already has games: name another directory", path)
 	} else {
-		err = d.writePlan(c)
+		return d, nil
 	}
-	if err != nil {
-		d.Close()
-		return nil, err
-	}
-	return d, nil
+	d.Close()
+	return nil, err
 }
 
 func lockDir(path string) (*Dir, error) {
@@ -249,7 +261,7 @@ func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult,
 	return g, nil
 }
 
-// RemoveGames removes the replays and logs of a match for the deal with the number from and all later deals.
+// RemoveGames removes the replays and logs of a match for all deals with the number from or more.
 func (d *Dir) RemoveGames(m *Match, from int) error {
 	if d.FaultsOnly {
 		return nil
@@ -284,9 +296,10 @@ func (d *Dir) removeTemporary() {
 	}
 }
 
-// DescribeBot adds to c, the circumstances of a fault, the data of the bot called name in the plan of the tournament.
-// It also returns the arguments of the timba command that checks the bot; for a bot that is part of timba there are
-// none. replay is the path of a replay in the tournament's directory. If the directory has no plan, c stays as it is.
+// DescribeBot adds to c, the circumstances of a fault, what the plan of the tournament says about the bot called
+// name. It also returns the arguments of the timba command that checks the bot; for a bot that is part of timba
+// there are none. replay is the path of a replay in the tournament's directory. If the directory has no plan, c
+// stays as it is.
 func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 	if strings.HasPrefix(name, "@") {
 		return c, nil
@@ -301,6 +314,9 @@ func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstance
 		return c, unknown
 	}
 	c.Language = program.LanguageOf(p.Bots[i].Bot)
+	m, _ := program.ReadManifest(p.Bots[i].Bot) // empty unless the bot is a directory
+	own := p.Bots[i].Overrides
+	c.Sandbox.HasOwnMemory, c.Sandbox.HasOwnProcesses = own.Memory != 0 || m.Match.Memory != 0, own.Processes != 0 || m.Match.Processes != 0
 	c.Sandbox.Absent = p.Sandbox.Level == sandbox.LevelNone.String()
 	return c, check.CommandArgs(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
 }

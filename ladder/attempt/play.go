@@ -180,6 +180,6 @@ func (l *Journal) logBusy(j Job, used time.Duration) {
 	defer l.mu.Unlock()
 	if now := time.Now(); now.Sub(l.busyLoggedAt) >= time.Minute {
 		l.busyLoggedAt = now
-		l.Log.Warn("the machine is busy", "match", j.Match, "core", j.Core, "others used of a second", used)
+		l.Log.Warn("the machine is busy", "match", j.Match, "core", j.Core, "others_ms_per_second", used.Milliseconds())
 	}
 }

@@ -3,18 +3,17 @@ package bundle
 import (
 	"archive/tar"
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -31,36 +30,21 @@ const (
 // useFormats is the hint for a file that is not an archive in one of the supported formats.
 const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's directory; timba submit DIR makes one"
 
-// headSize is the number of bytes at the beginning of an archive that formatOf needs.
-const headSize = 512
-
 // formatOf returns the format of an archive that begins with head. For another known format, the error names it.
 func formatOf(head []byte) (format, error) {
-	begins := func(magic string) bool { return bytes.HasPrefix(head, []byte(magic)) }
-	switch {
+	switch kind := format(trees.FormatOf(head)); {
 	case len(head) == 0:
-		return "", invalid(useFormats, "the archive is empty")
-	case begins("PK\x03\x04"), begins("PK\x05\x06"):
-		return zipFormat, nil
-	case begins("\x1f\x8b"):
-		return gzFormat, nil
-	case begins("\x28\xb5\x2f\xfd"):
-		return zstFormat, nil
-	case len(head) >= 262 && string(head[257:262]) == "ustar":
-		return tarFormat, nil
+		return "", invalid(useFormats, "it is empty")
+	case slices.Contains([]format{zipFormat, gzFormat, zstFormat, tarFormat}, kind):
+		return kind, nil
+	case kind != "":
+		return "", invalid(useFormats, "its format is %q", kind)
 	}
-	for magic, name := range map[string]string{
-		"7z\xbc\xaf": "7z", "Rar!": "rar", "\xfd7zXZ": "xz", "BZh": "bzip2", "\x04\x22\x4d\x18": "lz4", "!<arch>": "ar", "MZ": "Windows program", "\x7fELF": "Linux program",
-	} {
-		if begins(magic) {
-			return "", invalid(useFormats, "the format of the archive is %q", name)
-		}
-	}
-	return "", invalid(useFormats, "the format of the archive is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
+	return "", invalid(useFormats, "its format is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
 }
 
 func formatIn(f io.ReaderAt) (format, error) {
-	head := make([]byte, headSize)
+	head := make([]byte, trees.HeadSize)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return "", err
@@ -74,20 +58,14 @@ func Suffix(f io.ReaderAt) (string, error) {
 	return "." + string(kind), err
 }
 
-// archiveNames lists the suffixes of file names that stand for archives.
-var archiveNames = []string{".zip", ".tar", ".gz", ".tgz", ".zst"}
-
-// IsArchive reports whether the upload r is meant to be an archive, by its first bytes or by its file name. It
-// reads the beginning of r; the caller must continue with content, which has the whole upload. If the upload
-// fails within the first bytes, IsArchive returns an error.
-func IsArchive(r io.Reader, name string) (content io.Reader, archive bool, err error) {
-	in := bufio.NewReaderSize(r, headSize)
-	head, err := in.Peek(headSize)
-	if err != nil && err != io.EOF {
-		return in, false, CutOff(err) // return it here, because in would not return it again
+// Head returns the first bytes of the upload r, at most trees.HeadSize, and a reader of the whole upload, which the
+// caller must use instead of r. If the upload fails within these bytes, Head returns an error.
+func Head(r io.Reader) (head []byte, content io.Reader, err error) {
+	in := bufio.NewReaderSize(r, trees.HeadSize)
+	if head, err = in.Peek(trees.HeadSize); err != nil && err != io.EOF {
+		return head, in, CutOff(err) // return it here, because in would not return it again
 	}
-	_, err = formatOf(head)
-	return in, err == nil || slices.Contains(archiveNames, strings.ToLower(path.Ext(name))), nil
+	return head, in, nil
 }
 
 // entry is a valid file or directory of an archive.
@@ -121,7 +99,7 @@ func (v visitor) visit(e entry, content io.Reader) error {
 		return v(e, content)
 	}
 	start := bufio.NewReader(content)
-	head, _ := start.Peek(headSize) // v gets the error, too
+	head, _ := start.Peek(trees.HeadSize) // v gets the error, too
 	e.exec = isProgram(head)
 	return v(e, start)
 }
@@ -134,7 +112,7 @@ func (r *reader) visitAll(f *os.File, v visitor) error {
 	}
 	r.size = info.Size()
 	if r.size > r.limits.UploadSize {
-		return tooLarge(makeSmaller, "the archive has %s: at most %s are allowed", FormatSize(r.size), FormatSize(r.limits.UploadSize))
+		return tooLarge(makeSmaller, "it has %s: at most %s are allowed", FormatSize(r.size), FormatSize(r.limits.UploadSize))
 	}
 	kind, err := formatIn(f)
 	if err != nil {
@@ -153,9 +131,9 @@ func damageError(err error) error {
 	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, new(*fs.PathError)):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
-		return invalid("send it again", "the archive is cut off")
+		return invalid("send it again", "it is cut off")
 	}
-	return invalid("pack it again", "the archive is damaged: %w", err)
+	return invalid("pack it again", "it is damaged: %w", err)
 }
 
 // visitTar calls v for each entry of a tar archive, except for metadata and other entries that are not part of
@@ -179,12 +157,12 @@ func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 		file = bufio.NewReaderSize(z, 64<<10)
 	}
 	if kind != tarFormat {
-		head, err := file.Peek(headSize)
+		head, err := file.Peek(trees.HeadSize)
 		if inner, unknown := formatOf(head); unknown == nil && inner != tarFormat {
 			return invalid("pack the directory once: timba submit DIR does", "there is a .%s inside of the .%s", inner, kind)
 		}
-		if err == io.EOF { // every tar archive is longer than headSize
-			return invalid(useFormats, "what is compressed in the archive is no .tar")
+		if err == io.EOF { // every tar archive is longer than trees.HeadSize
+			return invalid(useFormats, "what is compressed in it is no .tar")
 		}
 		if err != nil {
 			return err
@@ -274,7 +252,7 @@ func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, e
 		return e, false, err
 	}
 	if size < 0 || size > r.limits.UnpackedSize-r.bytes {
-		return e, false, tooLarge(makeSmaller, "with %s, the files of the archive take more than %s unpacked", quote(name), FormatSize(r.limits.UnpackedSize))
+		return e, false, tooLarge(makeSmaller, "with %s, its files take more than %s unpacked", quote(name), FormatSize(r.limits.UnpackedSize))
 	}
 	r.bytes += size
 	if p == "." {
@@ -309,7 +287,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	s.n += int64(n)
 	l := s.reader.limits
 	if s.n > l.UnpackedSize+perEntry*int64(l.Files+2) {
-		return 0, tooLarge(makeSmaller, "the archive unpacks to more than %s", FormatSize(l.UnpackedSize))
+		return 0, tooLarge(makeSmaller, "it unpacks to more than %s", FormatSize(l.UnpackedSize))
 	}
 	if err := s.reader.checkRatio(s.n); err != nil {
 		return 0, err
@@ -328,7 +306,7 @@ func (r *reader) checkRatio(unpacked int64) error {
 }
 
 // errTrailingData is the error for a file with data after the end of its archive.
-var errTrailingData = invalid("pack everything into one archive", "data follow the end of the archive")
+var errTrailingData = invalid("pack everything into one archive", "data follow its end")
 
 // gzipMembers reads a gzip file, which may consist of several compressed streams (members). If other data follow,
 // Read returns an error.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"strconv"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -65,11 +66,16 @@ type Tree struct {
 }
 
 func invalid(hint, format string, args ...any) error {
-	return ladder.Errorf(ladder.Invalid, hint, format, args...)
+	return archiveError(ladder.Errorf(ladder.Invalid, hint, format, args...))
 }
 
 func tooLarge(hint, format string, args ...any) error {
-	return ladder.Errorf(ladder.TooLarge, hint, format, args...)
+	return archiveError(ladder.Errorf(ladder.TooLarge, hint, format, args...))
+}
+
+func archiveError(e *ladder.Error) error {
+	e.Text = phrase.New("archive: %s", e.Text)
+	return e
 }
 
 // quote returns name quoted, in ASCII and shortened.

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 )
@@ -75,7 +76,7 @@ func (u *ReceivedArchive) Discard() { os.Remove(u.Path) }
 // l does not allow.
 func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	in := bufio.NewReaderSize(io.LimitReader(r, l.UploadSize+1), 64<<10)
-	head, err := in.Peek(headSize)
+	head, err := in.Peek(trees.HeadSize)
 	if err != nil && err != io.EOF {
 		return CutOff(err)
 	}
@@ -88,7 +89,7 @@ func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	case errors.As(err, new(*fs.PathError)): // an error of the disk, not of the sender
 		return unavailable(err)
 	case n > l.UploadSize:
-		return tooLarge(makeSmaller, "the archive is larger than the limit of %s", FormatSize(l.UploadSize))
+		return tooLarge(makeSmaller, "it is larger than the limit of %s", FormatSize(l.UploadSize))
 	case err != nil:
 		return CutOff(err)
 	}

@@ -63,8 +63,7 @@ func (f *fitter) run(ctx context.Context) {
 	ended.Wait()
 }
 
-// fitRepeatedly computes the ratings of ladder l whenever requestFit has asked for it, until ctx ends. Between two
-// computations it rests for a while.
+// fitRepeatedly computes the ratings of one ladder after each request, until ctx ends.
 func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	for {
 		select {
@@ -112,7 +111,7 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	}
 	took := time.Since(start)
 	f.seconds.WithLabelValues(l.Name).Observe(took.Seconds())
-	f.log.Debug("ratings fitted", "ladder", l.Name, "versions", len(results.versions), "seconds", took.Seconds())
+	f.log.Debug("ratings fitted", "ladder", l.Name, "versions", len(results.versions), "ms", took.Milliseconds())
 	return nil
 }
 

@@ -30,7 +30,7 @@ func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 		}
 	}
 	if limit := int64(s.Config.Limits.Upload); size > limit {
-		return ladder.Errorf(ladder.TooLarge, "", "the archive has %s, more than the limit of %s", bundle.FormatSize(size), bundle.FormatSize(limit)).
+		return ladder.Errorf(ladder.TooLarge, "", "archive: it has %s, more than the limit of %s", bundle.FormatSize(size), bundle.FormatSize(limit)).
 			Try("leave out what the bot does not need: %s names it", bundle.IgnoreFile)
 	}
 	return nil
@@ -75,15 +75,15 @@ func (s *Service) Submit(ctx context.Context, a Actor, u Upload, received func()
 // receive writes an upload to a temporary file. If the upload is a single source file, it is packed into an archive
 // with a manifest for its language.
 func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.ReceivedArchive, error) {
-	in, archive, err := bundle.IsArchive(u.Content, u.File)
+	head, in, err := bundle.Head(u.Content)
 	if err != nil {
 		return nil, err
 	}
-	if archive || u.File == "" {
+	if u.File == "" || trees.FormatOf(head) != "" {
 		return bundle.Receive(in, s.Store.Dir(), limits)
 	}
 	if _, err := program.SingleFileManifest(u.File); err != nil {
-		return nil, ladder.Errorf(ladder.Invalid, "", "%w", err)
+		return nil, ladder.Errorf(ladder.Invalid, "", "no archive begins with %q, and %w", string(head[:min(len(head), 8)]), err)
 	}
 	content, err := io.ReadAll(io.LimitReader(in, limits.UploadSize+1))
 	switch {

@@ -26,33 +26,57 @@ func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	if err != nil {
 		return nil, err
 	}
-	own := map[int64][]pendingVersion{}
+	var list []pendingVersion
 	served := map[int64]int64{}
-	var owners []int64
 	for _, r := range rows {
 		v, err := version(r.VersionRow)
 		if err != nil {
 			return nil, err
 		}
-		if own[v.Owner] == nil {
-			owners = append(owners, v.Owner)
-			served[v.Owner] = math.MinInt64
-			if r.Served.Valid {
-				served[v.Owner] = r.Served.Int64
-			}
+		list, served[v.Owner] = append(list, pendingVersion{v, r.Begun}), math.MinInt64
+		if r.Served.Valid {
+			served[v.Owner] = r.Served.Int64
 		}
-		own[v.Owner] = append(own[v.Owner], pendingVersion{v, r.Begun})
+	}
+	return takeTurns(list, func(v pendingVersion) int64 { return v.Owner }, served), nil
+}
+
+// takeTurns returns list in an order in which owners take turns, beginning with the one with the lowest value in served.
+// Items of the same owner keep their order.
+func takeTurns[T any](list []T, ownerOf func(T) int64, served map[int64]int64) (order []T) {
+	own := map[int64][]T{}
+	var owners []int64
+	for _, item := range list {
+		owner := ownerOf(item)
+		if own[owner] == nil {
+			owners = append(owners, owner)
+		}
+		own[owner] = append(own[owner], item)
 	}
 	slices.SortStableFunc(owners, func(a, b int64) int { return cmp.Compare(served[a], served[b]) })
-	var order []pendingVersion
-	for turn := 0; len(order) < len(rows); turn++ {
+	for turn := 0; len(order) < len(list); turn++ {
 		for _, owner := range owners {
 			if turn < len(own[owner]) {
 				order = append(order, own[owner][turn])
 			}
 		}
 	}
-	return order, nil
+	return order
+}
+
+// QueuePlace returns the place of a match among the waiting matches that people requested. 1 is next; 0 means that the
+// match does not wait, or that nobody requested it.
+func (s Matches) QueuePlace(ctx context.Context, id int64) (int, error) {
+	rows, err := s.read.AskedQueue(ctx)
+	if err != nil {
+		return 0, machineError(err)
+	}
+	served := map[int64]int64{}
+	for _, r := range rows {
+		served[r.AskedBy.Int64] = r.Served
+	}
+	order := takeTurns(rows, func(r queries.AskedQueueRow) int64 { return r.AskedBy.Int64 }, served)
+	return 1 + slices.IndexFunc(order, func(r queries.AskedQueueRow) bool { return r.ID == id }), nil
 }
 
 // ListPending returns the versions whose checks have not ended, in the order in which they are checked.
@@ -104,9 +128,8 @@ func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text)
 	})
 }
 
-// end sets the state of a version that is still being checked to state, which is Failed or Cancelled, with the reason
-// that the function why returns. It then deletes the upload unless another version needs it. It returns an error if
-// the checks have already ended.
+// end ends the submission of a version whose checks have not ended, in the state Failed or Cancelled. The function
+// why returns the reason. end then deletes the upload unless another version needs it.
 func (s Versions) end(ctx context.Context, versionID int64, state ladder.VersionState, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {

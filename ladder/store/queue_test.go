@@ -70,6 +70,35 @@ func TestOwnersTakeTurns(t *testing.T) {
 	}
 }
 
+// TestPlacesOfRequestedMatches checks that people take turns with the matches that they request: the person whose last
+// match began longest ago is next.
+func TestPlacesOfRequestedMatches(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	p := c.addPeople("anna", "ben")
+	v := c.liveIDs("@first", "@random")
+	places := func(want string) {
+		t.Helper()
+		got := ""
+		for _, m := range kit.Get[[]ladder.Match](t)(c.Matches.ListWaiting(bg, 100)) {
+			got += fmt.Sprintf("%d:%d ", m.ID, kit.Get[int](t)(c.Matches.QueuePlace(bg, m.ID)))
+		}
+		if got != want {
+			t.Errorf("the places are %q, want %q", got, want)
+		}
+	}
+	first := c.addUnrated(p[0].ID, v...)
+	c.addUnrated(p[0].ID, v...)
+	c.addUnrated(p[0].ID, v...)
+	c.addUnrated(p[1].ID, v...)
+	places("1:1 2:3 3:4 4:2 ")
+	c.startAttempt(first)
+	places("2:2 3:3 4:1 ")
+	if place := kit.Get[int](t)(c.Matches.QueuePlace(bg, first.ID)); place != 0 {
+		t.Errorf("a match that is played has place %d", place)
+	}
+}
+
 // TestBlockedPeopleHaveNoTurn checks that submissions of a blocked person are not processed.
 func TestBlockedPeopleHaveNoTurn(t *testing.T) {
 	t.Parallel()

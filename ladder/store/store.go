@@ -146,7 +146,8 @@ func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	return s, err
 }
 
-// prepareDir creates the directory if the store is opened for a server, and takes its lock if o requires the lock.
+// prepareDir creates the directory if the store is opened for a server, and takes its lock if the options ask
+// for it.
 func (s *Store) prepareDir(o Options) error {
 	if o.Server {
 		for _, dir := range []string{string(s.dir), s.dir.Bundles()} {

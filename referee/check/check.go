@@ -32,14 +32,25 @@ type Options struct {
 	Waits            Waits
 	RetryUnsandboxed bool // if the bot fails in the sandbox, also try it without one, and report the difference
 	OnServer         bool // a server checks an uploaded bot: its author cannot set flags, and must not learn which files the server has
-	// OnCheck, if not nil, is called with each check when it has finished.
-	OnCheck func(Check)
-	// OnProgress, if not nil, is called after each game of the check ManyGames, with the numbers of finished games and
-	// of planned games of that check.
-	OnProgress func(done, all int)
+	Callbacks
 	// Yield, if not nil, is called each time before lines are sent to the bot, so that the caller can pause the check.
 	// own is the time of the check so far, without time that other programs took. An error of Yield ends the check.
 	Yield func(own time.Duration) error
+}
+
+// Callbacks are functions that Run calls. Each may be nil.
+type Callbacks struct {
+	// OnCheck is called with each check when it has finished.
+	OnCheck func(Check)
+	// OnProgress is called after each game of the check ManyGames, with the numbers of finished games and of planned
+	// games of that check.
+	OnProgress func(done, all int)
+	// OnOutput is called with what passes between Run and a process of the bot: lines to it (mark '<'), its lines ('>')
+	// and a part of its stderr ('!'). process is the number of the process, from 1.
+	OnOutput func(process int, mark byte, text []byte)
+	// OnGame is called with the record of each game that has ended. After a fault of the bot, the other seats play it to
+	// its end. The record's Match.Deal is the number of the game in the check, from 1.
+	OnGame func(*referee.GameResult)
 }
 
 // Waits are times for which a check waits for a bot, in addition to the times of the bot's clock.
@@ -181,6 +192,8 @@ func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, e
 	switch {
 	case !knows:
 		return nil, fmt.Errorf("check: bot %s names no known game: its manifest has games = %q", p.Name, p.Games)
+	case len(o.Games) == 0 && len(o.Set) > 0 && named:
+		return nil, fmt.Errorf("check: bot %s plays none of these games with %s: leave --set or --games out", p.Name, setText(o.Set))
 	case len(o.Games) == 0 && len(o.Set) > 0:
 		return nil, fmt.Errorf("check: bot %s plays no game with %s: leave --set out, or try --games", p.Name, setText(o.Set))
 	case len(o.Games) == 0:
@@ -189,8 +202,8 @@ func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, e
 	return variants, nil
 }
 
-// canonicalClaims returns the claims of a bot, such as "brisca players=2", with canonical options. It leaves out
-// claims that no game allows.
+// canonicalClaims returns the claims of a bot, such as "brisca players=2", with canonical options, without those that
+// no game allows.
 func canonicalClaims(claims []string) (list []string) {
 	for _, text := range claims {
 		if claim, _, err := games.CanonicalClaim(text); err == nil {
@@ -350,7 +363,7 @@ func (k *run) checkManifest() (note string, warnings []string, err error) {
 		}
 		switch {
 		case err != nil && known:
-			return "", nil, &Failure{Text: phrase.New("the key games is wrong: %w", err), Change: phrase.New("correct the key games of %s: each word after the name of a game is an option with its value, as in \"brisca players=2\"", program.ManifestFile)}
+			return "", nil, &Failure{Text: phrase.New("games: %w", err), Change: phrase.New("correct the key games of %s: each word after the name of a game is an option with its value, as in \"brisca players=2\"", program.ManifestFile)}
 		case err != nil:
 			warnings = append(warnings, fmt.Sprintf("games: %v", err))
 		}

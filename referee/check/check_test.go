@@ -60,6 +60,11 @@ func checked(t *testing.T, list []checkup) map[string]*Report {
 		o := Defaults()
 		o.Clock.Move, o.Clock.Startup = time.Minute, time.Minute
 		o.Quick, o.Waits.Pause, o.Time = true, 10*time.Millisecond, time.Hour
+		o.OnGame = func(g *referee.GameResult) {
+			for _, d := range g.Verify(kit.Get[*rules.Game](t)(games.Find(g.Game))) {
+				t.Errorf("%s: the replay of game %d: %v", c.name, g.Match.Deal, d)
+			}
+		}
 		if c.change != nil {
 			c.change(&o)
 		}

@@ -11,8 +11,9 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// extras counts what a bot writes besides its answers, in all its processes.
+// extras counts processes and games, and what the bot writes besides its answers in all of them.
 type extras struct {
+	processes, games      int // processes that were started, and games that were begun in all of them
 	comments, infos, crlf int
 	totalLog              int      // bytes on stderr, of all processes
 	gameLog               int      // bytes on stderr in the current game, or before the first game

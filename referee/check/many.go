@@ -128,6 +128,14 @@ func (k *run) playTimed(s *session, g *game) error {
 	return nil
 }
 
+// adviseTime returns what the author of a bot can do if the time for the whole check was too short.
+func (k *run) adviseTime() string {
+	if k.OnServer {
+		return "think for less"
+	}
+	return "allow more with --time, or less for each move with --movetime"
+}
+
 func (k *run) addGameCheck(name string) error {
 	t := k.gameResults[name]
 	c := Check{Name: name, Status: OK, Note: text.Count(t.playedGames, "game") + ", every option and number of players"}
@@ -139,7 +147,7 @@ func (k *run) addGameCheck(name string) error {
 	}
 	if t.playedGames < t.plannedGames {
 		c.Note = text.Count(t.playedGames, "game")
-		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, because half of the %v for the whole check was used up: allow more with --time, or less for each move with --movetime", t.playedGames, t.plannedGames, k.Time))
+		c.Warnings = append(c.Warnings, fmt.Sprintf("only %d of %d games were played, because half of the %v for the whole check was used up: %s", t.playedGames, t.plannedGames, k.Time, k.adviseTime()))
 	}
 	return k.addCheck(c, nil)
 }
@@ -152,7 +160,7 @@ func (k *run) addManyGamesCheck() error {
 	}
 	switch failed := len(k.Games) - len(k.playableGames()); {
 	case k.marathon.mostGames < min(fewGames, len(k.marathon.plan)) && failed == 0:
-		c.Warnings = append(c.Warnings, "a match plays more games in one process: allow more with --time, or less for each move with --movetime")
+		c.Warnings = append(c.Warnings, "a match plays more games in one process: "+k.adviseTime())
 	case failed == len(k.Games):
 		c.Status, c.Note = Skipped, "every game fails, even in a fresh process"
 	}

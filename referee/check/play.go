@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
+	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -80,15 +82,24 @@ var errTime = errors.New("the time of the check is used up")
 func (s *session) play(g *game) (p botAnswers, err error) {
 	s.Stderr()
 	s.games++
+	s.run.extras.games++
 	s.run.extras.gameLog = 0
 	head := referee.Replay{
+		Timba:   protocol.Version,
+		Program: referee.Version(),
 		Game:    g.variant.Game.Name,
 		Options: g.variant.Settings.Map(),
 		Seed:    referee.Hex(g.seed),
+		Match:   referee.ReplayMatch{Deal: s.run.extras.games},
 		Clock:   g.clock.InReplay(),
 		Seats:   make([]referee.ReplaySeat, g.variant.Players),
 	}
-	head.Seats[g.seat].Seed = g.botSeed()
+	head.Commitment = referee.Commitment(s.run.Seed)
+	for seat := range head.Seats {
+		head.Seats[seat] = referee.ReplaySeat{Name: "random-moves", SHA256: referee.Hex{}.String()}
+	}
+	bot := s.run.report.Bot
+	head.Seats[g.seat] = referee.ReplaySeat{Name: bot.Name, Version: bot.Version, SHA256: bot.SHA256, Seed: g.botSeed()}
 	s.game = &progress{game: g, state: referee.NewGame(g.variant, head, rules.OneSeat(g.seat)), silences: map[string]int{}}
 	s.out.style = g.style
 	err = s.playTurns()
@@ -97,7 +108,40 @@ func (s *session) play(g *game) (p botAnswers, err error) {
 		err = s.checkQuiet()
 	}
 	s.Stderr()
-	return s.game.answers, s.failure(err)
+	failure := s.failure(err)
+	if s.run.OnGame != nil {
+		s.recordGame(err)
+	}
+	return s.game.answers, failure
+}
+
+// recordGame passes the current game, in which play ended with err, to OnGame. If err is a fault of the bot, the other
+// seats first play the game to its end. A game that ended because of another error is not passed on.
+func (s *session) recordGame(err error) {
+	r, faulty := errors.AsType[fault.Reason](err)
+	if err != nil && !faulty {
+		return
+	}
+	late, _ := errors.AsType[match.LateError](err)
+	g, state := s.game, s.game.state
+	for others := g.othersRand(); !state.IsOver(); {
+		legal := state.State.Legal(nil)
+		switch turn := state.Turn(); {
+		case state.HasForfeited(turn):
+			state.PlayStandIn()
+		case turn == g.seat:
+			err = state.Forfeit(turn, r, late.Credit)
+		default:
+			err = state.Move(state.State.MoveText(nil, legal[others.Below(len(legal))]), referee.MoveTime{}, nil)
+		}
+		if err != nil {
+			return // cannot happen: the move is legal, and the bot forfeits once
+		}
+	}
+	if !state.HasEnded() {
+		state.End()
+	}
+	s.run.OnGame(&referee.GameResult{Replay: state.Record})
 }
 
 // playTurns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the bot.
@@ -159,7 +203,7 @@ func (s *session) askMove() error {
 // checkQuiet returns a fault if the bot writes a line within Waits.Pause after a game. If the process ends in
 // this time, it returns nil, because the next game reports that.
 func (s *session) checkQuiet() error {
-	err := s.proc.ReadBetweenTurns(time.Now().Add(s.run.Waits.Pause))
+	err := s.proc.Await(time.Now().Add(s.run.Waits.Pause))
 	if s.endError != nil {
 		return nil
 	}

@@ -34,11 +34,14 @@ type Check struct {
 // Failure describes what a bot did wrong in a check, and what its author needs to know to correct the bot. It
 // is an error.
 type Failure struct {
-	Text   phrase.Text `json:"text"`   // what happened
-	Place  string      `json:"where"`  // the game, the seat, and the number of the game in its process; "" before the first game
-	Lines  []Line      `json:"lines"`  // the last lines to and from the bot, in order
-	Stderr []string    `json:"stderr"` // the last lines of the bot's stderr
-	Change phrase.Text `json:"change"` // what the author can change
+	Text     phrase.Text `json:"text"`            // what happened
+	Place    string      `json:"where"`           // the game, the seat, and the number of the game in its process; "" before the first game
+	Lines    []Line      `json:"lines"`           // the last lines to and from the bot, in order
+	Stderr   []string    `json:"stderr"`          // the last lines of the bot's stderr
+	Change   phrase.Text `json:"change"`          // what the author can change
+	Process  int         `json:"process"`         // number of the bot's process in the check, from 1
+	Game     int         `json:"game,omitempty"`  // number of the game in the check, from 1; 0 before the first game
+	Commands []string    `json:"again,omitempty"` // commands that show it again, if the caller of Run has stored lines and games
 
 	Reason        fault.Reason `json:"reason,omitzero"` // the fault that a match would record; zero if a match would not notice the failure
 	circumstances fault.Circumstances

@@ -25,6 +25,7 @@ type session struct {
 	match.BotConn
 	run            *run
 	proc           *match.BotProcess
+	process        int       // number of this process in the check, from 1
 	games          int       // number of games that this process has started
 	game           *progress // the current or last game; nil before the first
 	out            outbox
@@ -82,6 +83,8 @@ const (
 func (k *run) launch() (*session, error) {
 	s := &session{run: k, last: event{text: phrase.New("it was started")}, watch: stopwatch{startedAt: time.Now()}}
 	k.extras.gameLog = 0
+	k.extras.processes++
+	s.process = k.extras.processes
 	var version string
 	var err error
 	s.proc, err = k.startBot(k.ctx, k.program.Contestant, k.Clock, func(c match.BotConn) match.BotConn {
@@ -122,7 +125,7 @@ func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err 
 		}
 		return nil, s.watch.readAt, err
 	}
-	s.tail.add(true, line)
+	s.addLine(true, line)
 	if msg, err := protocol.ParseBot(line); err == nil {
 		s.run.extras.addLine(msg, line)
 	}
@@ -155,13 +158,14 @@ func (s *session) Stderr() []byte {
 	data := s.BotConn.Stderr()
 	s.run.extras.addStderr(data)
 	s.tail.addStderr(data)
+	if s.run.OnOutput != nil && len(data) > 0 {
+		s.run.OnOutput(s.process, '!', data)
+	}
 	return data
 }
 
-// Send sends lines to the bot, changed as the style of the game demands, such as in pieces. Lines that the bot does
-// not read by the deadline are sent at the start of the next call. n is always the length of lines. err is not nil if
-// the check was stopped, the bot has not read the lines, or the bot answers where it must stay silent. Send
-// implements match.BotConn.
+// Send sends lines to the bot in the style of the game. Lines that the bot does not read by the deadline are sent
+// at the start of the next call. n is always the length of lines. Send implements match.BotConn.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
 		return 0, err // the referee tests it only while it waits, and it never waits for a bot that has always answered
@@ -205,7 +209,7 @@ func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 func (s *session) recordSent(lines []byte) {
 	for line := range bytes.Lines(lines) {
 		line = bytes.TrimSuffix(line, []byte("\n"))
-		s.tail.add(false, line)
+		s.addLine(false, line)
 		l, _ := protocol.ParseReferee(line)
 		s.out.kind = l.Verb.String() + " " + string(l.Name)
 		switch {
@@ -244,7 +248,19 @@ func (s *session) silentAfter(kind string) error {
 	if s.game.silences[kind]++; s.game.silences[kind] > 2 {
 		return nil
 	}
-	return s.proc.ReadBetweenTurns(time.Now().Add(s.run.Waits.Pause))
+	return s.proc.Await(time.Now().Add(s.run.Waits.Pause))
+}
+
+// addLine adds a line to the transcript, and passes it to OnOutput.
+func (s *session) addLine(fromBot bool, line []byte) {
+	s.tail.add(fromBot, line)
+	mark := byte('<')
+	if fromBot {
+		mark = '>'
+	}
+	if s.run.OnOutput != nil {
+		s.run.OnOutput(s.process, mark, line)
+	}
 }
 
 func (t *transcript) add(fromBot bool, line []byte) {
@@ -262,14 +278,15 @@ func printable(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
-// newFailure returns a failure with the current game and the transcript. text describes what happened, and change
-// describes what the author can change.
+// newFailure returns a failure with the current game and the transcript. text says what happened, and change what the
+// author can change.
 func (s *session) newFailure(text, change phrase.Text) *Failure {
 	if s.BotConn != nil {
 		s.Stderr()
 	}
-	f := &Failure{Text: text, Lines: append([]Line{}, s.tail.lines...), Stderr: logEnd(string(s.tail.stderr.Bytes())), Change: change}
+	f := &Failure{Process: s.process, Text: text, Lines: append([]Line{}, s.tail.lines...), Stderr: logEnd(string(s.tail.stderr.Bytes())), Change: change}
 	if s.game != nil {
+		f.Game = s.run.extras.games
 		f.Place = fmt.Sprintf("%s, seat %d, game %d of its process", s.game, s.game.seat, s.games)
 	}
 	return f

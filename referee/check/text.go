@@ -15,8 +15,8 @@ const width = 100
 // maxShown is the largest number of bytes that are shown of a line of the protocol.
 const maxShown = 180
 
-// WriteLine writes a line for the check and one for each warning. It writes nothing for a skipped check, because the
-// summary counts skipped checks.
+// WriteLine writes a line for the check and one for each warning. It writes nothing for a skipped check,
+// because the summary counts those.
 func (c Check) WriteLine(w io.Writer) {
 	status := string(c.Status)
 	switch c.Status {
@@ -83,6 +83,9 @@ func (f *Failure) write(w io.Writer) {
 		fmt.Fprintf(w, "  %-7s %s\n", label, shorten(line))
 	}
 	paragraph(w, "change", f.Change.String())
+	for _, command := range f.Commands {
+		fmt.Fprintf(w, "  %-7s %s\n", "again", command)
+	}
 }
 
 func paragraph(w io.Writer, label, body string) {

@@ -78,6 +78,8 @@ type Confinement struct {
 	Memory    int64                  // memory limit in MiB; 0 if unknown
 	Processes int64                  // limit of the number of processes; 0 if unknown
 	Hides     func(path string) bool // reports whether a file exists and the sandbox hides it; nil if unknown
+
+	HasOwnMemory, HasOwnProcesses bool // the limit is in the manifest or the argument of the bot, which precedes the flag
 }
 
 const (
@@ -196,7 +198,7 @@ func (r Reason) noInterpreterAdvice() phrase.Text {
 func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	change := phrase.New("use less")
 	if !c.Fixed {
-		change = phrase.New("use less, or allow more with --memory")
+		change = phrase.New("use less, or allow more with %s", settingOf("memory", c.Sandbox.HasOwnMemory))
 	}
 	if limit == 0 {
 		return change
@@ -204,12 +206,20 @@ func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	return phrase.New("%s; the limit was %d MiB", change, limit)
 }
 
+// settingOf returns what sets the limit called name: the flag or, if own is true, the key of the bot.
+func settingOf(name string, own bool) string {
+	if own {
+		return name + "="
+	}
+	return "--" + name
+}
+
 // fewerProcesses returns the advice for a bot that exceeded a limit on its number of processes; if limit is 0, it
 // is unknown. Unless c.Fixed is set, the advice names the flag that changes the limit.
 func (c Circumstances) fewerProcesses(limit int64) phrase.Text {
 	change := phrase.New("start fewer")
 	if !c.Fixed {
-		change = phrase.New("start fewer, or allow more with --processes")
+		change = phrase.New("start fewer, or allow more with %s", settingOf("processes", c.Sandbox.HasOwnProcesses))
 	}
 	if limit == 0 {
 		return change

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -52,7 +53,8 @@ func TestCommands(t *testing.T) {
 }
 
 func TestCommandErrors(t *testing.T) {
-	dir := newDir(t, "mine", map[string]string{"bot.py": "", "data": "", "my bot.py": ""})
+	dir := newDir(t, "mine", map[string]string{"bot.py": "", "data": "", "my bot.py": "",
+		"packed.py": "PK\x03\x04 and more", "packed.zip": "\x1f\x8b and more", "packed.c": "7z\xbc\xaf and more"})
 	t.Chdir(dir)
 	for line, words := range map[string][]string{
 		"":                    {"empty", "@random", "@greedy"},
@@ -61,11 +63,15 @@ func TestCommandErrors(t *testing.T) {
 		"no-such-program x":   {`"no-such-program x": there is no program "no-such-program" in the directories of PATH`, "install it"},
 		"no-such-program":     {`"no-such-program" is not a house bot, directory or command`, "try @random"},
 		"~/bot.py":            {"only a shell replaces ~", "write /"},
-		"$HOME/bot.py x":      {"only a shell replaces $HOME/bot.py", "write its value"},
-		"A=1 sh bot.py":       {`"A=1" sets a variable`, `"env A=1 sh bot.py"`},
-		"./data x":            {"./data is not executable", "chmod +x"},
+		"$HOME/bot.py x":      {"only a shell replaces variables", "write the value"},
+		"A=1 sh bot.py":       {"only a shell sets a variable by A=", `"env A=1 sh bot.py"`},
+		"./data x":            {`bot: "./data x": ./data is not executable`, "chmod +x"},
 		"./no/such/program x": {"./no/such/program does not exist"},
-		"./no/such/directory": {`"./no/such/directory"`, "does not exist", "try @random"},
+		"./no/such/directory": {`bot: "./no/such/directory" does not exist`, "try @random"},
+		"./no/such/file.py":   {`bot: "./no/such/file.py" does not exist`},
+		"packed.py":           {`"packed.py" is an archive in the format zip: unpack it`},
+		"packed.zip":          {`"packed.zip" is an archive in the format tar.gz`},
+		"packed.c":            {`"packed.c" is an archive in the format 7z`},
 		"cat x | sh bot.py":   {"'|'", "commands are not run by a shell", "sh -c"},
 		"sh bot.py > log":     {"'>'", "commands are not run by a shell"},
 		"sh bot.py; true":     {"';'"},
@@ -77,6 +83,9 @@ func TestCommandErrors(t *testing.T) {
 	} {
 		_, err := withHouse.Resolve(t.Context(), line)
 		refused(t, err, words...)
+		if strings.Contains(line, "/") && !strings.Contains(line, " ") && strings.Count(err.Error(), line) > 1 {
+			t.Errorf("the path is named twice: %v", err)
+		}
 	}
 }
 

@@ -128,7 +128,7 @@ func sendStarter(ctx context.Context, c *client.Client, dir string, l starters.L
 	if err != nil {
 		return "", err
 	}
-	sent, err := c.Submit(ctx, name, "", "application/gzip", client.Body(p.Data))
+	sent, err := c.Submit(ctx, name, "", client.Body(p.Data))
 	if err != nil {
 		return "", err
 	}

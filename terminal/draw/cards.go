@@ -233,7 +233,7 @@ func (d *drawing) playedCards(c *rules.Cards) block {
 	if sung := list(d.p.View.Get("sung")); len(sung) > 0 {
 		line := d.Dim("sung")
 		for _, suit := range sung {
-			line += "  " + d.song(suit)
+			line += "  " + d.SuitOf(suit)
 		}
 		out = append(out, line)
 	}

@@ -65,7 +65,7 @@ func (s Style) Event(event string, names []string) string {
 	case "instant":
 		return does("win") + " at once: " + rest
 	case "sing":
-		return does("declare") + " " + s.song(itemAt(args, 1)) + " for " + Clean(itemAt(args, 2))
+		return does("declare") + " " + s.SuitOf(itemAt(args, 1)) + " for " + Clean(itemAt(args, 2))
 	case "song":
 		return does("score") + " the song: " + rest
 	case "capture":
@@ -83,7 +83,9 @@ func points(number string) string {
 	return number + " points"
 }
 
-func (s Style) song(letter string) string {
+// SuitOf draws the symbol of the suit with a letter, such as o for oros. It returns other texts unchanged, except that it
+// replaces unprintable characters.
+func (s Style) SuitOf(letter string) string {
 	i := strings.Index(baraja.Suits, letter)
 	if len(letter) != 1 || i < 0 {
 		return Clean(letter)
@@ -94,7 +96,7 @@ func (s Style) song(letter string) string {
 // Move draws a move, with symbols for the suits in it.
 func (s Style) Move(text string) string {
 	if letter, ok := strings.CutPrefix(text, "sing:"); ok {
-		return "sing:" + s.song(letter)
+		return "sing:" + s.SuitOf(letter)
 	}
 	return s.Words(text)
 }

@@ -41,7 +41,7 @@ func (d *drawing) seatTable(c *rules.Cards) block {
 		var cells []string
 		for _, text := range strings.Split(string(value), ",") {
 			if c.key == "declared" {
-				cells = append(cells, d.song(text))
+				cells = append(cells, d.SuitOf(text))
 			} else {
 				cells = append(cells, Clean(text))
 			}

@@ -3,6 +3,7 @@
 package person
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/terminal/draw"
+	"github.com/timba-arena/timba/web/messages"
 )
 
 // ErrQuit is the error of a game that the person left, if the other seats did not finish it soon.
@@ -63,7 +65,8 @@ type game struct {
 // it.
 type bulletin struct {
 	mu       sync.Mutex
-	news     []string // event and fault lines for the person's seat
+	news     []string    // event and fault lines for the person's seat
+	position rules.State // a copy of the last position
 	thoughts []moveInfo
 	infos    map[int][]string // by seat, the info lines that a bot has written before its next move
 }
@@ -116,7 +119,7 @@ func (p *Person) playGame(ctx context.Context) (*referee.GameResult, error) {
 		}
 		return err
 	}
-	m.Observer.Trace = p.collectNews
+	m.Observer.Trace, m.Observer.Watch = p.collectNews, p.recordPosition
 	result, err := m.PlayGame(ctx)
 	out(errOut)
 	serving.Lock() // after this the person's goroutine has ended and the terminal is restored
@@ -155,6 +158,13 @@ func (p *Person) collectNews(t referee.Traffic) {
 			p.infos[t.Seat] = nil
 		}
 	}
+}
+
+// recordPosition is the function Observer.Watch of the match.
+func (b *bulletin) recordPosition(g *referee.Game) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.position = g.State.Clone()
 }
 
 // takeNews returns what was collected since the last call: news has the events and faults, and thoughts has the
@@ -209,9 +219,32 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 			return protocol.Answer{}
 		}
 		if !known {
-			p.say("", now.choices.rejection(line, p.commandNames()))
+			p.say("", cmp.Or(p.refusal(now.choices, line), now.choices.rejection(line, p.commandNames())))
 		}
 	}
+}
+
+// refusal returns the text of the rule that forbids the move that a typed line means. It returns "" if no rule does, or
+// if the line means no move.
+func (p *Person) refusal(c choices, line string) string {
+	p.mu.Lock()
+	position := p.position
+	p.mu.Unlock()
+	languages, err := messages.All()
+	if err != nil {
+		return "" // the usual text follows
+	}
+	for _, text := range []string{line, strings.Join(strings.Fields(c.squareNumbers(line)), "-"), c.word + ":" + line} {
+		m, err := position.ParseMove(text)
+		if err != nil {
+			continue
+		}
+		if why, ok := errors.AsType[*rules.Refusal](position.Check(m)); ok {
+			v := why.Values
+			return languages[0].Text("table.js.why."+string(why.Code), "card", p.Card(v["card"]), "suit", p.SuitOf(v["suit"]), "square", v["square"], "count", v["count"])
+		}
+	}
+	return ""
 }
 
 func (p *Person) side(t *protocol.Turn) int {

@@ -4,6 +4,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/protocol"
+	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/refereetest"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -81,6 +85,51 @@ func TestSquareNames(t *testing.T) {
 	several.side = 6
 	if why := several.rejection("a3", nil); why != "the piece on a3 has several moves: type 18-12 or 18-13" {
 		t.Error(why)
+	}
+}
+
+// A move that a rule forbids is refused with the text of the rule, in every game.
+func TestRefusals(t *testing.T) {
+	begins := []string{
+		"tute: You must beat ", "tute: You have ", "podrida: Cards are played when", "podrida: As the last to bid", "podrida: You must beat ",
+		"teeko: There is a piece on ", "teeko: You have no piece on ", "tebes: You have no piece on ", "tebes: A piece goes one or two",
+	}
+	seen := map[string]bool{}
+	for _, c := range []struct{ game, options string }{{"tute", ""}, {"podrida", ""}, {"brisca", ""}, {"teeko", ""}, {"teeko", "start=drop"}, {"tebes", "size=4"}} {
+		v := refereetest.Variant(t, c.game, c.options)
+		for deal := range 20 {
+			seed := rules.Seed{byte(deal)}
+			g := referee.NewGame(v, referee.Replay{Seed: referee.Hex(seed), Seats: make([]referee.ReplaySeat, v.Players)}, 0)
+			g.Begin()
+			p := &Person{game: new(game)}
+			for ply := 0; !g.IsOver() && ply < 100; ply++ {
+				p.recordPosition(g)
+				legal := g.State.Legal(nil)
+				var texts []string
+				for _, m := range legal {
+					texts = append(texts, string(g.State.MoveText(nil, m)))
+				}
+				hand := strings.Split(protocol.Pairs(g.State.View(nil, g.Turn())).Get("hand"), ",")
+				choices := choicesOf(v.Game.Display, hand, texts)
+				for _, line := range append(hand, "0", "5", "3 4", "12-13", "a1-b1") {
+					why := p.refusal(choices, line)
+					if strings.ContainsAny(why, "{}") || strings.HasPrefix(why, "table.") || why != "" && choices.choose(line, nil) != "" {
+						t.Errorf("%s: %q of %v is refused with %q", c.game, line, texts, why)
+					}
+					for _, begin := range begins {
+						if strings.HasPrefix(c.game+": "+why, begin) {
+							seen[begin] = true
+						}
+					}
+				}
+				kit.Must(t, g.Move([]byte(texts[ply%len(texts)]), referee.MoveTime{}, nil))
+			}
+		}
+	}
+	for _, begin := range begins {
+		if !seen[begin] {
+			t.Errorf("no move is refused with %q", begin)
+		}
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 func (s *Screen) Steps(in io.Reader, i int) error {
 	file, out := screen.Terminal(in), screen.Terminal(s.Writer)
 	if file == nil || out == nil {
-		return errors.New("--step needs a terminal: leave it out, or use --ply")
+		return errors.New("--step needs a terminal: leave it out")
 	}
 	old, err := term.MakeRaw(int(file.Fd()))
 	if err != nil {

@@ -69,7 +69,11 @@ func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.Ga
 func (r *Run) WriteHead(w io.Writer) {
 	fmt.Fprintf(w, "%s %s\n", r.Variant.Game.Name, r.Variant.Settings)
 	if plies := r.Variant.Settings.Int(rules.OpeningOption.Name); plies > 0 {
-		fmt.Fprintf(w, "each deal begins with an opening of %s; --set opening=0 leaves it out\n", text.Count(plies, "random ply"))
+		leave := ""
+		if plies == r.Variant.StandardOpening() { // otherwise the user has set the option
+			leave = "; --set opening=0 leaves it out"
+		}
+		fmt.Fprintf(w, "each deal begins with an opening of %s%s\n", text.Count(plies, "random ply"), leave)
 	}
 	for i, b := range r.Bots {
 		own := ""

@@ -448,7 +448,10 @@ func verdictText(m *tournament.Match) string {
 // before. If an option of the game would avoid repeats, it names that option.
 func (r *Run) writeRepeats(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s among %d: the others repeat games that these bots have played, and count only once\n", text.Count(results.Distinct, "distinct deal"), results.Deals)
-	if opening := rules.OpeningOption.Name; r.Variant.Settings.Map()[opening] == "0" {
+	switch opening := rules.OpeningOption.Name; {
+	case len(r.Openings) > 0:
+		fmt.Fprintf(w, "for games that differ: more openings than the %d of the file, one for each deal\n", len(r.Openings))
+	case r.Variant.Settings.Map()[opening] == "0":
 		fmt.Fprintf(w, "for games that differ: --set %s=%d\n", opening, max(1, r.Variant.StandardOpening()))
 	}
 }

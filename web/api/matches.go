@@ -139,6 +139,11 @@ func (a *API) fullMatchDoc(ctx context.Context, m ladder.Match) (doc wire.Match,
 	if doc, err = a.matchDoc(ctx, m, people); err != nil {
 		return doc, err
 	}
+	if m.State == ladder.Waiting {
+		if doc.Place, err = a.Store.Matches.QueuePlace(ctx, m.ID); err != nil {
+			return doc, err
+		}
+	}
 	for i, id := range m.Versions {
 		v, err := a.Store.Versions.Find(ctx, id)
 		if err != nil {

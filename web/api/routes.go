@@ -211,8 +211,8 @@ func (a *API) routes() []route {
 			pattern: "POST /api/v1/submissions", id: "submit", tags: "submissions",
 			scope:   ladder.ScopeSubmit,
 			summary: "Submit a version of a bot",
-			description: "The body is a .tar.gz or a .zip of the bot's directory, or a single file: then `file` is its name, which tells " +
-				"the language (`bot.py`, `bot.c`). The bot's name is `bot`, or by default the `name` in its manifest, or the " +
+			description: "The body is a .zip, .tar.gz, .tar.zst or .tar of the bot's directory, or a single file: then `file` is its name, " +
+				"which tells the language (`bot.py`, `bot.c`). The content tells the format, whatever `Content-Type` says. The bot's name is `bot`, or by default the `name` in its manifest, or the " +
 				"file's name without its end. The version then goes through its stages; `Location` is the address of the " +
 				"submission.",
 			uploads: []content{textContent("text/plain"), bytesContent("application/gzip"), bytesContent("application/zip"), bytesContent("application/octet-stream")},
@@ -344,19 +344,6 @@ func (a *API) routes() []route {
 			summary:     "Create a link with which a person signs in once",
 			description: "For a person who has lost all tokens. It is valid for 24 hours. A link that was made before and not used is no longer valid.",
 			success:     "The code of the link, which is shown only once.", endpoint: answer(a.postSignInLink),
-		},
-		{
-			pattern: "PUT /api/v1/admin/ladders/{ladder}/pause", id: "pauseLadder", tags: "admin",
-			scope: ladder.ScopeAll, admin: true,
-			summary:     "Pause a ladder",
-			description: "No new match of it starts. Matches that run or were interrupted are played to their end.",
-			success:     "The ladder.", endpoint: a.setPaused(true),
-		},
-		{
-			pattern: "DELETE /api/v1/admin/ladders/{ladder}/pause", id: "resumeLadder", tags: "admin",
-			scope: ladder.ScopeAll, admin: true,
-			summary: "Resume a ladder",
-			success: "The ladder.", endpoint: a.setPaused(false),
 		},
 		{
 			pattern: "PUT /api/v1/admin/bots/{bot}/ban", id: "ban", tags: "admin",

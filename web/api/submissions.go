@@ -1,11 +1,8 @@
 package api
 
 import (
-	"mime"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
@@ -14,21 +11,16 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// archiveTypes are the accepted media types of an upload. The format itself is detected from the content.
-var archiveTypes = []string{"application/gzip", "application/x-gzip", "application/x-gtar", "application/x-tar", "application/zip", "application/zstd", "application/octet-stream"}
-
 type submissionQuery struct {
 	Bot  string `query:"bot" length:"64"`
 	File string `query:"file" length:"200"`
 }
 
-// postSubmission receives an archive, or a single file whose name is the parameter file. If the request
-// announces its length, an upload that is too large is refused before it is read.
+// postSubmission receives an archive, or a single file whose name is the parameter file. The content says which; the
+// type of the request does not matter. If the request announces its length, an upload that is too large is refused
+// before it is read.
 func (a *API) postSubmission(w http.ResponseWriter, r *http.Request, q submissionQuery) error {
 	u := service.Upload{Bot: q.Bot, File: q.File, Content: r.Body}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || !slices.Contains(archiveTypes, kind) && (u.File == "" || !strings.HasPrefix(kind, "text/")) {
-		return ladder.Errorf(middleware.MediaType, "send a .tar.gz as application/gzip or a .zip as application/zip", "an archive's type cannot be %q", ladder.Clip(r.Header.Get("Content-Type")))
-	}
 	v, err := a.Middleware.ReceiveUpload(w, r, u, r.ContentLength)
 	if err != nil {
 		return err

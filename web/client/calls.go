@@ -259,8 +259,8 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 // Submit uploads a bot, which is an archive of its directory or, if file is not "", a single file of that
 // name. kind is the media type of the content. If bot is "", the manifest in the archive has the name of the
 // bot. body returns the content and its size in bytes; it is called for each attempt to upload.
-func (c *Client) Submit(ctx context.Context, bot, file, kind string, body func() (io.Reader, int64)) (wire.Submission, error) {
-	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: kind, notIdempotent: true})
+func (c *Client) Submit(ctx context.Context, bot, file string, body func() (io.Reader, int64)) (wire.Submission, error) {
+	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: "application/octet-stream", notIdempotent: true})
 }
 
 // Submission returns the state of a submission, the build and checks of an uploaded version, without waiting.
@@ -401,16 +401,6 @@ func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person,
 		method = http.MethodPut
 	}
 	return read[wire.Person](ctx, c, request{method: method, path: "/admin/people" + part(name) + "/block"})
-}
-
-// PauseLadder pauses the ladder with this name if paused is true, so that no new match of it starts, and resumes the
-// ladder if paused is false. Only admins may call it.
-func (c *Client) PauseLadder(ctx context.Context, name string, paused bool) (wire.Ladder, error) {
-	method := http.MethodPut
-	if !paused {
-		method = http.MethodDelete
-	}
-	return read[wire.Ladder](ctx, c, request{method: method, path: "/admin/ladders" + part(name) + "/pause"})
 }
 
 // Ban takes a bot off the ladders, so that its owner cannot bring it back, and sends the owner a message with reason.

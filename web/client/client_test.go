@@ -129,7 +129,7 @@ func TestRetries(t *testing.T) {
 		tries.Store(n)
 		problem(w, 409, "5 bots are the limit", "submit a new version of one of them")
 	})
-	if _, err = c.Submit(bg, "mine", "", "application/zip", Body(nil)); Status(err) != 409 || tries.Load() != 1 {
+	if _, err = c.Submit(bg, "mine", "", Body(nil)); Status(err) != 409 || tries.Load() != 1 {
 		t.Errorf("%d tries, %v", tries.Load(), err)
 	}
 }

@@ -170,7 +170,7 @@ func (m *Middleware) Problem(r *http.Request, err error) Problem {
 	p := ProblemOf(err)
 	p.Instance = RequestOf(r).ID
 	if failure := failureOf(err); failure != nil {
-		m.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", p.Instance), slog.Any("error", failure))
+		m.Log.LogAttrs(r.Context(), slog.LevelError, "request failed", slog.String("request", p.Instance), slog.Any("err", failure))
 	}
 	return p
 }

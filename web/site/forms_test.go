@@ -1,6 +1,7 @@
 package site_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"io"
 	"mime/multipart"
@@ -157,9 +158,6 @@ func TestOthersRefused(t *testing.T) {
 		{bert, "POST", "/account/people/unblock", "name=anna", 403},
 		{bert, "POST", "/account/people/reset", "name=anna", 403},
 		{bert, "GET", "/account/operation", "", 403},
-		{bert, "POST", "/ladders/tebes-4/pause", "", 403},
-		{bert, "POST", "/ladders/tebes-4/resume", "", 403},
-		{admin, "POST", "/ladders/chess/pause", "", 404},
 		{bert, "POST", "/bots/@random/ban", "reason=x", 403},
 		{bert, "POST", "/bots/@random/unban", "", 403},
 		{admin, "POST", "/bots/@random/ban", "reason=x", 403}, // a house bot
@@ -255,7 +253,8 @@ func brokenBot(t *testing.T) string {
 }
 
 // The site and the API accept a single file as a bot: they make an archive of it, with a manifest for the
-// language that its name implies. Files of other types are refused with a list of the accepted names.
+// language that its name implies. Files of other types are refused with a list of the accepted names. An archive is known
+// by its content, whatever its name.
 func TestSingleFiles(t *testing.T) {
 	t.Parallel()
 	w := webtest.New(t, webtest.Calm, 0)
@@ -273,8 +272,11 @@ func TestSingleFiles(t *testing.T) {
 		{"bot.py", "x", nil, "is empty"},
 		{"my bot.py", "x", source, "rename it"},
 		{"notes.txt", "x", source, "file &#34;notes.txt&#34;: its name tells no language: try bot.py, bot.js"},
-		{"program", "x", []byte("\x7fELF"), "file &#34;program&#34;: its name tells no language"},
-		{"broken.zip", "x", source, "the format of the archive is unknown"},
+		{"program", "x", []byte("\x7fELF"), "its format is &#34;Linux program&#34;"},
+		{"packed.py", "x", []byte("7z\xbc\xaf"), "its format is &#34;7z&#34;"},
+		{"broken.zip", "x", []byte("<!doctype html>"), "no archive begins with &#34;&lt;!doctyp&#34;, and file &#34;broken.zip&#34;: its name tells no language"},
+		{"mine.zip", "gz-as-zip", packed(t, true), ""},
+		{"mine.py", "zip-as-py", packed(t, false), ""},
 	} {
 		kind, body := multipartFormNamed(t, x.file, append([]byte{}, x.content...), "bot", x.bot)
 		a := w.Post(c, "/submit", body, "Content-Type", kind)
@@ -283,7 +285,7 @@ func TestSingleFiles(t *testing.T) {
 		}
 	}
 	api := kit.Get[*client.Client](t)(client.New(w.URL, w.Token))
-	s := kit.Get[wire.Submission](t)(api.Submit(t.Context(), "by-api", "mine.py", "text/plain", client.Body(source)))
+	s := kit.Get[wire.Submission](t)(api.Submit(t.Context(), "by-api", "mine.py", client.Body(source)))
 	for s = range api.Follow(t.Context(), s.ID) {
 	}
 	if s.Version.State != "live" || s.Version.Language != "Python" {
@@ -300,6 +302,19 @@ func TestSingleFiles(t *testing.T) {
 	if len(tree.Files) != 2 || tree.Files[0].Path != "mine.py" || tree.Files[1].Path != "timba.toml" {
 		t.Errorf("the upload has %+v", tree.Files)
 	}
+}
+
+// packed returns an archive of a bot, a .tar.gz or a .zip.
+func packed(t *testing.T, tarred bool) []byte {
+	t.Helper()
+	if tarred {
+		return kit.Get[*bundle.Archive](t)(bundle.Pack(starter(t, "python"), bundle.Default)).Data
+	}
+	var b bytes.Buffer
+	z := zip.NewWriter(&b)
+	kit.Must(t, z.AddFS(os.DirFS(starter(t, "python"))))
+	kit.Must(t, z.Close())
+	return b.Bytes()
 }
 
 // A form counts as one request in the metrics.
@@ -341,8 +356,8 @@ func TestUploadsRefused(t *testing.T) {
 	}{
 		{"no file", nil, []string{"bot", "x"}, 400, "the form has no file"},
 		{"no archive", []byte("hello"), []string{"bot", "x"}, 400, "archive"},
-		{"a bad name", archive, []string{"bot", "<script>"}, 400, "the name of a bot cannot be &#34;&lt;script&gt;&#34;"},
-		{"a name of the house", archive, []string{"bot", "@random"}, 400, "the name of a bot cannot be"},
+		{"a bad name", archive, []string{"bot", "<script>"}, 400, "name cannot be &#34;&lt;script&gt;&#34;"},
+		{"a name of the house", archive, []string{"bot", "@random"}, 400, "name cannot be"},
 		{"a long name", archive, []string{"bot", strings.Repeat("x", 2000)}, 413, "is larger than"},
 		{"no name", archive, nil, 400, "the bot has no name"},
 		{"too large", slices.Concat(archive, make([]byte, 1<<20)), []string{"bot", "x"}, 413, "1 MiB"},
@@ -357,11 +372,11 @@ func TestUploadsRefused(t *testing.T) {
 	if a := w.Get(c, "/submit"); !strings.Contains(a.Body, "1 MiB") {
 		t.Error("the page does not tell the limit")
 	}
-	list := url.Values{"bot": {"@random"}, "ladder": {"brisca"}}
+	list := url.Values{"bots": {"@random"}, "ladder": {"brisca"}}
 	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != 400 || !strings.Contains(a.Body, "notice") {
 		t.Errorf("a match of one bot: status %d", a.Status)
 	}
-	list["bot"] = []string{"@random", "@greedy", ""}
+	list.Set("bots", "@random @greedy")
 	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/matches/") {
 		t.Errorf("a match of two bots: status %d: %s", a.Status, a.Body)
 	}

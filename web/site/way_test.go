@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/webtest"
 	"github.com/timba-arena/timba/web/wire"
@@ -254,7 +252,7 @@ func TestUploadForm(t *testing.T) {
 	}
 	b.Click(".upload button")
 	awaitSelector(b, ".notice[role=alert] p")
-	if text := b.Text(".notice[role=alert]"); !strings.Contains(text, "the format of the archive is unknown") {
+	if text := b.Text(".notice[role=alert]"); !strings.Contains(text, "no archive begins with") {
 		t.Errorf("the server's notice is %q", text)
 	}
 	b.ClearConsole() // of the status 400
@@ -305,31 +303,6 @@ func TestMemberPages(t *testing.T) {
 	awaitSelector(b, "#key0")
 	b.RequireAccessible()
 	b.Picture(*screens, "tokens-made")
-	b.RequireQuiet()
-}
-
-// The form to ask for a match offers the bots, in as many fields as the chosen ladder has slots.
-func TestMatchFieldsInBrowser(t *testing.T) {
-	t.Parallel()
-	in := webtest.Start(t)
-	s := webtest.NewStaticWorld(t, nil)
-	s.MakeLive("lola", store.BuildInfo{})
-	b := webtest.Open(t, in, s.URL+"/sign-in")
-	signIn(b, &s.World, s.AdaToken)
-	b.Go(s.URL + "/matches/new?bot=lola")
-	fields := func() string {
-		return webtest.Eval[string](b, `[...document.querySelectorAll('[list=bots]:enabled')].map((e) => e.checkVisibility() ? e.value : 'hidden').join()`)
-	}
-	if got := fields(); got != "lola," {
-		t.Errorf("for two bots the fields are %q", got)
-	}
-	webtest.Eval[bool](b, `(ladder => { ladder.value = 'teams'; return ladder.dispatchEvent(new Event('change')); })(document.getElementById('ladder'))`)
-	if got := fields(); got != "lola,,," {
-		t.Errorf("for four bots the fields are %q", got)
-	}
-	if names := b.Attributes("datalist#bots option", "value"); !slices.Contains(names, "lola") || !slices.Contains(names, "@greedy") {
-		t.Errorf("the list has %q", names)
-	}
 	b.RequireQuiet()
 }
 

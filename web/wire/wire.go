@@ -47,8 +47,6 @@ type Ladder struct {
 	Slots   int               `json:"slots" min:"2" doc:"The number of versions in a match."`
 	Active  bool              `json:"active" doc:"False if the ladder plays no more matches; its history stays."`
 	Matches int64             `json:"matches" min:"0" doc:"Finished matches."`
-
-	PausedAt time.Time `json:"paused,omitzero" doc:"Since when an admin lets no new match start; absent if the ladder is not paused."`
 }
 
 // Ref identifies a version of a bot that takes part in a match.
@@ -145,7 +143,7 @@ type Stage struct {
 	Log       string    `json:"log,omitempty"`
 }
 
-// Submission is a submitted version on its way through the checks.
+// Submission is the progress of checking a submitted version.
 type Submission struct {
 	ID      int64   `json:"id" ref:"ID"`
 	Version Version `json:"version"`
@@ -165,6 +163,7 @@ type Match struct {
 	Deals       int               `json:"deals" min:"1"`
 	State       string            `json:"state" ref:"MatchState"`
 	RequestedBy string            `json:"asked_by,omitempty"`
+	Place       int               `json:"place,omitempty" min:"1" doc:"Only of a single match that a person has asked for and that waits: the place in the queue. 1 is next; people take turns."`
 	Reason      string            `json:"reason,omitempty" doc:"Why it was dropped, or why it ended before all of its games were played."`
 	CreatedAt   time.Time         `json:"created"`
 	StartedAt   time.Time         `json:"began,omitzero"`

@@ -67,8 +67,7 @@ type Walk struct {
 	// serve or measure for longer than a test may take. Other tests start them.
 	UsageOnly []string
 	Data      string // directory with the data of a competition; may be empty
-	// All makes Run try every bad value with every flag and argument. Otherwise a flag or an argument of a type that it
-	// has seen before gets only one or two of them.
+	// All passes every bad value to every flag.
 	All bool
 
 	t           *testing.T
@@ -77,13 +76,13 @@ type Walk struct {
 	next        int             // index of the next bad value
 }
 
-// Run runs each command in a new directory with copies of the files in the directory source.
-func (w *Walk) Run(t *testing.T, source string) {
+// Run runs each command in a new directory with copies of the files in the directory made.
+func (w *Walk) Run(t *testing.T, made string) {
 	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
 	for _, c := range Commands(w.New()) {
 		w.dir = t.TempDir()
-		kit.Must(t, os.CopyFS(w.dir, os.DirFS(source)))
+		kit.Must(t, os.CopyFS(w.dir, os.DirFS(made)))
 		t.Chdir(w.dir)
 		for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
 			t.Setenv(name, w.dir)
@@ -175,14 +174,14 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns some of values, which it takes in turn: all of them if w.All is set, otherwise newCount at the first
-// call for a parser and oldCount at further calls. parser names the code that reads the values.
-func (w *Walk) bad(parser string, values []string, newCount, oldCount int) (some []string) {
-	n := oldCount
+// bad returns the next ones of values: at the first call for a parser as many as first says, later as many as
+// later says, or all of them if w.All is set. parser names the code that reads the values.
+func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
+	n := later
 	if w.All {
 		n = len(values)
 	} else if !w.usedParsers[parser] {
-		n = newCount
+		n = first
 	}
 	w.usedParsers[parser] = true
 	for range n {
@@ -255,9 +254,36 @@ func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 			w.t.Errorf("%s: the message has %s, %q:\n%.600s", w.text(args), what, found, text)
 		}
 	}
+	if flag := uselessFlag(args, text); flag != "" {
+		w.t.Errorf("%s: the message proposes %s, which is in use:\n%.600s", w.text(args), flag, text)
+	}
 	if found := forbidden["Go's text of a value"].FindString(stdout); found != "" {
 		w.t.Errorf("%s: the output has %q", w.text(args), found)
 	}
+}
+
+// proposal matches a flag in the advice of a message, with the words before it.
+var proposal = regexp.MustCompile(`((?:[^\s,]+ ){0,3})(--[a-z][a-z-]*)`)
+
+// otherValue matches the words before a flag that is to be left out, or to have another value.
+var otherValue = regexp.MustCompile(`\b(another|leave|out|only)\b`)
+
+// uselessFlag returns a flag that the advice in a message proposes although it is among args, or "" if there is none.
+// Advice follows the last colon. It may propose another value of the flag that the message is about, to leave a flag
+// out, or a whole command.
+func uselessFlag(args []string, message string) string {
+	for line := range strings.Lines(message) {
+		colon := strings.LastIndex(line, ": ") + 1
+		advice, _, _ := strings.Cut(line[colon:], "timba ")
+		for _, m := range proposal.FindAllStringSubmatch(advice, -1) {
+			flag := m[2]
+			isUsed := slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
+			if isUsed && !otherValue.MatchString(m[1]) && !strings.Contains(line[:colon], flag) && !strings.HasPrefix(advice, " "+flag) {
+				return flag
+			}
+		}
+	}
+	return ""
 }
 
 // arguments returns the names of the arguments in a command's usage line.

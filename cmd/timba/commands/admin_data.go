@@ -228,7 +228,7 @@ func storageOf(ctx context.Context, s *store.Store, path string, others []string
 	if path == "" {
 		path = s.Dir().Config()
 	} else if _, err := os.Stat(path); err != nil {
-		return doc, fmt.Errorf("configuration: %q cannot be read: name the file of the server's --config", path)
+		return doc, fmt.Errorf("configuration: %q cannot be read: name the server's configuration file", path)
 	}
 	c, err := config.Read(path)
 	if err != nil {

@@ -1,10 +1,13 @@
 package commands
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -15,6 +18,8 @@ import (
 	"github.com/timba-arena/timba/referee/check"
 	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules/games"
+	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/tournament"
 )
 
 // checkDefaults are the options of a check before flags change them. Tests give bots more time.
@@ -29,6 +34,7 @@ type checkFlags struct {
 	quick, json, outside bool
 	sandbox              sandboxFlags
 	time                 time.Duration
+	out                  string
 }
 
 func newCheck() *cobra.Command {
@@ -40,6 +46,9 @@ func newCheck() *cobra.Command {
 			"every option, dozens of games in one process, unknown lines and keys, the clock, the\n" +
 			"goodbye. For each failure it prints the last lines of both sides and what to change.\n" +
 			"The bot is sandboxed as in a match.\n\n" +
+			"--out stores what happened: a replay of each game in DIR/games, for timba replay, all lines to (<)\n" +
+			"and from (>) each process of the bot and its stderr (!) in DIR/lines, and the report. Each failure\n" +
+			"then comes with the commands that show it again.\n\n" +
 			"A BOT is a house bot (@random), a directory with a timba.toml or a recognised main file\n" +
 			"(bot.py, bot.c, ...), such a file alone, or a command in quotes.\n\n" +
 			"Exit status: 0 the bot passes (perhaps with warnings), 1 it fails, 2 wrong usage or an\n" +
@@ -61,6 +70,7 @@ func newCheck() *cobra.Command {
 	flags.DurationVar(&f.time, "time", checkDefaults.Time, "start no more games after this time")
 	f.sandbox.add(cmd)
 	flags.BoolVar(&f.outside, "outside", false, "if the bot fails in the sandbox, also run it outside, with all your rights")
+	flags.StringVar(&f.out, "out", "", "save the replays and lines in this `DIR`")
 	flags.BoolVar(&f.json, "json", false, "write the report as JSON")
 	return cmd
 }
@@ -83,11 +93,20 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 	os.Unsetenv("PYTHONUNBUFFERED")
 	noticeCredit(cmd.ErrOrStderr())
 	w := cmd.OutOrStdout()
+	var out *checkDir
+	if f.out != "" {
+		if out, err = newCheckDir(f.out); err != nil {
+			return err
+		}
+		defer out.Close()
+		o.OnGame, o.OnOutput, o.OnCheck = out.storeGame, out.storeOutput, out.showAgain
+	}
 	if !f.json {
 		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), o.Clock, f.seed)
 		bar := cli.NewProgress(cmd.ErrOrStderr(), "games") // on a terminal
 		o.OnProgress = bar.Set
 		o.OnCheck = func(c check.Check) {
+			out.showAgain(c)
 			bar.Clear()
 			c.WriteLine(w)
 		}
@@ -98,6 +117,9 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "interrupted")
 		return cli.ErrNoVerdict
 	case err != nil:
+		return err
+	}
+	if err := out.storeReport(result); err != nil {
 		return err
 	}
 	if f.json {
@@ -137,4 +159,61 @@ func (f *checkFlags) options() (check.Options, error) {
 		o.Games = append(o.Games, g)
 	}
 	return o, nil
+}
+
+// checkDir is the directory in which a check is stored. It may be nil, which stores nothing.
+type checkDir struct {
+	*tournament.Dir
+	err error // the first error of storing
+}
+
+func newCheckDir(path string) (*checkDir, error) {
+	d, err := tournament.ClaimDir(path)
+	if err == nil {
+		err = os.MkdirAll(filepath.Join(path, "lines"), 0o755)
+	}
+	return &checkDir{Dir: d}, err
+}
+
+func (d *checkDir) linesOf(process int) string {
+	return filepath.Join(d.Path, "lines", fmt.Sprintf("process-%03d.txt", process))
+}
+
+func (d *checkDir) storeGame(g *referee.GameResult) {
+	d.err = cmp.Or(d.err, d.StoreGame(&tournament.Match{}, g))
+}
+
+func (d *checkDir) storeOutput(process int, mark byte, text []byte) {
+	f, err := os.OpenFile(d.linesOf(process), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	for line := range bytes.SplitSeq(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+		if err == nil {
+			_, err = fmt.Fprintf(f, "%c %s\n", mark, line)
+		}
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		d.err = cmp.Or(d.err, fmt.Errorf("out: %w", err))
+	}
+}
+
+// showAgain adds to the failure of a check the commands that show it again.
+func (d *checkDir) showAgain(c check.Check) {
+	f := c.Failure
+	if d == nil || f == nil {
+		return
+	}
+	f.Commands = []string{"sed -n 's/^< //p' " + text.Quote(d.linesOf(f.Process)) + " | YOUR BOT"}
+	if replay := d.ReplayPath(0, f.Game, 0); f.Game > 0 {
+		f.Commands = append(f.Commands, cli.CommandLine("replay", "show", replay))
+	}
+}
+
+func (d *checkDir) storeReport(r *check.Report) error {
+	if d == nil {
+		return nil
+	}
+	var data bytes.Buffer
+	if err := cmp.Or(d.err, cli.WriteJSON(&data, r)); err != nil {
+		return err
+	}
+	return d.StoreResult(data.Bytes())
 }

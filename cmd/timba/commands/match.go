@@ -364,7 +364,7 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 		}
 	})
 	if fixed != nil {
-		return nil, p, fmt.Errorf("resume: %s cannot change: leave it out, as the match goes on as it began, or begin another one with --out DIR", strings.Join(fixed, ", "))
+		return nil, p, fmt.Errorf("resume: %s cannot change: leave it out, as the match goes on as it began, or leave out --resume to begin another one", strings.Join(fixed, ", "))
 	}
 	dir, p, err := tournament.OpenDir(f.resume)
 	if err != nil {

@@ -205,8 +205,11 @@ func newMatchesAsk() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.set, "set", nil, "option of the game, as `name=value`; may be repeated")
 	cli.CountFlag(cmd, &f.deals, "deals", 0, "deals of the match, each played in every rotation (default: the server's choice)")
-	flags.BoolVar(&f.watch, "watch", false, "wait until it ends, and show it")
-	return fromServer(cmd, true, f.ask, func(w io.Writer, m wire.Match) {
+	flags.BoolVar(&f.watch, "watch", false, "wait until it ends, and show it; meanwhile print its place in the queue")
+	ask := func(ctx context.Context, c *client.Client, args []string) (wire.Match, error) {
+		return f.ask(ctx, c, args, cmd.ErrOrStderr())
+	}
+	return fromServer(cmd, true, ask, func(w io.Writer, m wire.Match) {
 		if f.watch {
 			printMatch(w, m)
 		} else {
@@ -215,7 +218,8 @@ func newMatchesAsk() *cobra.Command {
 	})
 }
 
-func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m wire.Match, err error) {
+// ask asks for a match and returns it. With --watch it waits until the match has ended, and prints its progress to w.
+func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string, w io.Writer) (m wire.Match, err error) {
 	what := args[0]
 	asked := wire.AskedMatch{Deals: f.deals, Bots: args[1:]}
 	ladders, err := c.Ladders(ctx)
@@ -234,17 +238,25 @@ func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string) (m 
 		asked.Game, asked.Options = what, v.Settings.Map()
 	}
 	if m, err = c.AskMatch(ctx, asked); err == nil && f.watch {
-		m, err = await(ctx, c, m)
+		m, err = await(ctx, c, m, w)
 	}
 	return m, err
 }
 
-// await asks the server for match m every two seconds until the match ends, and returns it. If ctx ends
-// first, it returns cli.ErrNoVerdict.
-func await(ctx context.Context, c *client.Client, m wire.Match) (wire.Match, error) {
+// await asks the server for match m every two seconds until the match ends, and returns it. It prints to w when the
+// match begins, and before that its place in the queue. If ctx ends first, it returns cli.ErrNoVerdict.
+func await(ctx context.Context, c *client.Client, m wire.Match, w io.Writer) (wire.Match, error) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
-	for m.State == "waiting" || m.State == "running" {
+	for shown := ""; m.State == "waiting" || m.State == "running"; {
+		text := fmt.Sprintf("match %d is %s", m.ID, m.State)
+		if m.Place > 0 {
+			text += fmt.Sprintf(", at place %d in the queue", m.Place)
+		}
+		if text != shown {
+			fmt.Fprintln(w, text)
+			shown = text
+		}
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

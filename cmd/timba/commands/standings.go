@@ -61,11 +61,7 @@ func newStandings() *cobra.Command {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			paused := ""
-			if !r.PausedAt.IsZero() {
-				paused = " (paused)"
-			}
-			fmt.Fprintf(w, "%s: %s%s\n", r.Name, r.Title, paused)
+			fmt.Fprintf(w, "%s: %s\n", r.Name, r.Title)
 			printStandings(w, r.Standings, false)
 		}
 	})

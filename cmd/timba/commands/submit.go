@@ -55,16 +55,12 @@ func (f *submitFlags) run(cmd *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	data, kind, err := f.archive(cmd, path)
+	data, file, err := f.archive(cmd, path)
 	if err != nil {
 		return err
 	}
-	file := ""
-	if kind == single {
-		file = filepath.Base(path)
-	}
 	bar := cli.NewProgress(cmd.ErrOrStderr(), "bytes")
-	s, err := c.Submit(cmd.Context(), f.bot, file, kind, func() (io.Reader, int64) {
+	s, err := c.Submit(cmd.Context(), f.bot, file, func() (io.Reader, int64) {
 		return io.TeeReader(bytes.NewReader(data), &uploadProgress{bar: bar, all: len(data)}), int64(len(data))
 	})
 	bar.Clear()
@@ -109,12 +105,10 @@ func (s *uploadProgress) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// single is the media type of an upload that is a single source file, of which the server makes an archive.
-const single = "text/plain"
-
-// archive returns the content to upload and its media type: an archive of the directory at path, or the file
-// at path. It checks no limits: the server rejects an upload that is too large before it is sent.
-func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kind string, err error) {
+// archive returns the content to upload: an archive of the directory at path, or the file at path with its name. The
+// server finds out whether that file is an archive. archive checks no limits: the server rejects an upload that is too
+// large before it is sent.
+func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, file string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, "", fmt.Errorf("submit: %w", err)
@@ -123,14 +117,7 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 		if data, err = os.ReadFile(path); err != nil {
 			return nil, "", fmt.Errorf("submit: %w", err)
 		}
-		if _, archive, err := bundle.IsArchive(bytes.NewReader(data), path); err != nil || !archive {
-			return data, single, err
-		}
-		kind = "application/octet-stream"
-		if strings.HasSuffix(strings.ToLower(path), ".zip") {
-			kind = "application/zip"
-		}
-		return data, kind, nil
+		return data, filepath.Base(path), nil
 	}
 	m, err := program.ReadManifest(path)
 	if err != nil {
@@ -146,7 +133,7 @@ func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, kin
 		return nil, "", fmt.Errorf("submit: %w", err)
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "packed %s, %s\n", text.Count(len(p.Files), "file"), bundle.FormatSize(p.Bytes))
-	return p.Data, "application/gzip", nil
+	return p.Data, "", nil
 }
 
 // follow prints each stage of a submission (unpack, build, check, trial) when it ends, and the log of a failed

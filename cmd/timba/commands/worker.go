@@ -139,15 +139,15 @@ func (f *workerFlags) options(cmd *cobra.Command) (o cluster.WorkerOptions, err 
 
 func lockWorker(data string) (unlock func(), err error) {
 	if err := os.MkdirAll(data, 0o755); err != nil {
-		return nil, fmt.Errorf("data: %q cannot be made: name a directory that you own with --data DIR", data)
+		return nil, fmt.Errorf("data: %q cannot be made: name a directory that you own", data)
 	}
 	l := flock.New(filepath.Join(data, "lock"))
 	free, err := l.TryLock()
 	if err != nil {
-		return nil, fmt.Errorf("data: %q cannot be locked: name a directory that you own with --data DIR", data)
+		return nil, fmt.Errorf("data: %q cannot be locked: name a directory that you own", data)
 	}
 	if !free {
-		return nil, fmt.Errorf("data: another worker uses %s: name another directory with --data DIR", data)
+		return nil, fmt.Errorf("data: another worker uses %s: name another directory", data)
 	}
 	return func() { l.Close() }, nil
 }

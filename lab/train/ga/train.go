@@ -53,7 +53,8 @@ type SearchReport struct {
 	Rejections uint64         `json:"turned_away,omitempty"` // how often a full table rejected a new pair
 	Operators  map[string]int `json:"operators"`             // how often each crossover and mutation was applied
 
-	memory int // limit for all tables, in MiB; 0 for nets
+	memory    int    // limit for all tables, in MiB; 0 for nets
+	fewerKeys string // advice to take another value of --keys; "" if there is none with fewer
 }
 
 func (r SearchReport) String() string {
@@ -64,7 +65,7 @@ func (r SearchReport) String() string {
 		fmt.Fprintf(&b, "%s in the last generation\n", text.Count(r.Nets, "different net"))
 	}
 	if r.Rejections > 0 {
-		fmt.Fprintf(&b, "tables were full: %d new pairs were turned away; give more than --memory %d, or --keys %s\n", r.Rejections, r.memory, policy.Kinds)
+		fmt.Fprintf(&b, "tables were full: %d new pairs were turned away; give more than --memory %d%s\n", r.Rejections, r.memory, r.fewerKeys)
 	}
 	fmt.Fprintf(&b, "against random players: %.1f %% of %s won, %.1f points a game\n", 100*r.Random.WinShare(), text.Count(r.Random.Games, "game"), r.Random.MeanPoints())
 	return b.String()
@@ -127,6 +128,9 @@ func (s *search[I]) Finish(ctx context.Context, f *run.Folder) (run.TrainingResu
 		return nil, err
 	}
 	r := SearchReport{Operators: s.counts, memory: s.Memory}
+	if s.Keys != policy.Kinds {
+		r.fewerKeys = ", or --keys " + policy.Kinds
+	}
 	r.Random, err = s.testAgainstRandom(ctx, s.members[best], finalTest, randFor(s.Seed, forTest, s.Generations))
 	if err != nil {
 		return nil, err

@@ -26,14 +26,15 @@ type TrainingReport struct {
 	Rejections uint64     `json:"turned_away"` // how often a full table rejected a new pair
 	Tally      ScoreTally `json:"random"`      // results of the model against random players
 
-	memory int // limit for the tables, in MiB
+	memory      int    // limit for the tables, in MiB
+	fewerStates string // advice to take another value of --variant; "" if there is none with fewer
 }
 
 func (r TrainingReport) String() string {
 	s := fmt.Sprintf("%s of a state and an action, %s in the model\nagainst random players: %v\n",
 		text.Count(r.Pairs, "pair"), text.Count(r.States, "state"), r.Tally)
 	if r.Rejections > 0 {
-		s += fmt.Sprintf("the tables were full: %d new pairs were turned away; give more than --memory %d, or --variant %s\n", r.Rejections, r.memory, policy.Abstract)
+		s += fmt.Sprintf("the tables were full: %d new pairs were turned away; give more than --memory %d%s\n", r.Rejections, r.memory, r.fewerStates)
 	}
 	return s
 }
@@ -83,6 +84,9 @@ func (l *Learner) countPairs() (n int) {
 
 func (l *Learner) Finish(_ context.Context, f *run.Folder) (run.TrainingResult, error) {
 	r := TrainingReport{memory: l.config.Memory, Pairs: l.countPairs(), Rejections: l.Rejections(), Tally: l.evaluate()}
+	if l.config.Variant != policy.Abstract {
+		r.fewerStates = ", or --variant " + policy.Abstract
+	}
 	l.mergeAgents()
 	h := model.Header{
 		Kind: model.RL, Mode: l.config.Mode, Variant: l.config.Variant, Encoding: l.config.Encoding(),

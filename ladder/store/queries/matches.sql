@@ -57,6 +57,11 @@ ORDER BY own.match_id DESC LIMIT sqlc.arg(n);
 -- Matches that nobody requested come first.
 SELECT * FROM match_rows WHERE state = 'waiting' ORDER BY asked_by IS NOT NULL, id LIMIT ?;
 
+-- name: AskedQueue :many
+-- The waiting matches that people requested, with the last time at which a match of the same person began.
+SELECT matches.id, matches.asked_by, CAST(coalesce((SELECT max(own.began) FROM matches AS own WHERE own.asked_by = matches.asked_by), 0) AS INTEGER) AS served
+FROM matches WHERE matches.state = 'waiting' AND matches.asked_by IS NOT NULL ORDER BY matches.id;
+
 -- name: CountAsked :one
 SELECT count(*) FROM matches WHERE asked_by = ? AND state IN ('waiting', 'running');
 

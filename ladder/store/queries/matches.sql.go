@@ -100,6 +100,41 @@ func (q *Queries) AddSlot(ctx context.Context, arg AddSlotParams) error {
 	return err
 }
 
+const askedQueue = `-- name: AskedQueue :many
+SELECT matches.id, matches.asked_by, CAST(coalesce((SELECT max(own.began) FROM matches AS own WHERE own.asked_by = matches.asked_by), 0) AS INTEGER) AS served
+FROM matches WHERE matches.state = 'waiting' AND matches.asked_by IS NOT NULL ORDER BY matches.id
+`
+
+type AskedQueueRow struct {
+	ID      int64
+	AskedBy sql.NullInt64
+	Served  int64
+}
+
+// The waiting matches that people requested, with the last time at which a match of the same person began.
+func (q *Queries) AskedQueue(ctx context.Context) ([]AskedQueueRow, error) {
+	rows, err := q.db.QueryContext(ctx, askedQueue)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AskedQueueRow
+	for rows.Next() {
+		var i AskedQueueRow
+		if err := rows.Scan(&i.ID, &i.AskedBy, &i.Served); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const attemptsOf = `-- name: AttemptsOf :many
 SELECT match_id, number, seed, began, ended, reason, failed, machine FROM attempts WHERE match_id IN (SELECT value FROM json_each(CAST(?1 AS TEXT))) ORDER BY match_id, number
 `

@@ -89,7 +89,6 @@ type Ladder struct {
 	House    string
 	Position int64
 	Active   int64
-	Paused   sql.NullInt64
 	Finished int64
 }
 

@@ -46,7 +46,6 @@ type Header struct {
 	Layers   []int    `json:"layers,omitempty"`   // number of inputs of a net, then of the units of each layer
 	Output   string   `json:"output,omitempty"`   // net.Output, the function of a net's last layer
 	Labels   []int    `json:"labels,omitempty"`   // label of each class of results that a net predicts, the best last
-	Entries  int      `json:"entries,omitempty"`  // number of entries of a table
 	Seed     uint64   `json:"seed"`               // seed of the training
 	Defects  []string `json:"defects,omitempty"`  // names of defects of R. Arjonilla's program that the training has reproduced
 	// Training is the configuration of the training, from config.json of the run.
