@@ -1,7 +1,7 @@
 package referee
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -104,7 +104,7 @@ func ParseReplayNotation(data []byte) (n NotatedGame, err error) {
 
 // IsReplay reports whether the content of a file is a replay in JSON, as opposed to lines of text.
 func IsReplay(data []byte) bool {
-	return json.Valid(data) && strings.HasPrefix(strings.TrimSpace(string(data)), "{")
+	return bytes.HasPrefix(bytes.TrimSpace(data), []byte("{"))
 }
 
 // Cut shortens the opening to the given number of moves. A negative number leaves it unchanged. It returns an

@@ -5,8 +5,8 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 
@@ -183,23 +183,29 @@ func compact(v any) []byte {
 	return bytes.TrimRight(b.Bytes(), "\n")
 }
 
-// DecodeReplay decodes a replay in JSON. It returns an error for unknown fields, and for a version of the
-// protocol other than that of this program.
+// DecodeReplay decodes a replay in JSON. It ignores members that it does not know, which a newer timba may have written.
+// It returns an error for a version of the format other than that of this program.
 func DecodeReplay(data []byte) (*Replay, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
 	r := new(Replay)
-	if err := d.Decode(r); err != nil {
+	err := d.Decode(r)
+	switch rest := bytes.TrimSpace(data[d.InputOffset():]); {
+	case bytes.HasPrefix(data, []byte(`{"cursor":`)):
+		return nil, errors.New("replay: it has lines of a stream of replays: try timba replays --out DIR, which writes a file for each game")
+	case r.Timba > protocol.Version:
+		return nil, fmt.Errorf("replay: timba %s wrote it in version %d of the format, and this program reads version %d: use that timba, or a later one", cmp.Or(r.Program, "(its version is not recorded)"), r.Timba, protocol.Version)
+	case err != nil:
 		return nil, fmt.Errorf("replay: not a replay document: %w", err)
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, fmt.Errorf("replay: the document is followed by more data")
-	}
-	if r.Clock.Startup != 0 || slices.ContainsFunc(r.Seats, func(s ReplaySeat) bool { return s.Clock != nil && s.Clock.Startup != 0 }) {
-		return nil, fmt.Errorf("replay: not a replay document: the clock has a start-up time")
-	}
-	if r.Timba != protocol.Version {
+	case r.Timba == 0:
+		return nil, errors.New(`replay: not a replay document: it has no member "timba", the version of the format`)
+	case r.Timba < 0:
 		return nil, fmt.Errorf("replay: version %d is unknown: this program reads version %d", r.Timba, protocol.Version)
+	case bytes.HasPrefix(rest, []byte("{")):
+		return nil, errors.New("replay: another document follows in the same file: give each replay a file of its own, as before they were joined")
+	case len(rest) > 0:
+		return nil, fmt.Errorf("replay: the document is followed by %.20q", rest)
+	case r.Clock.Startup != 0 || slices.ContainsFunc(r.Seats, func(s ReplaySeat) bool { return s.Clock != nil && s.Clock.Startup != 0 }):
+		return nil, errors.New("replay: not a replay document: the clock has a start-up time")
 	}
 	return r, nil
 }

@@ -2,6 +2,7 @@ package referee
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"iter"
 	"regexp"
@@ -267,7 +268,7 @@ func (r *rerun) playFault(i int) {
 	}
 	switch want := g.Record.Faults[len(g.Record.Faults)-1]; {
 	case want.Code == "":
-		r.addDifference("fault %d: the reason %q is unknown", i, f.Reason.Kind)
+		r.addDifference("fault %d: the reason %q is unknown to this program; timba %s recorded the game", i, f.Reason.Kind, cmp.Or(r.Program, "of an unknown version"))
 	case f.Code != want.Code:
 		r.addDifference("fault %d: the code is %q where the reason has %q", i, f.Code, want.Code)
 	case f.Text != want.Text:

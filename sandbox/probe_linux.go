@@ -42,7 +42,11 @@ func probe() MachineReport {
 	if full != nil {
 		spaces = tryLevel(LevelReduced)
 	}
-	layers = append(layers, newLayer("namespaces", spaces, namespacesFix(spaces)), newLayer("cgroup", full, cgroupFix(full)))
+	fix := cgroupFix(full)
+	if err == nil && spaces != nil { // the cgroup was made, and then the namespaces failed
+		fix = "what namespaces needs"
+	}
+	layers = append(layers, newLayer("namespaces", spaces, namespacesFix(spaces, ownRights())), newLayer("cgroup", full, fix))
 	r := MachineReport{Layers: layers}
 	switch {
 	case !layers[0].OK:
@@ -92,18 +96,67 @@ func landlockABI() (int, error) {
 
 func landlockLayer() Layer {
 	_, err := landlockABI()
-	return newLayer("landlock", err, "a kernel of 5.13 or newer with landlock in its lsm= list; without it only mount namespaces protect files")
+	fix := "a kernel of 5.13 or newer with landlock in its lsm= list"
+	if ownRights().isFiltered {
+		fix += ", and " + withoutFilter
+	}
+	return newLayer("landlock", err, fix+"; without it only mount namespaces protect files")
 }
 
-func namespacesFix(err error) string {
+// rights says what this process may do.
+type rights struct {
+	isRoot     bool
+	isAdmin    bool // it has the capability CAP_SYS_ADMIN
+	isFiltered bool // it was started under a filter of system calls
+}
+
+func ownRights() rights {
+	status, _ := os.ReadFile("/proc/self/status")
+	return parseRights(string(status), os.Geteuid())
+}
+
+// parseRights returns the rights of a process of the user uid. status is the content of its file /proc/self/status.
+func parseRights(status string, uid int) rights {
+	r := rights{isRoot: uid == 0}
+	for line := range strings.Lines(status) {
+		name, value, _ := strings.Cut(line, ":")
+		switch value = strings.TrimSpace(value); name {
+		case "CapEff":
+			capabilities, _ := strconv.ParseUint(value, 16, 64)
+			r.isAdmin = capabilities>>unix.CAP_SYS_ADMIN&1 == 1
+		case "Seccomp":
+			r.isFiltered = value == "2"
+		}
+	}
+	return r
+}
+
+const (
+	allowNamespaces = "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+	withoutFilter   = "no filter of system calls (seccomp) around timba that refuses them: in a container --security-opt seccomp=unconfined (in Kubernetes seccompProfile: Unconfined), in a unit of systemd neither RestrictNamespaces nor SystemCallFilter"
+)
+
+// namespacesFix returns what a process with rights r needs so that it can make namespaces, which has failed with err.
+func namespacesFix(err error, r rights) string {
+	isRefused := errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
 	var s *StepError
 	switch {
 	case errors.As(err, &s) && s.Step == "proc":
 		return "container engines mask parts of /proc: start the container with --security-opt systempaths=unconfined, or run timba outside it"
 	case errors.Is(err, unix.ENOSPC):
 		return "sysctl user.max_user_namespaces=10000"
-	case errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES):
-		return "allow user namespaces: sysctl kernel.unprivileged_userns_clone=1, on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0, in a container --security-opt seccomp=unconfined; or run timba as root"
+	case isRefused && r.isRoot && !r.isAdmin:
+		return "the capability CAP_SYS_ADMIN, which root lacks here: in a container --cap-add SYS_ADMIN with --security-opt seccomp=unconfined and --security-opt systempaths=unconfined, in a unit of systemd a CapabilityBoundingSet that has it"
+	case isRefused && r.isRoot && r.isFiltered:
+		return withoutFilter
+	case isRefused && r.isRoot:
+		return "no security module that refuses them: in a container --security-opt apparmor=unconfined or, with SELinux, --security-opt label=disable"
+	case isRefused && r.isFiltered:
+		return withoutFilter + "; then " + allowNamespaces
+	case isRefused:
+		return allowNamespaces + "; or run timba as root"
+	case errors.Is(err, unix.ENOSYS) && r.isFiltered:
+		return withoutFilter
 	case errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EINVAL):
 		return "a kernel of 5.12 or newer with user, pid, net, ipc, uts and cgroup namespaces"
 	}

@@ -54,7 +54,7 @@ func readPlan(path string) (c Config, err error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf("resume: %s: %w", filepath.Join(path, planFile), err)
+		return c, fmt.Errorf("resume: %s: %w: if a newer timba began the tournament, resume it with that", filepath.Join(path, planFile), err)
 	}
 	return c, nil
 }

@@ -106,7 +106,7 @@ func TestResumeRefusesForeignFiles(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":         {"", "not a replay document"},
 		"truncated":     {good[:len(good)/2], "not a replay document"},
-		"twice":         {good + good, "followed by more data"},
+		"twice":         {good + good, "another document follows in the same file"},
 		"no replay":     {`{"a": 1}`, "not a replay document"},
 		"other deal":    {read(path(1, 1)), "it is of deal 1, rotation 1"},
 		"rotation":      {read(path(2, 0)), "it is of deal 2, rotation 0"},

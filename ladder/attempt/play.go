@@ -14,7 +14,6 @@ import (
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/datadir"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/rules"
 )
@@ -129,7 +128,7 @@ func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 }
 
 // addGame adds a finished game to the result. It returns a *Failure if a house bot (part of timba) failed in the
-// game, and errEarly if a connection was lost.
+// game, and errEarly if a connection was lost or too slow.
 func (p *run) addGame(g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]
@@ -143,7 +142,7 @@ func (p *run) addGame(g *referee.GameResult) error {
 	}
 	cutInfo(&g.Replay)
 	p.result.Games = append(p.result.Games, g)
-	if slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Reason.Kind == fault.ConnectionLost }) {
+	if slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Reason.Kind.IsOfConnection() }) {
 		return errEarly
 	}
 	return nil

@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/ladder/attempt"
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/referee"
-	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -304,7 +303,7 @@ func (c *checker) checkSeats(g *referee.GameResult) error {
 				return fmt.Errorf("a fault of seat %d has the text %.100q: it is one printable line of at most %d bytes", f.Seat, text, maxFault)
 			}
 		}
-		if b := c.Bots[g.Bots[f.Seat]]; f.Reason.Kind == fault.ConnectionLost || b.House != "" && f.HouseFailed() {
+		if b := c.Bots[g.Bots[f.Seat]]; f.Reason.Kind.IsOfConnection() || b.House != "" && f.HouseFailed() {
 			return fmt.Errorf("seat %d, %s, cannot have the fault %s", f.Seat, b.Name, f.Reason.Kind)
 		}
 	}

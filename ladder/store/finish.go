@@ -322,23 +322,29 @@ func earlyEndReason(ended bool, results []*referee.GameResult) (reason phrase.Te
 		return reason
 	}
 	var names []string
+	isSlow := false
 	for _, g := range results {
 		for _, seat := range lostSeats(&g.Replay) {
 			names = append(names, g.Seats[seat].Name)
 		}
+		isSlow = isSlow || slices.ContainsFunc(g.Faults, func(f referee.Fault) bool { return f.Reason.Kind == fault.ConnectionSlow })
 	}
 	slices.Sort(names)
-	return phrase.New("ended early: %s lost the connection", strings.Join(slices.Compact(names), ", "))
+	list := strings.Join(slices.Compact(names), ", ")
+	if isSlow {
+		return phrase.New("ended early: the connection of %s is too slow", list)
+	}
+	return phrase.New("ended early: %s lost the connection", list)
 }
 
-// lostSeats returns the seats that forfeited the game of replay r because the connection to their bot was
-// lost. r may be nil.
+// lostSeats returns the seats that forfeited the game of replay r because the connection to their bot was lost or
+// too slow. r may be nil.
 func lostSeats(r *referee.Replay) (seats []int) {
 	if r == nil {
 		return nil
 	}
 	for _, f := range r.Faults {
-		if f.Reason.Kind == fault.ConnectionLost && f.Seat >= 0 && f.Seat < len(r.Seats) {
+		if f.Reason.Kind.IsOfConnection() && f.Seat >= 0 && f.Seat < len(r.Seats) {
 			seats = append(seats, f.Seat)
 		}
 	}

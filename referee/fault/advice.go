@@ -316,6 +316,8 @@ func (r Reason) exitAdvice(c Circumstances) []phrase.Text {
 	case r.Kind == ConnectionLost:
 		return texts("look at the network between the bot and the server, and whether the program that connects them kept running",
 			"connect again sooner: the game goes on at the same line if the connection is back in time")
+	case r.Kind == ConnectionSlow:
+		return texts("connect over a faster network: timba connect prints how long a message and its receipt take, and how many moves that allows")
 	case r.Kind == Resigned:
 		return texts("nothing here: whoever played this seat gave the game up")
 	case r.Kind == Returned, r.Kind == Failed:

@@ -71,6 +71,7 @@ var examples = []struct {
 	{Reason{Kind: OutputClosed, BeforeReady: true}, "startup", `before "ready": closed its output while it was running`},
 	{Reason{Kind: Returned}, "exit", "ended while the game went on"},
 	{Reason{Kind: ConnectionLost, Limit: 60}, "exit", "lost its connection and was not back within 60 s"},
+	{Reason{Kind: ConnectionSlow, Limit: 30, Detail: "812 ms"}, "exit", "its connection is too slow: a message and its receipt took about 812 ms, and waiting for receipts may take 30 s in all"},
 	{Reason{Kind: Resigned}, "exit", "resigned"},
 	{Reason{Kind: Failed, Detail: "no table\nat all"}, "exit", "ended: no table\nat all"},
 	{Reason{Kind: TooMuchOutput, Limit: 64}, "output", "more than 64 KiB on stdout between two turns: write logs to stderr"},

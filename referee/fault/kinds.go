@@ -49,6 +49,7 @@ const (
 	Returned         Kind = "returned"
 	Failed           Kind = "failed"
 	ConnectionLost   Kind = "connection-lost"
+	ConnectionSlow   Kind = "connection-slow"
 	Resigned         Kind = "resigned"
 	TooMuchOutput    Kind = "too-much-output"
 	OutOfMemory      Kind = "out-of-memory"
@@ -107,6 +108,7 @@ var kinds = []kind{
 	{Returned, protocol.Exit, "ended while the game went on"},
 	{Failed, protocol.Exit, "ended: {detail}"},
 	{ConnectionLost, protocol.Exit, "lost its connection and was not back within {limit} s"},
+	{ConnectionSlow, protocol.Exit, "its connection is too slow: a message and its receipt took about {detail}, and waiting for receipts may take {limit} s in all"},
 	{Resigned, protocol.Exit, "resigned"},
 	{TooMuchOutput, protocol.Output, "more than {limit} KiB on stdout between two turns: write logs to stderr"},
 	{OutOfMemory, protocol.Memory, "more than {limit} MiB of memory in all its processes"},
@@ -132,6 +134,9 @@ func unstartedKind(k Kind, why string) kind {
 func (k Kind) IsUnstarted() bool {
 	return strings.HasPrefix(k.Form(), notStarted)
 }
+
+// IsOfConnection reports whether a fault of this kind is one of the connection to a bot on another machine.
+func (k Kind) IsOfConnection() bool { return k == ConnectionLost || k == ConnectionSlow }
 
 // Kinds returns all kinds of faults.
 func Kinds() (list []Kind) {

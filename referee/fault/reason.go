@@ -28,7 +28,7 @@ type Reason struct {
 	Signal         int    `json:"signal"`     // number of the signal that ended the process; 0 if none did
 	Name           string `json:"name"`       // name of the signal, such as SIGSEGV; or system and processor of a program, such as windows/amd64
 	UnfinishedLine Raw    `json:"unfinished"` // output of the bot after its last LF, at most 80 bytes
-	Detail         string `json:"detail"`     // an error message of the rules or of the system; or what a program needs that is not there
+	Detail         string `json:"detail"`     // an error message of the rules or of the system; what a program needs that is not there; or a time
 	Command        Raw    `json:"command"`    // the words of the bot's command, joined by spaces; or the file in it that cannot be executed
 }
 

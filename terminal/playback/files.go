@@ -38,7 +38,7 @@ func filesIn(dir string) ([]string, error) {
 	}
 	var files []string
 	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") && !e.IsDir() {
+		if name := e.Name(); strings.HasSuffix(strings.TrimSuffix(name, ".gz"), ".json") && !strings.HasPrefix(name, ".") && !e.IsDir() {
 			files = append(files, filepath.Join(games, name))
 		}
 	}

@@ -1,8 +1,9 @@
 // Package client is a client of the HTTP API of a competition. Package wire has the documents that it sends
 // and returns. An error that the server answers is a *wire.Problem.
 //
-// A request is repeated if the server is busy (status 429 or 503). It is also repeated if the connection
-// fails, provided that the server has answered before and that the request may be sent twice without harm.
+// A request is repeated if the server is busy (status 429 or 503). It is also repeated if the connection fails, or a
+// proxy says that the server does not answer (status 502 or 504), provided that the server has answered before and that
+// the request may be sent twice without harm.
 package client
 
 import (
@@ -68,7 +69,11 @@ func cleanURL(address string) (string, error) {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return "", fmt.Errorf("server: %q is not an address of a server: try https://HOST or http://HOST:PORT", address)
 	}
-	return strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/api/v1"), nil
+	base := u.Scheme + "://" + u.Host
+	if path := strings.TrimSuffix(u.Path, "/"); path != "" && path != "/api/v1" {
+		return "", fmt.Errorf("server: %q has the path %q, but timba is always at the root of a host: try %s", address, path, base)
+	}
+	return base, nil
 }
 
 // IsUnencrypted reports whether requests go over plain HTTP to another machine, so that others in the network
@@ -101,16 +106,18 @@ func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 			return resp, nil
 		}
 		var wait time.Duration
-		again := false
-		if err != nil {
-			again = !q.notIdempotent && ctx.Err() == nil && c.hasAnswered.Load()
-		} else {
-			c.hasAnswered.Store(true)
-			again = resp.StatusCode == http.StatusTooManyRequests || resp.StatusCode == http.StatusServiceUnavailable
-			wait = retryAfter(resp)
-			err = wire.ReadProblem(resp)
+		isLost, isBusy := true, false // whether the server may not have received the request
+		if err == nil {
+			problem := wire.ReadProblem(resp)
 			resp.Body.Close()
+			if problem.Type != "" { // it is of timba
+				c.hasAnswered.Store(true)
+			}
+			isLost = problem.Status == http.StatusBadGateway || problem.Status == http.StatusGatewayTimeout
+			isBusy = problem.Status == http.StatusTooManyRequests || problem.Status == http.StatusServiceUnavailable
+			wait, err = retryAfter(resp), problem
 		}
+		again := isBusy || isLost && !q.notIdempotent && ctx.Err() == nil && c.hasAnswered.Load()
 		if !again || try >= c.Retries {
 			return nil, err
 		}

@@ -46,7 +46,6 @@ func TestAddresses(t *testing.T) {
 		"127.0.0.1:8080":                    "http://127.0.0.1:8080",
 		"[::1]:8080":                        "http://[::1]:8080",
 		"http://h:1/api/v1/":                "http://h:1",
-		"https://h/under/it":                "https://h/under/it",
 		"ftp://h":                           "",
 		"":                                  "",
 		"https://":                          "",
@@ -134,22 +133,81 @@ func TestRetries(t *testing.T) {
 	}
 }
 
-// TestStrangers checks the errors for servers that are not timba.
-func TestStrangers(t *testing.T) {
+// TestPaths checks that an address with a path is refused, because the pages of a site have absolute paths.
+func TestPaths(t *testing.T) {
+	for address, path := range map[string]string{"https://h/bots": "/bots", "h/bots/": "/bots", "https://h/bots/api/v1": "/bots/api/v1"} {
+		if _, err := New(address, ""); err == nil || !strings.HasSuffix(err.Error(), fmt.Sprintf("%q has the path %q, but timba is always at the root of a host: try https://h", address, path)) {
+			t.Errorf("%s: %v", address, err)
+		}
+	}
+}
+
+// TestProxies checks the errors for answers of proxies before a server, and of other programs.
+func TestProxies(t *testing.T) {
+	for _, c := range []struct {
+		status             int
+		location, contains string
+	}{
+		{401, "", `"401 Unauthorized", an answer of a proxy: it asks for a password of its own: ask the operator`},
+		{403, "", "it does not let this request pass: ask the operator"},
+		{404, "", "which is not an answer of timba: is this the address of a timba server?"},
+		{413, "", "a body of this size is above its limit: ask the operator of the server to raise the limit, in nginx client_max_body_size, above limits.upload"},
+		{502, "", "the timba server behind it does not answer: try again later, or ask the operator of the server whether timba serve runs, at the address that the proxy has for it (in nginx proxy_pass)"},
+		{503, "", "the timba server behind it does not answer: try again later"},
+		{504, "", "the timba server behind it took too long: try again later, or ask the operator of the server whether timba serve hangs, and whether the proxy waits for 90 s and more (in nginx proxy_read_timeout)"},
+		{301, "https://new.example/api/v1/me", `"301 Moved Permanently", a redirection to "https://new.example/api/v1/me": give the address https://new.example instead`},
+		{308, "https://new.example:8443/api/v1/me", "give the address https://new.example:8443 instead"},
+		{302, "https://user:word@login.example/?from=timba", `a redirection to "https://user:xxxxx@login.example/?from=timba": is this the address of a timba server?`},
+		{302, "", "which is not an answer of timba"},
+	} {
+		tries := 0
+		c1 := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+			tries++
+			if c.location != "" {
+				w.Header().Set("Location", c.location)
+			}
+			w.Header().Set("Retry-After", "86400") // a proxy that is switched off for longer than the client waits
+			http.Error(w, "<html>nginx</html>", c.status)
+		})
+		if _, err := c1.Me(bg); Status(err) != c.status || !strings.Contains(err.Error(), c.contains) || tries != 1 {
+			t.Errorf("%d: %v, after %d tries", c.status, err, tries)
+		}
+	}
 	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
-		http.Error(w, "<html>nginx</html>", http.StatusBadGateway)
+		http.Error(w, "The plain HTTP request was sent to HTTPS port", http.StatusBadRequest)
 	})
-	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), `"502 Bad Gateway"`) || !strings.Contains(err.Error(), "is this the address") {
+	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), "it speaks only https: begin the address with https://") {
 		t.Error(err)
 	}
-	c = serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") })
+}
+
+// TestProxyRetries checks that a request is repeated while a proxy says that the server does not answer, if the server
+// has answered before and the request may be sent twice.
+func TestProxyRetries(t *testing.T) {
+	var tries atomic.Int64
+	c := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		tries.Store(n)
+		if n == 2 || n == 4 {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		fmt.Fprint(w, `{"items":[]}`)
+	})
+	for range 2 {
+		if _, err := c.Ladders(bg); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := c.AskMatch(bg, wire.AskedMatch{}); Status(err) != http.StatusBadGateway || tries.Load() != 4 {
+		t.Errorf("a match was asked for after %d requests: %v", tries.Load(), err)
+	}
+}
+
+// TestStrangers checks the errors for servers that are not timba, and for the absence of a server.
+func TestStrangers(t *testing.T) {
+	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") })
 	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), "cannot be read") {
-		t.Error(err)
-	}
-	c = serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "https://elsewhere.example.org/", http.StatusFound)
-	})
-	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), "302") {
 		t.Error(err)
 	}
 	nobody := kit.Get[*Client](t)(New("http://127.0.0.1:1", ""))

@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -56,7 +57,8 @@ type Connector struct {
 	mu            sync.Mutex
 	link          *link              // nil while there is no connection
 	programs      map[int64]*program // by session; nil before Run
-	activeMatches map[int64]bool     // IDs of the matches that have started and have no result yet
+	activeMatches map[int64]bool     // by ID, matches that have started and have no result yet; false: the server was restarted since
+	server        string             // identifies the server's process, by its last Welcome
 	leaving       bool
 	released      bool               // the server has no more matches for the client
 	hasLeft       bool               // Run returns nil, as the client was leaving and nothing was left to play
@@ -65,14 +67,16 @@ type Connector struct {
 }
 
 // ClientEvent is something that happens to a Connector, such as a lost connection. Exactly one of its fields is
-// set, except that Wait is set together with Offline.
+// set, except that Delay is set together with Online, Wait with Offline and IsRepeated with Playing.
 type ClientEvent struct {
-	Online  *Welcome
-	Offline error         // why the connection broke; the client connects again by itself
-	Wait    time.Duration // until the next attempt to connect
-	Playing *Opening      // a match starts
-	Result  *Result
-	Leaving bool // the client plays no more matches; those in progress continue
+	Online     *Welcome
+	Delay      time.Duration // how long the server took to answer the first message
+	Offline    error         // why the connection broke; the client connects again by itself
+	Wait       time.Duration // until the next attempt to connect
+	Playing    *Opening      // a match starts
+	IsRepeated bool          // the match starts again, because the server was restarted
+	Result     *Result
+	Leaving    bool // the client plays no more matches; those in progress continue
 }
 
 // report calls OnEvent with an event, after the calls for earlier events have returned. report itself returns
@@ -235,6 +239,7 @@ func (c *Connector) connect(ctx context.Context, reached *bool) error {
 	stop := context.AfterFunc(ctx, func() { l.Shut(socket.CloseEnded, "the bot leaves") })
 	defer stop()
 	defer l.Shut(socket.CloseEnded, "the bot leaves")
+	sent := time.Now()
 	if err := l.send(frame{Hello: c.newHello()}); err != nil {
 		return err
 	}
@@ -260,7 +265,7 @@ func (c *Connector) connect(ctx context.Context, reached *bool) error {
 		switch {
 		case f.Welcome != nil:
 			*reached, c.NewVersion = true, false
-			c.resume(l, f.Welcome)
+			c.resume(l, f.Welcome, time.Since(sent))
 		case f.Open != nil:
 			c.startProgram(l, f.Open)
 		case f.Result != nil:
@@ -326,12 +331,18 @@ func (c *Connector) newHello() *hello {
 	}
 }
 
-// resume makes l the current connection after the server's answer w. It continues the sessions (processes of the
-// bot in a match) that the server still has, and ends the others.
-func (c *Connector) resume(l *link, w *Welcome) {
+// resume makes l the current connection after the server's answer w, which took delay. It continues the sessions
+// (processes of the bot in a match) that the server still has, and ends the others.
+func (c *Connector) resume(l *link, w *Welcome, delay time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.report(ClientEvent{Online: w})
+	c.report(ClientEvent{Online: w, Delay: delay})
+	if c.server != w.Server {
+		for id := range c.activeMatches {
+			c.activeMatches[id] = false
+		}
+		c.server = w.Server
+	}
 	l.limiter = rate.NewLimiter(rate.Limit(w.Frames), int(w.Frames))
 	c.link = l
 	for id, p := range c.programs {
@@ -355,9 +366,9 @@ func (c *Connector) startProgram(l *link, o *Opening) {
 	if len(c.programs) >= maxSessions || c.programs[o.Session] != nil {
 		return // an error of the server, which waits in vain
 	}
-	if !c.activeMatches[o.Match] {
+	if isPlayed, isKnown := c.activeMatches[o.Match]; !isPlayed {
 		c.activeMatches[o.Match] = true
-		c.report(ClientEvent{Playing: o})
+		c.report(ClientEvent{Playing: o, IsRepeated: isKnown})
 	}
 	if c.SingleMatch && !c.leaving {
 		c.leaving = true
@@ -383,7 +394,7 @@ func (c *Connector) startProgram(l *link, o *Opening) {
 func (c *Connector) recordResult(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !c.activeMatches[r.Match] { // the result came twice, or the match was not played here
+	if _, ok := c.activeMatches[r.Match]; !ok { // the result came twice, or the match was not played here
 		return
 	}
 	delete(c.activeMatches, r.Match)
@@ -416,9 +427,11 @@ func (c *Connector) endPrograms() {
 func (s ClientEvent) Text() string {
 	switch {
 	case s.Online != nil:
-		return fmt.Sprintf("online as %s@%d: margin %d ms more for the wire, %d s to come back after a break", s.Online.Bot, s.Online.Version, s.Online.Allowance, s.Online.Comeback)
+		return s.Online.text(s.Delay)
 	case s.Offline != nil:
 		return fmt.Sprintf("offline: %v: next attempt in %.1f s", s.Offline, s.Wait.Seconds())
+	case s.IsRepeated:
+		return fmt.Sprintf("match %d begins again: the server was restarted", s.Playing.Match)
 	case s.Playing != nil:
 		return fmt.Sprintf("playing match %d, %s: %s", s.Playing.Match, onLadder(s.Playing.Ladder, s.Playing.Game), strings.Join(s.Playing.Bots, " against "))
 	case s.Result != nil:
@@ -429,17 +442,25 @@ func (s ClientEvent) Text() string {
 	return ""
 }
 
+// text describes the server's answer, which took delay, and warns if that is so long that clocks stand still.
+func (w *Welcome) text(delay time.Duration) string {
+	text := fmt.Sprintf("online as %s@%d: margin %d ms more for the wire, %d s to come back after a break; a message and its receipt take %d ms", w.Bot, w.Version, w.Allowance, w.Comeback, delay.Milliseconds())
+	if excess := delay.Milliseconds() - w.Slow; excess > 0 {
+		text += fmt.Sprintf(", which is slow: each move uses %d ms of the %d s, and after about %d moves of one process the match is lost", excess, w.Comeback, w.Comeback*1000/excess)
+	}
+	return text
+}
+
 func (r *Result) text() string {
 	name := "match " + strconv.FormatInt(r.Match, 10)
-	switch {
-	case r.Before != 0 && r.Text != "":
-		return fmt.Sprintf("%s %s: score %.3f, Elo %.0f to %.0f", name, r.Text, r.Score, r.Before, r.After)
-	case r.Before != 0:
-		return fmt.Sprintf("%s over: score %.3f, Elo %.0f to %.0f", name, r.Score, r.Before, r.After)
-	case r.Text != "":
+	if !r.Over {
 		return name + " broken off: " + r.Text
 	}
-	return name + " over"
+	text := name + " " + cmp.Or(r.Text, "over")
+	if r.Before != 0 {
+		text += fmt.Sprintf(": score %.3f, Elo %.0f to %.0f", r.Score, r.Before, r.After)
+	}
+	return text
 }
 
 func onLadder(ladder, game string) string {

@@ -59,10 +59,12 @@ type hello struct {
 
 // Welcome is the server's answer to a bot that has connected.
 type Welcome struct {
+	Server    string  `json:"server"` // identifies the server's process
 	Bot       string  `json:"bot"`
 	Version   int     `json:"version"`
 	Allowance int64   `json:"allowance"` // added to the clock's margin because of the network, in milliseconds
-	Comeback  int64   `json:"comeback"`  // how long the bot may take to connect again, in seconds
+	Comeback  int64   `json:"comeback"`  // how long the bot's clock may stand still in a session, in seconds
+	Slow      int64   `json:"slow"`      // how long a message may wait for its receipt before the clock stands still, in milliseconds
 	Frames    float64 `json:"frames"`    // number of frames that the client may send in a second
 	Sessions  []int64 `json:"sessions"`  // sessions that continue from an earlier connection
 }
@@ -79,6 +81,7 @@ type Opening struct {
 // Result says how a match has ended, or that it was interrupted. An interrupted match may be played again later.
 type Result struct {
 	Match  int64   `json:"match"`
+	Over   bool    `json:"over"` // it was played, although not all of it if Text says so
 	Ladder string  `json:"ladder,omitempty"`
 	Text   string  `json:"text,omitempty"` // why the match was interrupted or dropped, or ended early with a score; otherwise ""
 	Score  float64 `json:"score"`          // score of the bot, from 0 to 1; 0 if the match is unrated

@@ -265,9 +265,9 @@ func (h *Registry) admitLink(b *bot, l *link, ask connectRequest, sessions []int
 	l.admitted = true
 	b.link, b.leaving, b.since = l, false, time.Now()
 	w := Welcome{
-		Bot: b.version.Bot, Version: b.version.Number,
+		Server: h.process, Bot: b.version.Bot, Version: b.version.Number,
 		Allowance: h.Limits.Allowance.Milliseconds(), Comeback: int64(h.Limits.Comeback / time.Second),
-		Frames: clientShare * maxFrames, Sessions: []int64{},
+		Slow: slowTime(h.Limits.Allowance).Milliseconds(), Frames: clientShare * maxFrames, Sessions: []int64{},
 	}
 	var goOn []func()
 	for id, s := range b.sessions {

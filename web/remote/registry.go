@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -29,6 +30,7 @@ type Options struct {
 // concurrent use.
 type Registry struct {
 	Options
+	process string // identifies this process to clients
 	began   time.Time
 	changes chan struct{}
 
@@ -63,7 +65,7 @@ type session struct {
 // New returns a Registry without bots. Run must be called.
 func New(o Options) *Registry {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	return &Registry{Options: o, began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
+	return &Registry{Options: o, process: rand.Text(), began: time.Now(), changes: make(chan struct{}, 1), bots: map[int64]*bot{}}
 }
 
 // IsReady reports whether the remote version with this ID can start a match: its bot is connected, wants more
@@ -255,7 +257,7 @@ func (h *Registry) reportResult(e events.Event) {
 }
 
 func resultOf(m ladder.Match, slot int, text string) *Result {
-	r := &Result{Match: m.ID, Ladder: m.Ladder, Text: text}
+	r := &Result{Match: m.ID, Over: m.State == ladder.Finished, Ladder: m.Ladder, Text: text}
 	for _, c := range m.Changes {
 		if c.Slot == slot {
 			r.Score, r.Before, r.After = c.Score, c.EloBefore, c.EloAfter

@@ -1,8 +1,10 @@
 package socket
 
 import (
+	"fmt"
 	"time"
 
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 )
 
@@ -14,6 +16,21 @@ type pause struct {
 	used      time.Duration // part of ReturnTime that earlier stops have used
 	slowTimer *time.Timer   // stops the clock when lines have waited too long; nil if no line waits
 	lostTimer *time.Timer   // fires when the connection counts as lost
+	isAway    bool          // no connection worked during a part of the current stop
+	slow      time.Duration // part of used while a connection worked
+	slowCount int           // how many stops slow consists of
+}
+
+// lostReason returns the fault of a bot whose clock may not be stopped any longer: its connection was away, or is too
+// slow. The caller holds s.mu.
+func (s *LineStream) lostReason() fault.Reason {
+	p := s.pause
+	if p.slowCount == 0 || p.slow < s.ReturnTime/2 {
+		return LostReason(s.ReturnTime)
+	}
+	r, delay := LostReason(s.ReturnTime), s.SlowAfter+p.slow/time.Duration(p.slowCount)
+	r.Kind, r.Detail = fault.ConnectionSlow, fmt.Sprintf("%d ms", delay.Milliseconds())
+	return r
 }
 
 // updateClock stops the bot's clock in two cases: there is no connection, or a line has waited too long for its
@@ -56,16 +73,30 @@ func (s *LineStream) stopSlow() {
 
 // holdClock stops the clock if on is true, and otherwise lets it run.
 func (s *LineStream) holdClock(on bool) {
-	if on == !s.pause.since.IsZero() {
-		return
-	}
-	s.pause.clock.Hold(on)
+	p := &s.pause
 	if on {
-		s.pause.since = time.Now()
-		s.pause.lostTimer = time.AfterFunc(s.ReturnTime-s.pause.used, func() { s.Close(LostReason(s.ReturnTime)) })
+		p.isAway = p.isAway || s.conn == nil || !s.conn.greeted
+	}
+	if on == !p.since.IsZero() {
 		return
 	}
-	s.pause.lostTimer.Stop()
-	s.pause.used += time.Since(s.pause.since)
-	s.pause.since = time.Time{}
+	p.clock.Hold(on)
+	if on {
+		p.since = time.Now()
+		p.lostTimer = time.AfterFunc(s.ReturnTime-p.used, func() {
+			s.mu.Lock()
+			why := s.lostReason()
+			s.mu.Unlock()
+			s.Close(why)
+		})
+		return
+	}
+	p.lostTimer.Stop()
+	d := time.Since(p.since)
+	p.used += d
+	if !p.isAway {
+		p.slow += d
+		p.slowCount++
+	}
+	p.since, p.isAway = time.Time{}, false
 }

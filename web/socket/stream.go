@@ -42,8 +42,8 @@ type LineStreamOptions struct {
 	// a game then gets all lines from the beginning.
 	RetainAll bool
 	// SlowAfter, if not 0, makes the stream stop the bot's clock in two cases: there is no connection, or a
-	// line has waited longer than SlowAfter for its acknowledgement. The connection counts as lost when the
-	// total time of these stops reaches ReturnTime.
+	// line has waited longer than SlowAfter for its acknowledgement. The connection counts as lost, or as too slow
+	// if most of the stops had a connection, when the total time of these stops reaches ReturnTime.
 	SlowAfter time.Duration
 }
 

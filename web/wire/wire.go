@@ -9,10 +9,6 @@ package wire
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
-	"io"
-	"mime"
-	"net/http"
 	"time"
 
 	"github.com/timba-arena/timba/referee"
@@ -421,27 +417,4 @@ func (p *Problem) Error() string {
 		text += ": " + p.Hint
 	}
 	return text
-}
-
-// ReadProblem reads the Problem in the body of resp. If the body has none, such as in the answer of a proxy, it
-// returns a Problem that says so. The caller closes the body.
-func ReadProblem(resp *http.Response) *Problem {
-	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	p := new(Problem)
-	if kind == ProblemType && json.Unmarshal(data, p) == nil && p.Title != "" {
-		return p
-	}
-	if err != nil {
-		return &Problem{
-			Title: "the answer was cut off", Status: resp.StatusCode,
-			Detail: fmt.Sprintf("server: %s answered %q, but the answer was cut off: %s", resp.Request.URL.Host, resp.Status, err),
-			Hint:   "try again",
-		}
-	}
-	return &Problem{
-		Title: "not an answer of timba", Status: resp.StatusCode,
-		Detail: fmt.Sprintf("server: %s answered %q, which is not an answer of timba", resp.Request.URL.Host, resp.Status),
-		Hint:   "is this the address of a timba server?",
-	}
 }

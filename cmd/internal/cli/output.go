@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
@@ -235,8 +236,8 @@ func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err
 }
 
 // ReadInput returns up to limit bytes of the text in the file at path, or on the stdin of cmd if path is "-". It
-// removes a byte order mark, and converts UTF-16 with a byte order mark to UTF-8, as some programs of Windows write it.
-// If the command is interrupted, it returns the error of the context.
+// decompresses gzip, removes a byte order mark, and converts UTF-16 with a byte order mark to UTF-8, as some programs of
+// Windows write it. Other archives are an error. If the command is interrupted, it returns the error of the context.
 func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 	in := cmd.InOrStdin()
 	if path != "-" {
@@ -248,7 +249,20 @@ func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 		in = f
 	}
 	return UntilInterrupt(cmd, func() ([]byte, error) {
-		data, err := io.ReadAll(io.LimitReader(in, limit))
+		text := bufio.NewReader(in)
+		switch head, _ := text.Peek(4); {
+		case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+			unpacked, err := gzip.NewReader(text)
+			if err != nil {
+				return nil, fmt.Errorf("%s is not whole: %w", path, err)
+			}
+			text = bufio.NewReader(unpacked)
+		case string(head) == "PK\x03\x04":
+			return nil, fmt.Errorf("%s is a zip archive: unpack it, and give the files in it", path)
+		case string(head) == "\x28\xb5\x2f\xfd":
+			return nil, fmt.Errorf("%s is compressed by zstd: run unzstd %[1]s, and give the file that this makes", path)
+		}
+		data, err := io.ReadAll(io.LimitReader(text, limit))
 		return textOf(data), err
 	})
 }

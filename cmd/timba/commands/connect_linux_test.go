@@ -78,7 +78,7 @@ func TestConnect(t *testing.T) {
 
 	pipe := held(t)
 	c := connectBot(t, s, token, "far", pipe)
-	c.await(t, `online as far@1: margin 250 ms more for the wire, 30 s to come back after a break`)
+	c.await(t, `online as far@1: margin 250 ms more for the wire, 30 s to come back after a break; a message and its receipt take `)
 	c.await(t, `playing match \d+, teeko: `)
 	c.Process.Signal(os.Interrupt)
 	c.await(t, `leaving after what is played now; Ctrl-C again leaves at once, and loses it`)

@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -33,9 +32,6 @@ func readReplay(cmd *cobra.Command, path string) (*referee.Replay, *rules.Game, 
 	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
-	}
-	if bytes.HasPrefix(data, []byte(`{"cursor":`)) {
-		return nil, nil, fmt.Errorf("%s: has lines of a stream of replays: try timba replays --out DIR, which writes a file for each game", path)
 	}
 	r, err := referee.DecodeReplay(data)
 	if err != nil {

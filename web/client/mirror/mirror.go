@@ -177,7 +177,11 @@ func (m *Mirror) Add(line wire.ReplayLine) error {
 	if err != nil {
 		return fmt.Errorf("game %d: %w", line.Game, err)
 	}
-	if err := writeAtomically(filepath.Join(m.dir, GameFile(line.Game)), r.Encode()); err != nil {
+	data, text := r.Encode(), new(bytes.Buffer)
+	if json.Compact(text, data); !bytes.Equal(text.Bytes(), line.Replay) { // it has members of a newer timba, which Encode leaves out
+		data = append(line.Replay, '\n')
+	}
+	if err := writeAtomically(filepath.Join(m.dir, GameFile(line.Game)), data); err != nil {
 		return err
 	}
 	m.Cursor = line.Cursor
