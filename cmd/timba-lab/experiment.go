@@ -49,8 +49,7 @@ func newExperiment() *cobra.Command {
 			"  timba-lab experiment tebes-methods --scale 0.1 --time-scale 0.05\n" +
 			"  timba-lab experiment tebes-times --scale 0.1 --nodes-per-second 2500\n" +
 			"  timba-lab experiment thesis-fig28 --scale 10 --train-scale 0.1",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: completeExperiment,
+		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return f.list(cmd)
@@ -171,12 +170,14 @@ func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Findings) error
 	return err
 }
 
-func completeExperiment(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	if list, err := experiment.List(); err == nil && len(args) == 0 {
-		for _, e := range list {
-			names = append(names, e.Name+"\t"+e.Title)
-		}
+// complete completes the placeholders of timba-lab.
+func complete(cmd *cobra.Command, args []string, placeholder string) (words []string, directive cobra.ShellCompDirective) {
+	if placeholder != "EXPERIMENT" {
+		return cli.CompleteShared(cmd, args, placeholder), cobra.ShellCompDirectiveNoFileComp
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	list, _ := experiment.List()
+	for _, e := range list {
+		words = append(words, e.Name+"\t"+e.Title)
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp
 }

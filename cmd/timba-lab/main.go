@@ -15,10 +15,12 @@ func main() { cli.Main(newRoot) }
 func newRoot() *cobra.Command {
 	bot := cli.NewBot()
 	bot.Hidden = true
-	return cli.Root(&cobra.Command{
+	root := cli.Root(&cobra.Command{
 		Use:   "timba-lab",
 		Short: "The laboratory of timba: training, experiments and measurements",
 		Long: "timba-lab trains bots for the games of timba, repeats the experiments of published studies, and measures\n" +
 			"timba itself. timba plays the trained models as house bots: timba match brisca @net:model=FILE @greedy.",
 	}, newTrain(), newEnv(), newExperiment(), newBench(), bot)
+	cli.Complete(root, complete)
+	return root
 }

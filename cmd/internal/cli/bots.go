@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/referee/program"
-	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/sample-bots/house"
 	"github.com/timba-arena/timba/sandbox"
 )
@@ -30,13 +29,11 @@ func NewBot() *cobra.Command {
 			})
 			return err
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			return houseBots(""), cobra.ShellCompDirectiveNoFileComp
-		},
 	}
 }
 
-func houseBots(prefix string) (names []string) {
+// HouseBots returns the house bots as words of a Completer, each with a prefix.
+func HouseBots(prefix string) (names []string) {
 	for _, b := range house.Bots() {
 		names = append(names, prefix+b.Name+"\t"+b.Help)
 	}
@@ -47,25 +44,4 @@ func houseBots(prefix string) (names []string) {
 // sandbox of the given level, and logs to the command's stderr.
 func Resolver(cmd *cobra.Command, level sandbox.Level) program.Resolver {
 	return program.Resolver{Log: cmd.ErrOrStderr(), Level: level}
-}
-
-// CompleteGame completes words in a shell for a command whose first argument is the name of a game.
-func CompleteGame(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) > 0 {
-		return nil, cobra.ShellCompDirectiveDefault
-	}
-	var names []string
-	for _, g := range games.All() {
-		names = append(names, g.Name)
-	}
-	return names, cobra.ShellCompDirectiveNoFileComp
-}
-
-// CompleteBots completes words in a shell for a command whose first argument is the name of a game, and
-// whose later ones are bots, which are house bots or files.
-func CompleteBots(cmd *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	if len(args) == 0 {
-		return CompleteGame(cmd, args, word)
-	}
-	return houseBots("@"), cobra.ShellCompDirectiveDefault
 }

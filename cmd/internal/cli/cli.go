@@ -16,6 +16,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -110,7 +111,8 @@ func RunUntil(ctx context.Context, root *cobra.Command, args []string, stdin io.
 // and the checks and messages of timba for wrong usage.
 func Root(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	Group(cmd, subcommands...)
-	cmd.Version = Version()
+	cmd.AddCommand(newMan(), newVersion())
+	cmd.Version = versionText()
 	cmd.Long = cmp.Or(cmd.Long, cmd.Short) + "\n\n" + StatusHelp()
 	cmd.SilenceUsage, cmd.SilenceErrors = true, true
 	cmd.InitDefaultHelpCmd()
@@ -145,6 +147,50 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 // Version returns the versions of timba and of Go, separated by a space.
 func Version() string {
 	return referee.Version() + " " + runtime.Version()
+}
+
+// versionText describes the program for people: Version and, if it was built from a repository, the commit and its date.
+func versionText() string {
+	b := programBuild()
+	if b.revision == "" {
+		return Version()
+	}
+	return fmt.Sprintf("%s (commit %.12s, %s)", Version(), b.revision, b.time.Format(time.DateOnly))
+}
+
+// newVersion returns the command version, which prints what the flag --version of the program prints.
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version, the commit and its date",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s version %s\n", cmd.Root().Name(), versionText())
+			return err
+		},
+	}
+}
+
+// build says from which commit a program was built.
+type build struct {
+	revision string // hash of the commit; "" if unknown
+	time     time.Time
+}
+
+func programBuild() (b build) {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.revision = s.Value
+		case "vcs.time":
+			b.time, _ = time.Parse(time.RFC3339, s.Value)
+		}
+	}
+	return b
 }
 
 // Self returns the shell command that started this program, for use in suggestions.

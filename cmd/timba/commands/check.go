@@ -61,7 +61,7 @@ func newCheck() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&f.games, "games", nil, "play only these `games` (default: all that the bot claims)")
-	flags.StringArrayVar(&f.set, "set", nil, "play only with this value of an option, as in players=2; repeat it for several options")
+	flags.StringArrayVar(&f.set, "set", nil, "play only with this value of an option, as `name=value`; repeat it for several options")
 	flags.StringVar(&f.seed, "seed", "0", "seed: 64 hexadecimal digits or a number; the same seed deals the same games")
 	cli.MsFlag(cmd, &f.clock.Move, "movetime", 1000, 1, "milliseconds for each move")
 	cli.MsFlag(cmd, &f.clock.Margin, "margin", 50, 0, "milliseconds that a move may be late")

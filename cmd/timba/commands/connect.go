@@ -25,7 +25,7 @@ type connectFlags struct {
 func newConnect() *cobra.Command {
 	var f connectFlags
 	cmd := &cobra.Command{
-		Use:   "connect --bot NAME -- COMMAND [ARG...]",
+		Use:   "connect --bot BOT -- COMMAND [ARG...]",
 		Short: "Play in the competition with a bot that runs on this machine",
 		Long: "Connects a program on this machine to a competition, where it plays while it is connected. The first\n" +
 			"connection makes the bot, with a version that is marked as remote. Later connections continue with\n" +
@@ -44,7 +44,7 @@ func newConnect() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.SetInterspersed(false) // flags after COMMAND are flags of COMMAND
-	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition")
+	flags.StringVar(&f.bot, "bot", "", "the name of the `BOT` in the competition")
 	flags.StringVar(&f.label, "label", "", "a `TEXT` that names a new version, such as 1.2")
 	flags.StringSliceVar(&f.games, "games", nil, "the `GAMES` that a new version plays, separated by commas, as in 'brisca players=2,teeko' (default: all)")
 	flags.BoolVar(&f.newVersion, "new-version", false, "make a new version even if one is live")

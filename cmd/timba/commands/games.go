@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/rules/text"
@@ -32,7 +31,6 @@ func newGames() *cobra.Command {
 			text.Game(cmd.OutOrStdout(), g, 0)
 			return nil
 		},
-		ValidArgsFunction: cli.CompleteGame,
 	}
 }
 

@@ -37,7 +37,6 @@ func newInit() *cobra.Command {
 			}
 			return initBot(cmd.OutOrStdout(), args[0], args[1])
 		},
-		ValidArgsFunction: completeLanguage,
 	}
 	cmd.Flags().BoolVar(&list, "list", false, "list the languages")
 	return cmd
@@ -78,18 +77,4 @@ func listLanguages(w io.Writer) {
 		}
 		return []any{l.Name, strings.Join(l.Aliases, ", "), strings.Join(l.Programs, ", "), installed}
 	})
-}
-
-func completeLanguage(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	switch len(args) {
-	case 0:
-		var names []string
-		for _, l := range starters.Languages {
-			names = append(names, l.Name+"\t"+l.Title)
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	case 1:
-		return nil, cobra.ShellCompDirectiveFilterDirs
-	}
-	return nil, cobra.ShellCompDirectiveNoFileComp
 }

@@ -71,9 +71,8 @@ func newMatch() *cobra.Command {
 			"  timba match tute ./new ./old --openings replays/games/0000-00000-0.json --ply 12\n" +
 			"  timba match --resume replays\n" +
 			"  timba match --resume replays --deals 5000",
-		Args:              cobra.ArbitraryArgs, // run checks them: --resume needs none
-		ValidArgsFunction: cli.CompleteBots,
-		RunE:              f.run,
+		Args: cobra.ArbitraryArgs, // run checks them: --resume needs none
+		RunE: f.run,
 	}
 	flags := cmd.Flags()
 	f.start.add(cmd)

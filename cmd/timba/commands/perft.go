@@ -24,9 +24,8 @@ func newPerft() *cobra.Command {
 		Long: "Counts the sequences of N legal moves from the start of a game; a game that ends\n" +
 			"earlier adds none. The seed is the seed of the game: another program that deals from\n" +
 			"the same seed must get the same counts.",
-		Example:           "  timba perft tebes --depth 4 --set size=4\n  timba perft brisca --depth 6 --seed 7 --divide",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: cli.CompleteGame,
+		Example: "  timba perft tebes --depth 4 --set size=4\n  timba perft brisca --depth 6 --seed 7 --divide",
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			v, err := resolveGame(args[0], set, 0)
 			if err != nil {

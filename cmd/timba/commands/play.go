@@ -56,9 +56,8 @@ func newPlay() *cobra.Command {
 			"  timba play tute --level expert\n" +
 			"  timba play teeko ./mybot --seat 1\n" +
 			"  timba play tute @greedy --set players=4 --set teams=yes",
-		ValidArgsFunction: cli.CompleteGame,
-		Args:              cobra.MinimumNArgs(1),
-		RunE:              f.run,
+		Args: cobra.MinimumNArgs(1),
+		RunE: f.run,
 	}
 	flags := cmd.Flags()
 	cli.NumberFlag(cmd, &f.seat, "seat", 0, 0, math.MaxInt, "your seat")

@@ -13,7 +13,7 @@ import (
 func Main() { cli.Main(newRoot) }
 
 func newRoot() *cobra.Command {
-	return cli.Root(&cobra.Command{
+	root := cli.Root(&cobra.Command{
 		Use:   "timba",
 		Short: "A referee for bots that play games of cards and boards",
 		Long:  "timba plays matches between bots written in any language. It exchanges lines with them over\nstdin and stdout, validates every move, keeps the clocks and records replays.\n\nTry: timba demo",
@@ -21,4 +21,6 @@ func newRoot() *cobra.Command {
 		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), cli.NewBot(), newDoctor(sandbox.SelfTest),
 		newLogin(), newLogout(), newSubmit(), newConnect(), newBots(), newStandings(), newMatches(), newLogs(), newMessages(), newReplays(), newTokens(), newAdmin(), newServe(), newWorker(),
 	)
+	cli.Complete(root, complete)
+	return root
 }

@@ -44,7 +44,7 @@ func newSubmit() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&f.bot, "bot", "", "the bot's `NAME` in the competition (default: the name in its manifest)")
+	flags.StringVar(&f.bot, "bot", "", "the name of the `BOT` in the competition (default: the name in its manifest)")
 	flags.BoolVar(&f.watch, "watch", true, "report the stages until the end")
 	cli.JSONFlag(cmd, &f.json)
 	return cmd
