@@ -181,7 +181,7 @@ func (r Reason) Code() protocol.Code {
 }
 
 // Text describes the reason in English. It contains no measured times and no process numbers, so that a repeated match
-// gives the same replays.
+// gives the same replays; only that of ConnectionSlow has a time.
 func (r Reason) Text() string { return r.Phrase().String() }
 
 // Phrase returns the description of Text in a form that can be translated.
