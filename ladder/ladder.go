@@ -6,6 +6,7 @@ package ladder
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -307,6 +308,7 @@ type Standing struct {
 	Draws     int // games in which several sides shared the first rank
 	Losses    int
 	Faults    int
+	Opponents int // number of other versions that it had met when Fit was computed
 	// Fit is the maximum-likelihood rating computed from all matches of the ladder. PlusMinus is half the width
 	// of its 95 % confidence interval. Both are nil before the first computation.
 	Fit         *float64
@@ -333,31 +335,32 @@ func (s Standing) Place() int {
 }
 
 // IsAnchor reports whether the version belongs to the bot whose rating is fixed, the anchor of the ladder.
-func (s Standing) IsAnchor() bool { return s.PlusMinus != nil && *s.PlusMinus == 0 }
+func (s Standing) IsAnchor() bool { return s.Bot == Anchor }
 
-// IsProvisional reports whether the rating is still uncertain: PlusMinus is unknown or at least 100 Elo. The
-// rating of the anchor, the bot to which all ratings are relative, is fixed, so the anchor is provisional during
-// its first 40 matches instead. Tables list provisional versions below the others.
-func (s Standing) IsProvisional() bool {
-	return s.PlusMinus == nil || *s.PlusMinus >= 100 || s.IsAnchor() && s.Matches < 40
-}
-
-// ComparePlaces compares a and b for sorting a table. It is negative if a comes before b, and 0 if they share a
-// rank.
-func ComparePlaces(a, b Standing) int {
-	return cmp.Or(cmp.Compare(b.Tier(), a.Tier()), cmp.Compare(b.Rating(), a.Rating()))
-}
-
-// Tier returns 0 for a version without a match, 1 for a provisional one, and 2 for others. Tables list higher
-// tiers first.
-func (s Standing) Tier() int {
-	switch {
-	case s.Matches == 0:
-		return 0
-	case s.IsProvisional():
-		return 1
+// LowEnd returns the lower end of the 95 % interval of the rating, or minus infinity if the interval is unknown.
+func (s Standing) LowEnd() float64 {
+	if s.PlusMinus == nil {
+		return math.Inf(-1)
 	}
-	return 2
+	return s.Rating() - *s.PlusMinus
+}
+
+// A rating is provisional until PlusMinus is below settledInterval and the version has met settledOpponents others.
+const (
+	settledInterval  = 100
+	settledOpponents = 3
+)
+
+// IsProvisional reports whether the rating is still uncertain. That of the anchor, to which all ratings are relative,
+// never is. Provisional ratings are marked; the order of a table does not depend on it.
+func (s Standing) IsProvisional() bool {
+	return !s.IsAnchor() && (s.PlusMinus == nil || *s.PlusMinus >= settledInterval || s.Opponents < settledOpponents)
+}
+
+// ComparePlaces compares a and b for sorting a table by Rating, with versions without a match at the end. It is
+// negative if a comes before b, and 0 if they share a rank.
+func ComparePlaces(a, b Standing) int {
+	return cmp.Or(cmp.Compare(min(b.Matches, 1), min(a.Matches, 1)), cmp.Compare(b.Rating(), a.Rating()))
 }
 
 // Invite is a code with which one person may open an account.

@@ -98,11 +98,12 @@ func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) 
 	s.pool.Update(in, out)
 }
 
-// setFits sets the fitted (maximum-likelihood) ratings of versions. The keys of estimates are version IDs.
-func (s *ladderState) setFits(estimates map[int64]stats.Estimate) {
+// setFits sets the fitted (maximum-likelihood) ratings of versions and the numbers of their opponents. The keys are
+// version IDs.
+func (s *ladderState) setFits(estimates map[int64]stats.Estimate, opponents map[int64]int64) {
 	for id, f := range estimates {
 		if m := s.members[id]; m != nil {
-			m.place.Fit, m.place.PlusMinus = orNil(f.Value), orNil(f.PlusMinus())
+			m.place.Fit, m.place.PlusMinus, m.place.Opponents = orNil(f.Value), orNil(f.PlusMinus()), int(opponents[id])
 		}
 	}
 	s.places = nil
@@ -134,10 +135,10 @@ func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	}
 }
 
-// byPlace compares versions by their place in the standings, the best first. If two have the same rating, the
-// newer version comes first.
-func byPlace(a, b *member) int {
-	return cmp.Or(ladder.ComparePlaces(a.place, b.place), cmp.Compare(b.place.VersionID, a.place.VersionID))
+// compareRows compares versions by their place in the standings, the best first. If two share a rank, the newer
+// version comes first.
+func compareRows(a, b ladder.Standing) int {
+	return cmp.Or(ladder.ComparePlaces(a, b), cmp.Compare(b.VersionID, a.VersionID))
 }
 
 // standings returns the standings of the active versions, the best first. Equal versions have the same rank.
@@ -149,7 +150,7 @@ func (s *ladderState) standings() []ladder.Standing {
 	if s.order == nil {
 		s.order = slices.Collect(maps.Values(s.members))
 	}
-	slices.SortFunc(s.order, byPlace) // almost sorted already
+	slices.SortFunc(s.order, func(a, b *member) int { return compareRows(a.place, b.place) }) // almost sorted already
 	s.places = make([]ladder.Standing, len(s.order))
 	for i, m := range s.order {
 		s.places[i] = m.place

@@ -44,7 +44,7 @@ func TestStandingsAreSorted(t *testing.T) {
 			}
 			want = append(want, p)
 		}
-		slices.SortFunc(want, func(a, b ladder.Standing) int { return byPlace(s.members[a.VersionID], s.members[b.VersionID]) })
+		slices.SortFunc(want, compareRows)
 		if got := s.standings(); !slices.Equal(got, want) {
 			t.Fatalf("the standings are %+v, want %+v", got, want)
 		}

@@ -274,7 +274,7 @@ func standing(e queries.StandingRow) ladder.Standing {
 	s := ladder.Standing{
 		Ladder: e.Ladder, VersionID: e.VersionID, Bot: e.Name, Version: int(e.Number), Owner: e.Owner, Remote: e.Remote != 0, Elo: e.Elo,
 		Matches: int(e.Matches), Games: int(e.Games), Wins: int(e.Wins), Draws: int(e.Draws), Losses: int(e.Losses),
-		Faults: int(e.Faults), Active: e.Active != 0, LastMatchAt: nullMoment(e.LastAt),
+		Faults: int(e.Faults), Opponents: int(e.Opponents), Active: e.Active != 0, LastMatchAt: nullMoment(e.LastAt),
 	}
 	if e.Fit.Valid {
 		s.Fit = &e.Fit.Float64

@@ -123,7 +123,7 @@ var derivedTables = []struct {
 }{
 	{"ladders", []string{"name", "title", "game", "options", "clock", "deals", "slots", "house", "position", "active"}},
 	{"matches", nil}, {"match_slots", nil}, {"attempts", nil}, {"results", []string{"data"}}, {"fingerprints", nil}, {"changes", nil},
-	{"entries", []string{"fit", "plus_minus"}}, {"pairs", nil}, {"plays", []string{"replay"}}, {"play_seats", nil}, {"person_ratings", nil},
+	{"entries", []string{"fit", "plus_minus", "opponents"}}, {"pairs", nil}, {"plays", []string{"replay"}}, {"play_seats", nil}, {"person_ratings", nil},
 }
 
 // maxRowDifferences is the number of differing rows that are listed for a table.

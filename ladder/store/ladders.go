@@ -164,6 +164,7 @@ func (s Ladders) ListInactive(ctx context.Context, name string) (out []ladder.St
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.PastStandings(ctx, l.ID)
 		out = convertRows(rows, standing)
+		slices.SortFunc(out, compareRows)
 		return err
 	})
 	return out, err
@@ -255,13 +256,15 @@ func (s Ladders) SaveFit(ctx context.Context, name string, estimates map[int64]s
 		if err != nil {
 			return err
 		}
+		opponents := map[int64]int64{}
 		for id, e := range estimates {
 			fit, half := nullFloat(e.Value), nullFloat(e.PlusMinus())
-			if err := tx.SetFit(ctx, queries.SetFitParams{Fit: fit, PlusMinus: half, LadderID: l.ID, VersionID: id}); err != nil {
+			opponents[id], err = tx.SetFit(ctx, queries.SetFitParams{Fit: fit, PlusMinus: half, LadderID: l.ID, VersionID: id})
+			if err != nil {
 				return err
 			}
 		}
-		tx.addLadderChange(l.ID, func(s *ladderState) { s.setFits(estimates) })
+		tx.addLadderChange(l.ID, func(s *ladderState) { s.setFits(estimates, opponents) })
 		tx.addEvent(events.Event{Kind: events.FitSaved, Ladder: name})
 		return nil
 	})

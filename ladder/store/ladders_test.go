@@ -4,6 +4,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -161,44 +162,62 @@ func TestSyncHouse(t *testing.T) {
 	}
 }
 
-// TestStandingsByFit checks that standings are ordered by the fit, with provisional versions below the others,
-// wherever they are returned.
+// TestStandingsByFit checks that standings are ordered by the fit wherever they are returned, that a rating is
+// provisional until its interval is narrow and the version has met three others, and which bot leads.
 func TestStandingsByFit(t *testing.T) {
 	t.Parallel()
 	c := newCompetition(t)
-	sure := func(elo float64) stats.Estimate { return stats.Estimate{Value: elo, Low: elo - 50, High: elo + 50} }
-	ids := c.liveIDs("@random", "@first", "@greedy")
-	c.playRatedMatch("tebes-4", ids[0], ids[1])
-	kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4")) // caches the order
-	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(900), ids[1]: sure(1100)}))
-	check := func(want ...string) {
+	about := func(elo, half float64) stats.Estimate {
+		return stats.Estimate{Value: elo, Low: elo - half, High: elo + half}
+	}
+	ids := append(c.liveIDs("@random", "@first", "@greedy"), c.addLive(c.addPeople("anna")[0].ID, "ada").ID)
+	fit := func(estimates ...stats.Estimate) {
+		t.Helper()
+		byID := map[int64]stats.Estimate{}
+		for i, e := range estimates {
+			byID[ids[i]] = e
+		}
+		kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", byID))
+	}
+	// check compares the standings with want, the names by place, of which provisional ones end with "?".
+	check := func(leader string, want ...string) {
 		t.Helper()
 		all := kit.Get[[]ladder.Standing](t)(c.Ladders.Standings(bg, "tebes-4"))
 		summaries := kit.Get[[]LadderSummary](t)(c.Ladders.Summaries(bg, 3))
-		top := summaries[slices.IndexFunc(summaries, func(s LadderSummary) bool { return s.Name == "tebes-4" })].Top
-		for i, name := range want {
-			if all[i].Bot != name || all[i].Rank != i+1 || top[i].Bot != name || top[i].Rank != i+1 {
-				t.Fatalf("place %d has %+v and %+v, want %s", i+1, all[i], top[i], name)
+		summary := summaries[slices.IndexFunc(summaries, func(s LadderSummary) bool { return s.Name == "tebes-4" })]
+		if summary.Leader == nil && leader != "" || summary.Leader != nil && summary.Leader.Bot != leader {
+			t.Errorf("%+v leads, want %q", summary.Leader, leader)
+		}
+		for i, text := range want {
+			name, provisional := strings.CutSuffix(text, "?")
+			if all[i].Bot != name || all[i].Rank != i+1 || all[i].IsProvisional() != provisional {
+				t.Fatalf("place %d has %+v, want %s", i+1, all[i], text)
+			}
+			if i < 3 && (summary.Top[i].Bot != name || summary.Top[i].Rank != i+1) {
+				t.Errorf("place %d of the summary has %+v, want %s", i+1, summary.Top[i], name)
 			}
 			b := kit.Get[ladder.Bot](t)(c.Bots.Find(bg, name))
 			of := kit.Get[[]ladder.Standing](t)(c.Ladders.StandingsOf(bg, b.ID))
-			if s := of[slices.IndexFunc(of, func(s ladder.Standing) bool { return s.Ladder == "tebes-4" })]; s.Rank != i+1 {
+			if s := of[slices.IndexFunc(of, func(s ladder.Standing) bool { return s.Ladder == "tebes-4" })]; s.Rank != i+1 || s.IsProvisional() != provisional {
 				t.Errorf("%s alone has %+v, want place %d", name, s, i+1)
 			}
 		}
 	}
-	check("@first", "@random", "@greedy") // @greedy has its Elo, 1000, and is provisional
+	c.playRatedMatch("tebes-4", ids[0], ids[1])
+	check("")
+	fit(about(1000, 0), about(1000.5, 98.9))
+	check("@first", "@first?", "@random") // few results seem certain; bots without a match are last
 	c.playRatedMatch("tebes-4", ids[0], ids[2])
-	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: sure(1100)}))
-	check("@random", "@first", "@greedy")
-	c.playRatedMatch("tebes-4", ids[0], ids[2])
-	check("@random", "@first", "@greedy") // until the next fit
+	c.playRatedMatch("tebes-4", ids[1], ids[2])
+	fit(about(1000, 0), about(1010, 20), about(1300, 400))
+	check("@first", "@greedy?", "@first?", "@random", "ada?") // 900 is below 990
+	c.playRatedMatch("tebes-4", ids[1], ids[3])
+	fit(about(1000, 0), about(1010, 99.9), about(1300, 300), about(990, 50))
+	check("@greedy", "@greedy?", "@first", "@random", "ada?") // @first has met three
 	c.cache.clear()
-	check("@random", "@first", "@greedy")
-	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: {Value: 1300, Low: 1200, High: 1400}, ids[1]: {Value: 1200, Low: 1101, High: 1299}, ids[2]: {Value: 1100, Low: 1010, High: 1190}}))
-	check("@first", "@greedy", "@random")
-	kit.Must(t, c.Ladders.SaveFit(bg, "tebes-4", map[int64]stats.Estimate{ids[0]: sure(1300), ids[1]: sure(1200), ids[2]: {Value: 1500, Low: 1500, High: 1500}}))
-	check("@random", "@first", "@greedy") // an anchor with one match
+	check("@greedy", "@greedy?", "@first", "@random", "ada?")
+	fit(about(1000, 0), about(1010, 100), about(1300, math.Inf(1)), about(990, 50))
+	check("ada", "@greedy?", "@first?", "@random", "ada?")
 }
 
 // TestOptionsOfVersions checks that a version plays only on ladders with the options that it requires, when it becomes live

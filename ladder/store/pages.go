@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -279,6 +280,9 @@ type LadderSummary struct {
 	LadderInfo
 	Active int               // number of active versions
 	Top    []ladder.Standing // the best versions
+	// Leader is the version whose rating has the highest lower end of its interval, except the anchor. It is nil if no
+	// interval is known.
+	Leader *ladder.Standing
 }
 
 // Summaries returns the ladders that are still configured, each with its best n versions.
@@ -291,11 +295,17 @@ func (s Ladders) Summaries(ctx context.Context, n int) (out []LadderSummary, err
 		if !l.Active {
 			continue
 		}
-		top, active, err := s.StandingsPage(ctx, l.Name, 0, n)
+		all, err := s.Standings(ctx, l.Name)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, LadderSummary{l, active, top})
+		summary, low := LadderSummary{LadderInfo: l, Active: len(all), Top: all[:min(n, len(all))]}, math.Inf(-1)
+		for i, place := range all {
+			if !place.IsAnchor() && place.LowEnd() > low {
+				summary.Leader, low = &all[i], place.LowEnd()
+			}
+		}
+		out = append(out, summary)
 	}
 	return out, nil
 }

@@ -292,11 +292,11 @@ CREATE TABLE entries (
   faults      INTEGER NOT NULL DEFAULT 0,
   fit         REAL,
   plus_minus  REAL,
-  settled     INTEGER NOT NULL AS ((matches > 0) * (1 + coalesce(plus_minus < 100 AND (plus_minus > 0 OR matches >= 40), 0))), -- see ladder.Standing.Tier
+  opponents   INTEGER NOT NULL DEFAULT 0, -- how many other versions it had met at the last fit
   PRIMARY KEY (ladder_id, version_id),
   FOREIGN KEY (ladder_id, predecessor) REFERENCES entries (ladder_id, version_id)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX entries_rating ON entries (ladder_id, active, settled, coalesce(fit, elo)); -- the order of the standings: provisional versions and those without a match come last
+CREATE INDEX entries_active ON entries (ladder_id, active);
 CREATE INDEX entries_version ON entries (version_id);
 CREATE INDEX entries_predecessor ON entries (ladder_id, predecessor) WHERE predecessor IS NOT NULL;
 

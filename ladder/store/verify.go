@@ -27,7 +27,7 @@ import (
 //     the clock; the hash of a house bot; and the logs of bots, which may be missing. In a match, only the hash of
 //     the match's documents reveals changes of these data; in a game of people nothing does;
 //   - of a ladder entry: when the version entered the ladder, if its first match and its first Elo are right; and
-//     its fit, which the server computes again after the next match;
+//     its fit and number of opponents, which the server computes again after the next match;
 //   - of a game of people: its start; its end unless the game counts for a bot; and which of several people opened
 //     its table;
 //   - of an archive file: when it was made.

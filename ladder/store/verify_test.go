@@ -153,7 +153,7 @@ var notCompared = map[string]string{
 	"attempts.machine":   "who played it",
 	"entries.since":      "more than the first match and the Elo at the start tell",
 	"entries.fit":        "made from all matches again, after the next one",
-	"entries.plus_minus": "as fit",
+	"entries.plus_minus": "as fit", "entries.opponents": "as fit",
 	"archives.created":   "when it was made",
 	"plays.began":        "when the person came",
 	"plays.opener":       "which of several people opened the table",

@@ -37,7 +37,7 @@ const (
 	redraw         = 500 * time.Millisecond // time between two drawings
 
 	// legend explains the "?" behind a rating.
-	legend = "? is provisional: ±100 Elo or more"
+	legend = "? is provisional: ±100 Elo or more, or fewer than three opponents"
 )
 
 func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
@@ -129,7 +129,7 @@ func (d *display) ladderLines(ctx context.Context) (all [][]string, err error) {
 				continue
 			}
 			mark := ""
-			if s.IsProvisional() && s.Bot != ladder.Anchor {
+			if s.IsProvisional() {
 				mark = "?"
 			}
 			parts = append(parts, fmt.Sprintf("%s %.0f%s ", s.Bot, s.Rating(), mark))

@@ -30,7 +30,7 @@ func (a *API) getLadder(r *http.Request) (wire.Ladder, error) {
 
 func standingDoc(s ladder.Standing) wire.Standing {
 	doc := wire.Standing{
-		Rank: s.Place(), Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo,
+		Rank: s.Place(), Bot: s.Bot, Version: s.Version, Owner: s.Owner, House: s.Owner == "", Remote: s.Remote, Elo: s.Elo, Provisional: s.IsProvisional(),
 		Matches: s.Matches, Games: s.Games, Wins: s.Wins, Draws: s.Draws, Losses: s.Losses, Faults: s.Faults,
 		Active: s.Active, LastMatchAt: s.LastMatchAt,
 	}

@@ -211,7 +211,7 @@ func TestEmbedded(t *testing.T) {
 	c := s.Client()
 	for path, text := range map[string]string{
 		"/bots/lola/badge.svg": "brisca: rating ", "/bots/lola/badge.svg?ladder=tebes-4": "tebes-4: rating ", "/bots/quiet/badge.svg?ladder=teams": "quiet, teams: not rated",
-		"/bots/lola/badge.svg?ladder=teams": "teams: not rated", "/bots/@random/badge.svg": "rating 1000 provisional", "/bots/lola/feed.atom": "version 2 is live", "/bots/quiet/feed.atom": "quiet on timba",
+		"/bots/lola/badge.svg?ladder=teams": "teams: not rated", "/bots/@random/badge.svg": "rating 1000 · #", "/bots/lola/feed.atom": "version 2 is live", "/bots/quiet/feed.atom": "quiet on timba",
 	} {
 		a := s.Get(c, path)
 		if a.Status != 200 || !strings.Contains(a.Body, text) || xml.Unmarshal([]byte(a.Body), new(struct{ XMLName xml.Name })) != nil {

@@ -78,6 +78,7 @@ type Standing struct {
 
 	Elo         float64   `json:"elo"`
 	Fit         *Fit      `json:"fit,omitempty"` // nil before the first estimate
+	Provisional bool      `json:"provisional" doc:"The rating is still uncertain: the interval is ± 100 Elo or wider, or the version has met fewer than three others."`
 	Matches     int       `json:"matches" min:"0"`
 	Games       int       `json:"games" min:"0"`
 	Wins        int       `json:"wins" min:"0"`

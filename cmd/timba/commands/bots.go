@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
-	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/service"
 	"github.com/timba-arena/timba/rules/text"
@@ -172,7 +171,7 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		if !s.Active {
 			name += " (inactive)"
 		}
-		if isProvisional(s) {
+		if s.Provisional {
 			name += " (provisional)"
 		}
 		rank := "-"
@@ -185,14 +184,6 @@ func printStandings(w io.Writer, standings []wire.Standing, ladders bool) {
 		}
 		return row
 	})
-}
-
-func isProvisional(s wire.Standing) bool {
-	place := ladder.Standing{Matches: s.Matches}
-	if s.Fit != nil {
-		place.PlusMinus = s.Fit.PlusMinus
-	}
-	return place.IsProvisional()
 }
 
 func newBotsChange(name, short string, change func(c *client.Client, ctx context.Context, bot string) (wire.Bot, error)) *cobra.Command {

@@ -27,9 +27,9 @@ func newStandings() *cobra.Command {
 		Use:   "standings [LADDER]",
 		Short: "Show the standings of the ladders",
 		Long: "Shows the standings of all ladders, or of one. Elo changes with every match; fit is the\n" +
-			"maximum-likelihood rating over all matches, with its 95 % interval. The rank is by fit: a version\n" +
-			"whose interval is ± 100 or wider is provisional and stands under the others, and one without a\n" +
-			"match has no rank.",
+			"maximum-likelihood rating over all matches, with its 95 % interval. The rank is by fit; a version\n" +
+			"without a match has none. A rating is provisional until its interval is below ± 100 and the version\n" +
+			"has met three others.",
 		Example: "  timba standings\n  timba standings brisca-2 --all",
 		Args:    cobra.MaximumNArgs(1),
 	}

@@ -64,8 +64,7 @@ SELECT above.b AS other, above.matches FROM pairs AS above WHERE above.ladder_id
 UNION ALL SELECT below.a, below.matches FROM pairs AS below WHERE below.ladder_id = sqlc.arg(ladder_id) AND below.b = sqlc.arg(version_id);
 
 -- name: PastStandings :many
-SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 0
-ORDER BY settled DESC, coalesce(fit, elo) DESC, version_id DESC;
+SELECT * FROM standing_rows WHERE ladder_id = ? AND active = 0;
 
 -- name: EntriesOfBot :many
 SELECT standing_rows.* FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
@@ -75,8 +74,12 @@ ORDER BY ladders.active DESC, ladders.position, ladders.id, standing_rows.number
 -- name: PairsOf :many
 SELECT a, b, deals, score, squares FROM pairs WHERE ladder_id = ?;
 
--- name: SetFit :exec
-UPDATE entries SET fit = ?, plus_minus = ? WHERE ladder_id = ? AND version_id = ?;
+-- name: SetFit :one
+-- It returns the number of other versions that the version has met.
+UPDATE entries SET fit = ?, plus_minus = ?, opponents = (
+  (SELECT count(*) FROM pairs AS above WHERE above.ladder_id = entries.ladder_id AND above.a = entries.version_id) +
+  (SELECT count(*) FROM pairs AS below WHERE below.ladder_id = entries.ladder_id AND below.b = entries.version_id))
+WHERE entries.ladder_id = ? AND entries.version_id = ? RETURNING opponents;
 
 -- name: MoveEntry :exec
 UPDATE entries SET elo = ?, uncertainty = ?, last = ?, last_at = ?, matches = ?, games = ?, wins = ?, draws = ?, losses = ?, faults = ?

@@ -211,7 +211,7 @@ func (q *Queries) CountMatches(ctx context.Context, ladderID sql.NullInt64) (int
 }
 
 const entriesOfBot = `-- name: EntriesOfBot :many
-SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.settled, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.opponents, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
 WHERE standing_rows.bot_id = ?
 ORDER BY ladders.active DESC, ladders.position, ladders.id, standing_rows.number DESC
 `
@@ -245,7 +245,7 @@ func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]StandingRow,
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
-			&i.Settled,
+			&i.Opponents,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
@@ -268,7 +268,7 @@ func (q *Queries) EntriesOfBot(ctx context.Context, botID int64) ([]StandingRow,
 }
 
 const entry = `-- name: Entry :one
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled FROM entries WHERE ladder_id = ? AND version_id = ?
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, opponents FROM entries WHERE ladder_id = ? AND version_id = ?
 `
 
 func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (Entry, error) {
@@ -294,7 +294,7 @@ func (q *Queries) Entry(ctx context.Context, ladderID int64, versionID int64) (E
 		&i.Faults,
 		&i.Fit,
 		&i.PlusMinus,
-		&i.Settled,
+		&i.Opponents,
 	)
 	return i, err
 }
@@ -478,7 +478,7 @@ func (q *Queries) LastEntryOfBot(ctx context.Context, botID int64, ladderID int6
 }
 
 const members = `-- name: Members :many
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, opponents, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 1 ORDER BY version_id
 `
 
 // The active versions of a ladder.
@@ -511,7 +511,7 @@ func (q *Queries) Members(ctx context.Context, ladderID int64) ([]StandingRow, e
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
-			&i.Settled,
+			&i.Opponents,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
@@ -534,7 +534,7 @@ func (q *Queries) Members(ctx context.Context, ladderID int64) ([]StandingRow, e
 }
 
 const membersOfBot = `-- name: MembersOfBot :many
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE bot_id = ? AND active = 1 ORDER BY ladder_id, version_id
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, opponents, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE bot_id = ? AND active = 1 ORDER BY ladder_id, version_id
 `
 
 // The active versions of a bot on all ladders.
@@ -567,7 +567,7 @@ func (q *Queries) MembersOfBot(ctx context.Context, botID int64) ([]StandingRow,
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
-			&i.Settled,
+			&i.Opponents,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
@@ -739,8 +739,7 @@ func (q *Queries) PairsOf(ctx context.Context, ladderID int64) ([]PairsOfRow, er
 }
 
 const pastStandings = `-- name: PastStandings :many
-SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, settled, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 0
-ORDER BY settled DESC, coalesce(fit, elo) DESC, version_id DESC
+SELECT ladder_id, version_id, predecessor, since, start, elo, uncertainty, held, active, "last", last_at, matches, games, wins, draws, losses, faults, fit, plus_minus, opponents, number, remote, bot_id, name, person_id, owner, ladder FROM standing_rows WHERE ladder_id = ? AND active = 0
 `
 
 func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]StandingRow, error) {
@@ -772,7 +771,7 @@ func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]Standing
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
-			&i.Settled,
+			&i.Opponents,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
@@ -812,8 +811,11 @@ func (q *Queries) SetFinished(ctx context.Context, finished int64, iD int64) err
 	return err
 }
 
-const setFit = `-- name: SetFit :exec
-UPDATE entries SET fit = ?, plus_minus = ? WHERE ladder_id = ? AND version_id = ?
+const setFit = `-- name: SetFit :one
+UPDATE entries SET fit = ?, plus_minus = ?, opponents = (
+  (SELECT count(*) FROM pairs AS above WHERE above.ladder_id = entries.ladder_id AND above.a = entries.version_id) +
+  (SELECT count(*) FROM pairs AS below WHERE below.ladder_id = entries.ladder_id AND below.b = entries.version_id))
+WHERE entries.ladder_id = ? AND entries.version_id = ? RETURNING opponents
 `
 
 type SetFitParams struct {
@@ -823,14 +825,17 @@ type SetFitParams struct {
 	VersionID int64
 }
 
-func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) error {
-	_, err := q.db.ExecContext(ctx, setFit,
+// It returns the number of other versions that the version has met.
+func (q *Queries) SetFit(ctx context.Context, arg SetFitParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, setFit,
 		arg.Fit,
 		arg.PlusMinus,
 		arg.LadderID,
 		arg.VersionID,
 	)
-	return err
+	var opponents int64
+	err := row.Scan(&opponents)
+	return opponents, err
 }
 
 const setFormula = `-- name: SetFormula :exec

@@ -63,7 +63,7 @@ type Entry struct {
 	Faults      int64
 	Fit         sql.NullFloat64
 	PlusMinus   sql.NullFloat64
-	Settled     int64
+	Opponents   int64
 }
 
 type Invite struct {
@@ -232,7 +232,7 @@ type StandingRow struct {
 	Faults      int64
 	Fit         sql.NullFloat64
 	PlusMinus   sql.NullFloat64
-	Settled     int64
+	Opponents   int64
 	Number      int64
 	Remote      int64
 	BotID       int64

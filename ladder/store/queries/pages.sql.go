@@ -90,7 +90,7 @@ func (q *Queries) BotsWith(ctx context.Context, part string, n int64) ([]string,
 }
 
 const entriesOfVersion = `-- name: EntriesOfVersion :many
-SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.settled, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
+SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.opponents, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM standing_rows JOIN ladders ON ladders.id = standing_rows.ladder_id
 WHERE standing_rows.version_id = ? ORDER BY ladders.active DESC, ladders.position, ladders.id
 `
 
@@ -123,7 +123,7 @@ func (q *Queries) EntriesOfVersion(ctx context.Context, versionID int64) ([]Stan
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
-			&i.Settled,
+			&i.Opponents,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
@@ -536,7 +536,7 @@ func (q *Queries) RatingPoints(ctx context.Context, wanted string, ladderID int6
 }
 
 const standingsOnLadder = `-- name: StandingsOnLadder :many
-SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.settled, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM versions CROSS JOIN standing_rows ON standing_rows.version_id = versions.id
+SELECT standing_rows.ladder_id, standing_rows.version_id, standing_rows.predecessor, standing_rows.since, standing_rows.start, standing_rows.elo, standing_rows.uncertainty, standing_rows.held, standing_rows.active, standing_rows."last", standing_rows.last_at, standing_rows.matches, standing_rows.games, standing_rows.wins, standing_rows.draws, standing_rows.losses, standing_rows.faults, standing_rows.fit, standing_rows.plus_minus, standing_rows.opponents, standing_rows.number, standing_rows.remote, standing_rows.bot_id, standing_rows.name, standing_rows.person_id, standing_rows.owner, standing_rows.ladder FROM versions CROSS JOIN standing_rows ON standing_rows.version_id = versions.id
 WHERE versions.bot_id = ? AND standing_rows.ladder_id = ? AND standing_rows.matches > 0 ORDER BY versions.number DESC LIMIT ?
 `
 
@@ -570,7 +570,7 @@ func (q *Queries) StandingsOnLadder(ctx context.Context, botID int64, ladderID i
 			&i.Faults,
 			&i.Fit,
 			&i.PlusMinus,
-			&i.Settled,
+			&i.Opponents,
 			&i.Number,
 			&i.Remote,
 			&i.BotID,
