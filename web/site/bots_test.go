@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/rules"
 	"github.com/timba-arena/timba/rules/brisca"
+	"github.com/timba-arena/timba/stats"
 	"github.com/timba-arena/timba/web/site"
 	"github.com/timba-arena/timba/web/webtest"
 )
@@ -199,6 +201,35 @@ func TestBotActions(t *testing.T) {
 	}
 	if page := s.Get(other, "/bots/lola").Body; strings.Contains(page, "KeyError") || strings.Contains(page, "Withdraw the bot") {
 		t.Error("another person sees what is the owner's")
+	}
+}
+
+// On a young ladder the table is in the order of the ratings, only the uncertain ones are marked, and the home page has
+// the bot whose interval has the highest lower end.
+func TestYoungLadder(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStaticWorld(t, nil)
+	lola, random, greedy := s.MakeLive("lola", store.BuildInfo{Language: "Go"}).ID, s.Version("@random"), s.Version("@greedy")
+	s.Play("brisca", []int64{lola, random}, nil)
+	s.Play("brisca", []int64{greedy, random}, nil)
+	about := func(elo, half float64) stats.Estimate {
+		return stats.Estimate{Value: elo, Low: elo - half, High: elo + half}
+	}
+	s.Must(s.Store.Ladders.SaveFit(t.Context(), "brisca", map[int64]stats.Estimate{lola: about(1500, 600), greedy: about(1300, 99), random: about(1000, 0)}))
+	c := s.Client()
+	cells := regexp.MustCompile(`(?s)<[^>]*>|\s+`)
+	text := func(path string) string {
+		return strings.Join(strings.Fields(cells.ReplaceAllString(s.Get(c, path).Body, " ")), " ")
+	}
+	for path, want := range map[string]string{
+		"/":               `Brisca usual rules 1300 greedy two`,
+		"/ladders":        `lola provisional 1500 greedy provisional 1300 random 1000 `,
+		"/ladders/brisca": `1 lola @1 ada \d+ provisional 1500 ±600 .* 2 greedy @1 house bot \d+ provisional 1300 ±99 .* 3 random @1 house bot 1000 1000 fixed `,
+		"/bots/@random":   `Brisca 3 1000 fixed `,
+	} {
+		if page := text(path); !regexp.MustCompile(want).MatchString(page) {
+			t.Errorf("%s has no %q: %s", path, want, page)
+		}
 	}
 }
 
