@@ -314,9 +314,14 @@ func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstance
 		return c, unknown
 	}
 	c.Language = program.LanguageOf(p.Bots[i].Bot)
-	m, _ := program.ReadManifest(p.Bots[i].Bot) // empty unless the bot is a directory
-	own := p.Bots[i].Overrides
-	c.Sandbox.HasOwnMemory, c.Sandbox.HasOwnProcesses = own.Memory != 0 || m.Match.Memory != 0, own.Processes != 0 || m.Match.Processes != 0
+	p.Bots[i].DescribeLimits(&c.Sandbox)
 	c.Sandbox.Absent = p.Sandbox.Level == sandbox.LevelNone.String()
 	return c, check.CommandArgs(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
+}
+
+// DescribeLimits sets in c which limits are those of the bot itself, by its argument or its manifest.
+func (e Entrant) DescribeLimits(c *fault.Confinement) {
+	m, _ := program.ReadManifest(e.Bot) // empty unless the bot is a directory
+	c.HasOwnMemory = e.Memory != 0 || m.Match.Memory != 0
+	c.HasOwnProcesses = e.Processes != 0 || m.Match.Processes != 0
 }

@@ -75,6 +75,7 @@ func TestAdvice(t *testing.T) {
 		{"memory, left over", Reason{Kind: OutOfMemory, Limit: 64}, Circumstances{LeftOver: true}, `clear at the line "game" what grows from game to game`},
 		{"silent crash", Reason{Kind: Exited, Status: 1}, Circumstances{}, "it wrote nothing to stderr"},
 		{"processes", Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}, Circumstances{}, "start fewer, or allow more with --processes; the limit was 64"},
+		{"own limit", Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}, Circumstances{Sandbox: Confinement{HasOwnProcesses: true}}, "start fewer, or allow more with processes=; the limit was 64"},
 		{"processes, fixed", Reason{Kind: TooManyProcesses, Limit: 64, Status: 1}, Circumstances{Fixed: true}, "start fewer; the limit was 64"},
 		{"not installed", Reason{Kind: Exited, Status: 127}, Circumstances{Log: BotLog{Lines: []string{"sh: x: not found"}}}, "a command that it runs was not found"},
 		{"not found", Reason{Kind: NotStarted}, Circumstances{}, "check the path"},

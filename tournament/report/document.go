@@ -167,7 +167,7 @@ func (r *Run) Document() Document {
 		doc.AdjudicatedGames = &n
 	}
 	for _, f := range r.Faults {
-		text, change := r.faultCause(f, r.Programs[matches[f.Match].Bots[f.Bot]])
+		text, change := r.faultCause(f, matches[f.Match].Bots[f.Bot])
 		doc.Faults = append(doc.Faults, documentFault{
 			f.Name, f.Match, f.Deal, f.Rotation, f.Seat, f.Ply, string(f.Code), f.Reason, text, change,
 			r.Dir.ReplayPath(f.Match, f.Deal, f.Rotation),

@@ -151,3 +151,16 @@ func TestTrace(t *testing.T) {
 		}
 	}
 }
+
+// A match with openings that repeats itself needs more openings: random ones cannot be set beside them.
+func TestRepeatsOfOpenings(t *testing.T) {
+	r := run(t, refereetest.Variant(t, "tebes", "size=4 opening=0"), tournament.Single, 10, "", "first", "last")
+	for openings, want := range map[int]string{0: "for games that differ: --set opening=", 2: "for games that differ: more openings than the 2 of the file"} {
+		r.Openings = make([]referee.DealOpening, openings)
+		var b bytes.Buffer
+		r.writeRepeats(&b, r.Results())
+		if !strings.Contains(b.String(), want) || openings > 0 && strings.Contains(b.String(), "--set") {
+			t.Errorf("%d openings: %s", openings, b.String())
+		}
+	}
+}

@@ -151,9 +151,10 @@ func (r *Run) writeFaults(w io.Writer) {
 		n := times[kindOf(f)]
 		shown += n
 		replay := text.Quote(dir.ReplayPath(f.Match, f.Deal, f.Rotation))
-		bot := r.Programs[matches[f.Match].Bots[f.Bot]]
+		number := matches[f.Match].Bots[f.Bot]
+		bot := r.Programs[number]
 		told, change := f.GameFault, ""
-		told.Text, change = r.faultCause(f, bot)
+		told.Text, change = r.faultCause(f, number)
 		fmt.Fprintf(w, "- %s\n", told)
 		if n > 1 {
 			fmt.Fprintf(w, "  and %s more of this kind\n", text.Count(n-1, "fault"))
@@ -175,8 +176,8 @@ func (r *Run) writeFaults(w io.Writer) {
 }
 
 // faultCause returns the text of a bot's fault, with the cause that its replay and its log reveal, and what to
-// change in the bot. change is "" if the replay cannot be read.
-func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change string) {
+// change in the bot, whose number in the tournament is bot. change is "" if the replay cannot be read.
+func (r *Run) faultCause(f MatchFault, bot int) (text, change string) {
 	data, err := os.ReadFile(r.Dir.ReplayPath(f.Match, f.Deal, f.Rotation))
 	if err != nil {
 		return f.Text, ""
@@ -187,7 +188,8 @@ func (r *Run) faultCause(f MatchFault, bot match.Contestant) (text, change strin
 	}
 	log, _ := os.ReadFile(r.Dir.ExistingLog(f.Match, f.Deal, f.Rotation, f.Seat)) // most bots have no log
 	c, err := replay.Circumstances(r.Variant.Game, f.Fault, log)
-	c = bot.Describe(c, true)
+	c = r.Programs[bot].Describe(c, true)
+	r.Bots[bot].DescribeLimits(&c.Sandbox)
 	if err == nil {
 		change = f.Reason.Advice(c)[0].String()
 	}
