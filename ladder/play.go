@@ -30,6 +30,7 @@ const (
 	BrokenByAbsence BreakReason = "absent"  // one of several people was absent after sitting down
 	BrokenByWait    BreakReason = "wait"    // the table waited too long for people
 	BrokenByCancel  BreakReason = "cancel"  // the person who opened the table canceled it
+	BrokenByRefusal BreakReason = "refused" // a person for whom a seat was reserved declined
 	BrokenByBot     BreakReason = "bot"     // a house bot failed
 	BrokenByIdling  BreakReason = "idle"    // a person who plays only against bots made no move for hours
 	BrokenByFailure BreakReason = "failure" // the server failed

@@ -252,6 +252,21 @@ func TestKeptSeats(t *testing.T) {
 	})
 }
 
+// A person for whom a seat is reserved may decline, which ends the table.
+func TestDecline(t *testing.T) {
+	inWorld(t, limits, func(t *testing.T, w *world) {
+		a, b := guest(1, "10.0.0.1"), guest(2, "10.0.0.2")
+		c := two
+		c.ReservedFor = map[int]service.Actor{1: b}
+		x := kit.Get[*play.Table](t)(w.Open(t.Context(), a, c))
+		wantError(t, x.Cancel(guest(3, "10.0.0.3")), ladder.Forbidden, "only who has opened a table can cancel it")
+		w.must(x.Cancel(b))
+		if why := w.broken(x); why != ladder.BrokenByRefusal || len(w.Offers(b)) > 0 {
+			t.Errorf("the game was broken by %q, and %d tables wait for who declined", why, len(w.Offers(b)))
+		}
+	})
+}
+
 // Each person gets the moves of others at once, and sees the table before the first turn.
 func TestFollows(t *testing.T) {
 	inWorld(t, limits, func(t *testing.T, w *world) {

@@ -116,6 +116,7 @@ var (
 	errWait    = &breakError{ladder.BrokenByWait, "the table has waited for people for too long"}
 	errIdle    = &breakError{ladder.BrokenByIdling, "the person has made no move for hours"}
 	errCancel  = &breakError{ladder.BrokenByCancel, "who had opened the table has cancelled it"}
+	errDecline = &breakError{ladder.BrokenByRefusal, "a person for whom a seat was reserved has declined"}
 )
 
 // Run ends the games of people who are blocked while they play. When ctx ends, it ends all games and returns.

@@ -213,16 +213,19 @@ func (x *Table) IsReservedFor(actor service.Actor) bool {
 	return slices.ContainsFunc(x.Seats, func(s *Seat) bool { return !s.taken && s.ReservedFor.IsSame(actor) })
 }
 
-// Cancel ends a table that waits for people. It returns an error unless actor has opened the table, or if the
-// game has started.
+// Cancel ends a table that waits for people. It returns an error unless actor has opened the table or declines a seat
+// that is reserved for actor, or if the game has started.
 func (x *Table) Cancel(actor service.Actor) error {
-	switch {
-	case x.Seat(actor) != x.Choice.Seat:
+	why := errCancel
+	switch isOpener := x.Seat(actor) == x.Choice.Seat; {
+	case !isOpener && x.IsReservedFor(actor):
+		why = errDecline
+	case !isOpener:
 		return ladder.Errorf(ladder.Forbidden, "", "only who has opened a table can cancel it")
 	case !x.Waiting():
 		return ladder.Errorf(ladder.Conflict, "resign", "this game has begun")
 	}
-	x.end(errCancel)
+	x.end(why)
 	<-x.moments.gameStored
 	return nil
 }

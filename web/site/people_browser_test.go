@@ -209,6 +209,32 @@ func TestPlayCancel(t *testing.T) {
 	}
 }
 
+// Who is challenged can decline, and both then read that.
+func TestPlayDecline(t *testing.T) {
+	t.Parallel()
+	w := webtest.New(t, playRules, 0)
+	first, second := w.Client(), w.Client()
+	w.SignIn(first, w.Token)
+	p := kit.Get[ladder.Person](t)(w.Server.Store.People.Add(t.Context(), "berta", false))
+	token, _, err := w.Server.Store.Sessions.AddToken(t.Context(), p.ID, "", ladder.ScopeAll, time.Time{})
+	w.Must(err)
+	w.SignIn(second, token)
+	table := w.Post(first, "/play", "game=tebes&bot=%2Bberta&seat=0").Header.Get("Location")
+	decline := `action="` + table + `/cancel"`
+	if a := w.Get(second, table); !strings.Contains(a.Body, decline) || !strings.Contains(a.Body, "Decline") {
+		t.Errorf("the page of who is challenged is %s", a.Body)
+	}
+	if a := w.Get(w.Client(), table); strings.Contains(a.Body, decline) {
+		t.Error("anybody can decline")
+	}
+	w.Post(second, table+"/cancel", "")
+	for _, c := range []*http.Client{first, second} {
+		if a := w.Get(c, table); !strings.Contains(a.Body, "The person for whom a seat was kept has declined.") {
+			t.Errorf("the page of the table says %s", a.Body)
+		}
+	}
+}
+
 // A visitor who comes by the link of a table sits down by the form. Both people then get the page of the
 // game, with clocks.
 func TestPlaySit(t *testing.T) {

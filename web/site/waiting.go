@@ -15,6 +15,7 @@ type waitingPage struct {
 	Link      string // the absolute address of the page, to invite others
 	OwnSeat   int    // the visitor's seat, or -1
 	IsOpener  bool   // the visitor has opened the table
+	IsAwaited bool   // a free seat is reserved for the visitor
 	Host      string // the name of the person who has opened the table; "" for a guest
 	OfferedTo string // the names of the people for whom a rematch reserves seats
 	Rules     template.HTML
@@ -25,7 +26,7 @@ type waitingPage struct {
 // did not get a seat.
 func (s *Site) showWaitingTable(v *visit, t *play.Table, refused error) error {
 	page := waitingPage{Table: t, Link: v.origin() + "/play/" + t.ID, OwnSeat: t.Seat(v.Actor)}
-	page.IsOpener = page.OwnSeat == t.Choice.Seat
+	page.IsOpener, page.IsAwaited = page.OwnSeat == t.Choice.Seat, t.IsReservedFor(v.Actor)
 	page.Host = t.SeatViews()[t.Choice.Seat].Name
 	var others []string
 	for _, seat := range slices.Sorted(maps.Keys(t.Choice.ReservedFor)) {
@@ -75,7 +76,7 @@ func (s *Site) postSit(v *visit) error {
 	return s.leadToTable(v, t, key, err)
 }
 
-// postCancel closes a table that the visitor has opened.
+// postCancel closes a table that the visitor has opened, or at which the visitor declines a seat.
 func (s *Site) postCancel(v *visit) error {
 	id := v.r.PathValue("id")
 	if t := s.Play.Table(id); t != nil {
