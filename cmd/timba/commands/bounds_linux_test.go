@@ -52,7 +52,7 @@ func TestNoticeMemory(t *testing.T) {
 		tour := kit.Get[*tournament.State](t)(tournament.New(config))
 		need := int64(c.count) * each
 		want := fmt.Sprintf("notice: %d processes of bots can use %d MiB at once, 512 MiB each, and this machine has %d MiB: "+
-			"try a smaller %s\n", c.count, need>>20, need>>20-1, c.less)
+			"try a smaller %s, or memory= of a bot that has its own\n", c.count, need>>20, need>>20-1, c.less)
 		for machine, want := range map[int64]string{need: "", 0: "", need - 1: want} {
 			var b bytes.Buffer
 			if noticeMemory(&b, tour, bots, c.workers, machine); b.String() != want {

@@ -141,6 +141,6 @@ func noticeMemory(w io.Writer, t *tournament.State, bots []match.Contestant, wor
 			each = "at most " + each
 		}
 		fmt.Fprintf(w, "notice: %d processes of bots can use %d MiB at once, %s, and this machine has %d MiB: "+
-			"try a smaller %s\n", len(most), need>>20, each, machine>>20, less)
+			"try a smaller %s, or memory= of a bot that has its own\n", len(most), need>>20, each, machine>>20, less)
 	}
 }
