@@ -21,8 +21,8 @@ func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Durat
 	return math.MaxInt64
 }
 
-// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error says which smaller values
-// would do.
+// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error says what would fit: a number of
+// deals, a value of the game's option "limit", or a clock with less time or fewer bots.
 func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit time.Duration) error {
 	longest := MaxMatchTime(v, c, bots, deals)
 	if longest <= limit {
@@ -36,7 +36,7 @@ func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit ti
 			hint = fmt.Sprintf("try 1 deal with limit=%d or less", fits)
 		}
 	}
-	return Errorf(Invalid, hint, "match: it may take %s, which is over the %s that an unrated match may take: %d deals in %d rotations, games of up to %d plies, %s",
+	return Errorf(Invalid, hint, "the match may take %s, which is over the %s that an unrated match may take: %d deals in %d rotations, games of up to %d plies, %s",
 		longest.Round(time.Second), limit, deals, bots, plies, c)
 }
 
@@ -87,8 +87,8 @@ func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, 
 	return rotations, int64(rotations) * one
 }
 
-// Check returns an error if one game of variant v needs more memory than r.Total. The error message begins with
-// what, such as "match". houseOrRemote is explained at RotationMemory.
+// Check returns an error if one game of variant v needs more memory than r.Total. what is the beginning of the error
+// message, such as "match". houseOrRemote is explained at RotationMemory.
 func (r MemoryBudget) Check(what string, v *rules.Variant, houseOrRemote []bool) error {
 	need := r.RotationMemory(v, houseOrRemote)
 	if r.Total == 0 || need <= r.Total {

@@ -16,7 +16,7 @@ const maxName = 32
 // not allowed.
 func CheckBotName(name string) error {
 	if len(name) > maxName || !plainName.MatchString(name) {
-		return Errorf(Invalid, "try lower-case letters and digits with single - _ . between them, at most 32 characters", "bot: name cannot be %q", name)
+		return Errorf(Invalid, "try lower-case letters and digits with single - _ . between them, at most 32 characters", "the name of a bot cannot be %q", name)
 	}
 	return nil
 }
@@ -33,7 +33,7 @@ func IsLine(text string, n int) bool {
 // CheckLabel returns an error unless label is empty or a short printable line.
 func CheckLabel(label string) error {
 	if !IsLine(label, maxLabel) {
-		return Errorf(Invalid, "try one printable line of at most 40 bytes, such as 1.2", "version: label cannot be %q", label[:min(len(label), 2*maxLabel)])
+		return Errorf(Invalid, "try one printable line of at most 40 bytes, such as 1.2", "the label of a version cannot be %q", label[:min(len(label), 2*maxLabel)])
 	}
 	return nil
 }

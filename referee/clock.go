@@ -105,8 +105,8 @@ func (c Clock) Milliseconds() ClockMS {
 	return m
 }
 
-// InReplay returns the clock in the form for replays: in milliseconds, without the start-up time, and with an Inc
-// that is not nil exactly if there is a bank.
+// InReplay returns the clock in the form for replays: in milliseconds and without the start-up time. Its Inc is nil
+// if the clock has no bank, the time for all moves of a game together.
 func (c Clock) InReplay() ClockMS {
 	m := c.Milliseconds()
 	if m.Startup = 0; c.Bank != 0 {

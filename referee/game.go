@@ -185,7 +185,7 @@ func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 // errUnlisted is the error for a move that is legal but not spelled exactly as in the list that the bot was sent.
 var errUnlisted = phrase.Errorf("is not in the list of the turn")
 
-// parse returns the legal move with this text, or an error that says why there is none.
+// parse returns the legal move with this text, or an error with the reason why the text is no legal move.
 func (g *Game) parse(text string) (rules.Move, error) {
 	m, err := g.State.ParseMove(text)
 	if err == nil {
@@ -266,9 +266,9 @@ func (g *Game) appendEvents() {
 	}
 }
 
-// Forfeit records that the seat forfeits the game because of why, and adds a line about it for all seats. If the
-// bot was late, credit is the time of the turn that did not count because other programs used it; otherwise 0.
-// Before Begin any seat can forfeit, later only the seat that is to move. On an error the game is unchanged.
+// Forfeit records that the seat forfeits the game for the reason why, and adds a line about it for all seats. If the
+// bot was late, credit is the time of the turn that did not count because other programs used it; otherwise 0. Before
+// Begin any seat can forfeit, later only the seat that is to move. On an error the game is unchanged.
 func (g *Game) Forfeit(seat int, why fault.Reason, credit time.Duration) error {
 	if seat < 0 || seat >= g.Variant.Players {
 		return fmt.Errorf("seat %d does not exist", seat)

@@ -157,9 +157,9 @@ func TestGameRefuses(t *testing.T) {
 	g := newGame(t, variant(t, "teeko", "start=drop"), patient, 0)
 	g.Begin()
 	for text, detail := range map[string]string{
-		"banana": `teeko: "banana" is not a move: `,
-		"3-4":    `teeko: "3-4" moves a piece while pieces are placed: `,
-		"\xff":   `teeko: "\xff" is not a move: `,
+		"banana": `"banana" is not a move: `,
+		"3-4":    `"3-4" moves a piece while pieces are placed: `,
+		"\xff":   `"\xff" is not a move: `,
 	} {
 		r, ok := g.Move([]byte(text), MoveTime{}, nil).(fault.Reason)
 		if !ok || r.Kind != fault.IllegalMove || string(r.Move) != text || !strings.HasPrefix(r.Detail, detail) {

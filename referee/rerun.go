@@ -278,10 +278,10 @@ func (r *rerun) playFault(i int) {
 	}
 }
 
-// maxVersion is the largest length of Replay.Program in characters.
-const maxVersion = 100
+// maxProgram is the maximum length of Replay.Program, which is ASCII text, in bytes.
+const maxProgram = 100
 
-var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxVersion))
+var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxProgram))
 
 // printable reports whether a text is a single line of printable characters.
 func printable(text string) bool {
@@ -319,7 +319,7 @@ func (r *rerun) checkHead() {
 		}
 	}
 	if !versionText.MatchString(r.Program) {
-		r.addDifference("the version of the program is %.100q: it has at most %d printable characters", r.Program, maxVersion)
+		r.addDifference("the version of the program is %.100q: it has at most %d printable characters", r.Program, maxProgram)
 	}
 	if a := r.Adjudication; a != nil {
 		if err := a.Check(); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// SplitClaim splits a claim, which says what a bot plays: the name of a game and, optionally, options with the values
-// that the bot requires, as in "brisca players=2".
+// SplitClaim splits a claim, the text by which a bot names what it plays: the name of a game and, optionally, options
+// with the values that the bot requires, as in "brisca players=2".
 func SplitClaim(claim string) (game string, options []Setting) {
 	words := strings.Fields(claim)
 	if len(words) == 0 {
@@ -40,12 +40,12 @@ func ClaimsVariant(claims []string, game string, options map[string]string) bool
 }
 
 // CanonicalClaim returns the claim of a game and of options with the given values, with the options in the order of
-// Game.Options. The error says which option or value does not exist, or that an option has two values.
+// Game.Options. It returns an error if an option or a value does not exist, or if an option has two values.
 func (g *Game) CanonicalClaim(options []Setting) (string, error) {
 	given := map[string]string{}
 	for _, o := range options {
 		if old, twice := given[o.Name]; twice && old != o.Value {
-			return "", phrase.Errorf("%s: option %s is set to %q and to %q: choose one", g.Name, o.Name, old, o.Value)
+			return "", phrase.Errorf("option %s is set to %q and to %q: choose one", o.Name, old, o.Value)
 		}
 		given[o.Name] = o.Value
 	}
@@ -56,14 +56,14 @@ func (g *Game) CanonicalClaim(options []Setting) (string, error) {
 		if value, ok := given[o.Name]; ok {
 			value, err := o.Resolve(value)
 			if err != nil {
-				return "", phrase.Errorf("%s: %w", g.Name, err)
+				return "", err
 			}
 			words = append(words, o.Name+"="+value)
 		}
 	}
 	for _, o := range options {
 		if !slices.Contains(names, o.Name) {
-			return "", phrase.Errorf("%s: unknown option %q: try %s", g.Name, o.Name, strings.Join(names, ", "))
+			return "", phrase.Errorf("%s has no option %q: try %s", g.Name, o.Name, strings.Join(names, ", "))
 		}
 	}
 	return strings.Join(words, " "), nil

@@ -40,10 +40,10 @@ func TestCanonicalClaim(t *testing.T) {
 	for _, c := range []struct{ claim, want, err string }{
 		{"brisca", "brisca", ""},
 		{"  brisca teams=yes  players=04 ", "brisca players=4 teams=yes", ""},
-		{"brisca players=9", "", `brisca: option players cannot be "9": try 2 to 4`},
-		{"brisca players", "", `brisca: option players cannot be "": try 2 to 4`},
-		{"teeko players=2", "", `teeko: unknown option "players": try start, squares, limit, opening`},
-		{"brisca players=2 players=3", "", `brisca: option players is set to "2" and to "3": choose one`},
+		{"brisca players=9", "", `option players cannot be "9": try 2 to 4`},
+		{"brisca players", "", `option players cannot be "": try 2 to 4`},
+		{"teeko players=2", "", `teeko has no option "players": try start, squares, limit, opening`},
+		{"brisca players=2 players=3", "", `option players is set to "2" and to "3": choose one`},
 		{"", "", `game "" does not exist: try brisca, tute, podrida, tebes, teeko`},
 	} {
 		got, _, err := games.CanonicalClaim(c.claim)

@@ -52,7 +52,7 @@ func ExamplePlay() {
 	// Output:
 	// plies: 27
 	// points: [1 0] ranks: [1 2]
-	// teeko: "12-99" is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)
+	// "12-99" is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)
 }
 
 // The options of a game, with their defaults.
@@ -67,5 +67,5 @@ func ExampleGame_Resolve() {
 	fmt.Println(err)
 	// Output:
 	// start=drop squares=standard limit=200 opening=0
-	// teeko: option start cannot be "empty": try random or drop
+	// option start cannot be "empty": try random or drop
 }

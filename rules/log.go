@@ -30,9 +30,9 @@ type event struct {
 
 func (l *Log) Reset() { l.events, l.text = l.events[:0], l.text[:0] }
 
-// Add appends an event that the seats in to may see. The text of the event consists of words, a verb and its
-// arguments, joined by spaces. Common types are formatted without package fmt, which would be too slow for
-// every move.
+// Add appends an event that the set of seats to may see. The text of the event consists of words, a verb and its
+// arguments, joined by spaces. Common types are formatted without package fmt, which would be too slow for every
+// move.
 func (l *Log) Add(to Seats, words ...any) {
 	begin := len(l.text)
 	for i, word := range words {

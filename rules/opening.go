@@ -32,8 +32,8 @@ func OpeningOf(plies int) Opening { return Opening{plies: uint8(plies)} }
 // Plies returns the number of moves in the opening.
 func (o *Opening) Plies() int { return int(o.plies) }
 
-// Log adds an event with the length of the opening to log. Then it calls play for each of its moves; play must
-// make the move and log it.
+// Log adds an event with the number of moves of the opening to log. Then it calls play for each of these moves; play
+// must make the move and log it.
 func (o *Opening) Log(log *Log, play func(Move)) {
 	log.Add(AllSeats, OpeningOption.Name, o.Plies())
 	for _, m := range o.moves[:o.plies] {

@@ -98,9 +98,8 @@ func (s Settings) String() string {
 	return strings.Join(words, " ")
 }
 
-// Resolve returns the variant of g in which the options named in given have the given values and all others their
-// defaults. It returns an error for an unknown option, a value that is not allowed, or a combination that is not
-// allowed.
+// Resolve returns the variant of g whose options have the values in given, or their defaults if given does not name
+// them. It returns an error for an unknown option, a value that is not allowed, or a combination that is not allowed.
 func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 	var names []string
 	settings := make(Settings, 0, len(g.Options))
@@ -113,13 +112,13 @@ func (g *Game) Resolve(given map[string]string) (*Variant, error) {
 		}
 		value, err := o.Resolve(value)
 		if err != nil {
-			return nil, phrase.Errorf("%s: %w", g.Name, err)
+			return nil, err
 		}
 		settings = append(settings, Setting{o.Name, value})
 	}
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if !slices.Contains(names, name) {
-			return nil, phrase.Errorf("%s: unknown option %q: try %s", g.Name, name, strings.Join(names, ", "))
+			return nil, phrase.Errorf("%s has no option %q: try %s", g.Name, name, strings.Join(names, ", "))
 		}
 	}
 	return g.Variant(g, settings)

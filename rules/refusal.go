@@ -23,15 +23,16 @@ const (
 	RepeatsEarlier RefusalCode = "repeats"      // the move would repeat an earlier position
 )
 
-// Refusal is the error of State.Check for a move with a card that the seat holds, or on the squares of the board, that
-// a rule of the game forbids in this position. Programs that show a game find out by it which rule that is.
+// Refusal is the error of State.Check for a move that a rule of the game forbids in this position, although the seat
+// holds the card, or the squares are on the board. Its Code tells programs that show a game which rule that is.
 type Refusal struct {
 	Code   RefusalCode       `json:"code"`
 	Values map[string]string `json:"values"` // what the text of the code mentions: cards, suits and squares in the notation of moves
 	err    error
 }
 
-// Refuse returns err as a Refusal. pairs are the names and values of Refusal.Values in turn.
+// Refuse returns a *Refusal with the given code whose message is that of err. pairs are the keys and values of
+// Refusal.Values: key, value, key, value.
 func Refuse(err error, code RefusalCode, pairs ...string) error {
 	r := &Refusal{Code: code, Values: map[string]string{}, err: err}
 	for i := 0; i+1 < len(pairs); i += 2 {

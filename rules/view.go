@@ -41,9 +41,9 @@ func legalTexts(dst []byte, s State) []byte {
 	return dst
 }
 
-// Check returns an error unless the seat would observe the same in position s. The error names the first key of
-// the view with a different value, or the moves. It ignores keys of o that the game does not have. game is the
-// game's name for errors.
+// Check returns an error if what the seat observes in position s differs from o. The error names the first
+// difference: a key of the view, the turn, the ply or the legal moves. Check ignores keys of o.View that the game
+// does not have, and empty o.Moves. game is the game's name for errors.
 func (o Observation) Check(game string, s State) error {
 	if view := s.View(make([]byte, 0, len(o.View)+1), o.Seat); !bytes.Equal(view, o.View) {
 		for key, want := range words.Pairs(view).All() {
@@ -97,8 +97,8 @@ func (o Observation) Reader(game string, players int) ViewReader {
 // Err returns the first error that reading has stored.
 func (r *ViewReader) Err() error { return r.err }
 
-// Finish returns s, the position that was made from the view. It returns the first error if reading has failed,
-// or if the seat would not observe in s what was read.
+// Finish returns s, the position that was made from the view. It returns an error instead if reading has failed, or
+// if what the seat would observe in s differs from the observation that was read.
 func (r *ViewReader) Finish(s State) (State, error) {
 	if r.err == nil {
 		r.err = r.Check(r.game, s)
@@ -139,8 +139,8 @@ func (r *ViewReader) Value(key string) []byte {
 	return value
 }
 
-// Word returns which of the given words is the value of a key, as an index. If the value is none of them,
-// it stores an error and returns 0.
+// Word returns the index in words of the value of a key. If the value is none of words, it stores an error and
+// returns 0.
 func (r *ViewReader) Word(key string, words ...string) int {
 	value := r.Value(key)
 	for i, w := range words {
@@ -162,8 +162,8 @@ func (r *ViewReader) Int(key string, low, high int) int {
 }
 
 // Ints fills numbers with the value of a key: len(numbers) numbers joined by commas. It stores an error if their
-// count is wrong or one is not from low to high. If none is less than low, "-" may stand in place of a number and
-// is read as none.
+// count is wrong or a number is not from low to high. If the argument none is less than low, "-" may stand in place
+// of a number and is read as none.
 func (r *ViewReader) Ints(key string, numbers []int, low, high, none int) {
 	rest := r.Value(key)
 	for i := range numbers {

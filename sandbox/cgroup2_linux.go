@@ -187,10 +187,10 @@ const (
 	enabledFile   = "cgroup.subtree_control"
 )
 
-// missingController returns the first of controllers that the file list in the cgroup directory dir does not
-// contain, or "" if it contains all.
-func missingController(dir, list string, controllers []string) string {
-	data, _ := os.ReadFile(filepath.Join(dir, list)) // a missing file has no controllers
+// missingController returns the first of controllers that is not in the file fileName (availableFile or enabledFile)
+// of the cgroup with the directory dir. If all are, it returns "". A file that cannot be read counts as empty.
+func missingController(dir, fileName string, controllers []string) string {
+	data, _ := os.ReadFile(filepath.Join(dir, fileName))
 	have := " " + strings.TrimSpace(string(data)) + " "
 	for _, c := range controllers {
 		if !strings.Contains(have, " "+c+" ") {
@@ -207,9 +207,9 @@ func (e *controllerError) Error() string {
 	return fmt.Sprintf("%s does not have the controller %q", e.dir, e.name)
 }
 
-// divideGroup prepares a cgroup so that sandboxes can have cgroups below it, and returns the groupMaker for that.
-// dir is the directory of the cgroup. If necessary, the processes in it, possibly including this one, are moved to
-// a child cgroup.
+// divideGroup prepares a cgroup so that sandboxes can have cgroups below it, and returns the groupMaker that makes
+// these. dir is the directory of the cgroup. If necessary, the processes in it, possibly including this one, are
+// moved to a child cgroup.
 func divideGroup(dir string) (groupMaker, error) {
 	if missing := missingController(dir, availableFile, requiredV2); missing != "" {
 		return nil, &controllerError{dir, missing}
@@ -259,8 +259,8 @@ func moveToLeaf(dir string) error {
 	return nil
 }
 
-// requestDelegation asks systemd to move this process to a new scope whose cgroup is delegated to it. It returns
-// the directory of the cgroup, and an error after five seconds.
+// requestDelegation asks systemd to move this process to a new scope whose cgroup is delegated to the process. It
+// returns the directory of the cgroup, or an error after five seconds.
 func requestDelegation() (string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

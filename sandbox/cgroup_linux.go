@@ -87,8 +87,8 @@ func isAbandoned(name string) bool {
 	return err == nil && startTicks(pid) != parts[1]
 }
 
-// removeGroup removes the cgroup with the directory dir and those below it. It tries again for about two seconds
-// while the cgroup is busy, because its last process may need a moment to disappear.
+// removeGroup removes the cgroup with the directory dir and the cgroups below it. It tries again for about two
+// seconds while a cgroup is busy, because its last process may need a moment to disappear.
 func removeGroup(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

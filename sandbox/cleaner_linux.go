@@ -48,14 +48,14 @@ type cleanerConn struct {
 
 var cleaner = cleanerConn{messages: map[string]bool{}}
 
-// RemoveAtEnd arranges that the directory dir is removed when this program ends, even if it is killed by SIGKILL.
-// CancelRemoveAtEnd cancels that. A separate process, the cleaner, removes the directory.
+// RemoveAtEnd makes a separate process, the cleaner, remove the directory dir when this program ends, even if it is
+// killed by SIGKILL. CancelRemoveAtEnd cancels that.
 func RemoveAtEnd(dir string) { cleaner.add(string(kindDir) + dir) }
 
 // CancelRemoveAtEnd cancels RemoveAtEnd for a directory that was removed already or is no longer temporary.
 func CancelRemoveAtEnd(dir string) { cleaner.forget(string(kindDir) + dir) }
 
-// addGroups arranges that the cgroups that this program creates below the directory base are removed when it ends.
+// addGroups makes the cleaner remove the cgroups below the directory base that this program creates, when it ends.
 func (c *cleanerConn) addGroups(base string) {
 	pid := os.Getpid()
 	c.add(fmt.Sprintf("%c%s/%s%d-%s-", kindGroups, base, groupPrefix, pid, startTicks(pid)))
@@ -97,8 +97,9 @@ func (c *cleanerConn) forget(message string) {
 // cleanerTime is how long the pipe to the cleaner may stay full before another cleaner is started.
 var cleanerTime = 10 * time.Second
 
-// send sends a message to the cleaner. If no cleaner runs, or the cleaner does not read the message, send starts a
-// new cleaner and sends all messages that still apply. The caller must hold c.mu.
+// send sends a message to the cleaner. If no cleaner runs, or the cleaner does not read the message within
+// cleanerTime, send starts a new cleaner and sends it all of c.messages. Errors are ignored: the next call tries
+// again. The caller must hold c.mu.
 func (c *cleanerConn) send(message string) {
 	if c.pipe != nil && c.write(message) == nil {
 		return
@@ -153,7 +154,7 @@ func (c *cleanerConn) start() error {
 // cleanerMain is the main function of the cleaner process. It reads messages until the program that started it
 // has ended, and then removes what they name.
 func cleanerMain() {
-	// Signals must not end the cleaner. For why this is not signal.Ignore, see ignoreSignals in package initproc.
+	// Signals must not end the cleaner. For why this is not signal.Ignore, see surviveSignals in package initproc.
 	signal.Notify(make(chan os.Signal, 1))
 	known := map[string]bool{}
 	in := bufio.NewReader(os.NewFile(3, "messages"))

@@ -93,8 +93,8 @@ func assembleFilter(rules []filterRule) ([]bpf.Instruction, error) {
 	return a.assemble()
 }
 
-// addRule adds the code of a rule: the system call with the number call gets the verdict if all conditions in when
-// hold. The accumulator contains the number of the current system call before and after the code.
+// addRule adds the code of a rule: the system call with the number call gets the verdict if all conditions in the
+// list when hold. The accumulator contains the number of the current system call before and after the code.
 func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConstant) {
 	otherCall, failed := a.newLabel(), a.newLabel()
 	a.jumpIf(bpf.JumpNotEqual, call, otherCall)

@@ -52,7 +52,7 @@ func (r MachineReport) notice() string {
 	return fmt.Sprintf("sandbox: %s: docs/sandbox.md explains what this level does not block, and timba doctor shows what would help", r.Level)
 }
 
-// levelError returns an error that says why this machine does not support the level want.
+// levelError returns an error with the reason why this machine does not support the level want.
 func (r MachineReport) levelError(want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {

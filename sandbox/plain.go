@@ -28,7 +28,7 @@ func (s Spec) command() (*exec.Cmd, error) {
 	return cmd, nil
 }
 
-// plainStatus returns how a program without a sandbox ended. killed says whether Kill was called.
+// plainStatus returns how a program without a sandbox ended. killed is true if Kill was called.
 func plainStatus(state *os.ProcessState, killed bool) Status {
 	s := Status{Code: state.ExitCode(), CPU: state.UserTime() + state.SystemTime()}
 	if w, ok := state.Sys().(syscall.WaitStatus); ok && w.Signaled() {

@@ -246,8 +246,8 @@ func (p *Process) killFor(r EndReason) {
 	p.kill()
 }
 
-// Freeze stops all processes of the program if on is true, and resumes them if on is false. Below LevelFull it
-// returns an error, because there is no cgroup.
+// Freeze stops all processes of the program if the argument on is true, and resumes them if it is false. Below
+// LevelFull it returns an error, because there is no cgroup.
 func (p *Process) Freeze(on bool) error {
 	if p.group == nil {
 		return wrapStep("freeze", fmt.Errorf("a program at level %s has no cgroup", p.level))

@@ -76,7 +76,7 @@ func (t trial) execute(level Level) Trial {
 const exitSucceeded = 3
 
 // runTrial makes the attack called name in a sandbox. It returns the first line that the attack printed, and how its
-// process ended. The error says that the sandbox could not be started, or that a process of the attack still runs.
+// process ended. It returns an error if the sandbox could not be started, or if a process of the attack still runs.
 func runTrial(name string, level Level) (string, Status, error) {
 	p, out, err := startProbe(level, trialLimit, name)
 	if err != nil {

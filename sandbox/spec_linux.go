@@ -93,8 +93,9 @@ func bindOf(path string) (b initproc.Bind, err error) {
 	return b, err
 }
 
-// addBinds adds bind mounts of paths to c, outer directories first. With namespaces, it leaves out the paths, and
-// the program's own directory, if other mounts make these visible already.
+// addBinds adds bind mounts of paths to c, outer directories first. If the sandbox has namespaces, addBinds leaves
+// out each path that another mount makes visible. It removes the mount c.OwnDir of the program's directory for the
+// same reason.
 func addBinds(c *initproc.Config, paths []string) error {
 	for _, path := range paths {
 		b, err := bindOf(path)

@@ -2,12 +2,12 @@ package stats
 
 import "math"
 
-// model is the log-likelihood of ratings r in log-odds (nats): sum over pairs of wins*log g(d) + losses*log g(-d) d =
-// r[A]-r[B] where g is the logistic function. For a bout, d is the difference between the strengths of its teams. If
-// wins and losses are above 0, the function is strictly concave, except in directions in which no d changes: a
-// constant added to a whole group of connected bots, or the difference of bots that are always partners. The negated
-// Hessian is the sum over pairs of the weight (wins+losses)*g(d)*g(-d) times the square of d's gradient, which is the
-// Laplacian of the graph of pairs.
+// model is the log-likelihood of ratings r in log-odds (nats): the sum over pairs of wins*log g(d) + losses*log
+// g(-d), where d is r[A]-r[B] and g is the logistic function. For a bout, d is the difference between the strengths
+// of its teams. If wins and losses are above 0, the function is strictly concave, except in directions in which no d
+// changes: a constant added to a whole group of connected bots, or the difference of bots that are always partners.
+// The negated Hessian is the sum over pairs of the weight (wins+losses)*g(d)*g(-d) times the square of d's gradient,
+// which is the Laplacian of the graph of pairs.
 type model struct {
 	ends         [][2]int32 // the two bots of each pair
 	bouts        []Bout     // results of teams, instead of pairs
@@ -107,18 +107,18 @@ func (m *model) expand(r []float64) float64 {
 	return value
 }
 
-// pull returns the derivative (pull) and the value of the log-likelihood of pair or bout k if the strengths of
-// its two sides differ by d. It also stores the weight of k in the model.
+// pull returns the value of the log-likelihood of the pair or bout with index k, and as pull its derivative by d, the
+// difference between the strengths of the two sides. It also stores the weight of k in the model.
 func (m *model) pull(k int, d float64) (pull, value float64) {
 	won, lost := m.wins[k], m.losses[k]
-	g, value := curve(d, won, lost)
+	g, value := bernoulli(d, won, lost)
 	m.weight[k] = (won + lost) * g * (1 - g)
 	return won*(1-g) - lost*g, value
 }
 
-// curve returns g, the logistic function of d, and the log-likelihood of the given wins and losses for it. It
-// avoids overflow.
-func curve(d, won, lost float64) (g, value float64) {
+// bernoulli returns the probability p = 1/(1+exp(-d)) of a win, and the log-likelihood of the given numbers of wins
+// and losses under p. d is the difference in strength, in logits. The calculation does not overflow.
+func bernoulli(d, won, lost float64) (p, logLikelihood float64) {
 	e := math.Exp(-math.Abs(d))
 	tail := math.Log1p(e)
 	if d >= 0 {

@@ -31,9 +31,9 @@ func Table(bots int, deals []Deal) [][]Summary {
 // Reverse returns the same statistics from the view of the second bot.
 func (s Summary) Reverse() Summary {
 	n := len(s.Classes)
-	classes := make([]Class, n)
+	classes := make([]ScoreClass, n)
 	for i, c := range s.Classes {
-		classes[n-1-i] = Class{Score: 1 - c.Score, Deals: c.Deals}
+		classes[n-1-i] = ScoreClass{Score: 1 - c.Score, Deals: c.Deals}
 	}
 	s.Classes = classes
 	s.Score = Estimate{Value: 1 - s.Score.Value, Low: 1 - s.Score.High, High: 1 - s.Score.Low}

@@ -23,7 +23,7 @@ func TestTable(t *testing.T) {
 	near(t, "score from the other side", table[1][0].Score.Value, 0.125, 1e-12)
 	near(t, "LOS from the other side", table[1][0].LOS, 1-cell.LOS, 1e-12)
 	near(t, "low from the other side", table[1][0].Elo.Low, -cell.Elo.High, 1e-9)
-	if diff := cmp.Diff([]Class{{0, 1}, {0.25, 1}}, table[1][0].Classes); diff != "" {
+	if diff := cmp.Diff([]ScoreClass{{0, 1}, {0.25, 1}}, table[1][0].Classes); diff != "" {
 		t.Error(diff)
 	}
 	if table[2][2].Deals != 0 || table[2][1].Deals != 1 {

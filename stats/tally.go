@@ -11,9 +11,9 @@ import (
 // step of any game and far above the rounding error of a mean.
 const sameScore = 1e-9
 
-// Class is the number of deals with the same mean score. If a deal has two games, there are five classes, with
-// the scores 0, 0.25, 0.5, 0.75 and 1 (the pentanomial distribution).
-type Class struct {
+// ScoreClass is a number of deals that have the same mean score. If a deal has two games, there are five classes,
+// with the scores 0, 0.25, 0.5, 0.75 and 1 (the pentanomial distribution).
+type ScoreClass struct {
 	Score float64 `json:"score"`
 	Deals int     `json:"deals"`
 }
@@ -21,7 +21,7 @@ type Class struct {
 // Tally accumulates the results between two bots, from the view of the first. The unit is the deal: one shuffle,
 // played in every seating. The zero value is empty. The time to add a deal does not grow with the number of deals.
 type Tally struct {
-	classes []Class // in increasing order of Score
+	classes []ScoreClass // in increasing order of Score
 	games   int
 	score   moments
 	points  moments
@@ -29,14 +29,14 @@ type Tally struct {
 
 // Add adds the result of one deal, in which d.A must be the first bot.
 func (t *Tally) Add(d Duel) {
-	i, _ := slices.BinarySearchFunc(t.classes, d.Score-sameScore, func(c Class, s float64) int {
+	i, _ := slices.BinarySearchFunc(t.classes, d.Score-sameScore, func(c ScoreClass, s float64) int {
 		if c.Score < s {
 			return -1
 		}
 		return 1
 	})
 	if i == len(t.classes) || t.classes[i].Score > d.Score+sameScore {
-		t.classes = slices.Insert(t.classes, i, Class{Score: d.Score})
+		t.classes = slices.Insert(t.classes, i, ScoreClass{Score: d.Score})
 	}
 	t.classes[i].Deals++
 	t.games += d.Games
@@ -49,11 +49,11 @@ func (t *Tally) Deals() int { return t.score.n }
 
 // Summary has statistics of the first of two bots against the second.
 type Summary struct {
-	Deals   int      `json:"deals"`
-	Games   int      `json:"games"`
-	Classes []Class  `json:"classes"`
-	Score   Estimate `json:"score"` // mean score of a deal, from 0 to 1
-	Elo     Estimate `json:"elo"`   // Score converted to a difference in Elo
+	Deals   int          `json:"deals"`
+	Games   int          `json:"games"`
+	Classes []ScoreClass `json:"classes"`
+	Score   Estimate     `json:"score"` // mean score of a deal, from 0 to 1
+	Elo     Estimate     `json:"elo"`   // Score converted to a difference in Elo
 	// Swept is set if one bot won every game. Then Elo.Value is only the smallest difference whose score
 	// rounds to this result, and one end of its interval is infinite.
 	Swept  bool     `json:"swept"`
@@ -61,8 +61,8 @@ type Summary struct {
 	Points Estimate `json:"points"` // mean over the deals: points per game minus those of the second bot
 }
 
-// Summary returns the statistics of the deals added so far. If there are none, they are those of equal bots, with
-// intervals that contain every possible value.
+// Summary returns the statistics of the deals added so far. If there are none, it returns those of two equal bots,
+// with intervals that contain every possible value.
 func (t *Tally) Summary() Summary {
 	s := Summary{Deals: t.score.n, Games: t.games, Classes: slices.Clone(t.classes), Points: t.points.estimate()}
 	if t.score.n == 0 {

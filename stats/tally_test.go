@@ -103,7 +103,7 @@ func TestSummaryFewEqualDeals(t *testing.T) {
 
 func TestSummaryClasses(t *testing.T) {
 	s := tallyOfCounts(t, 2, 1, 0, 3, 2, 4).Summary()
-	want := []Class{{0, 1}, {0.5, 3}, {0.75, 2}, {1, 4}}
+	want := []ScoreClass{{0, 1}, {0.5, 3}, {0.75, 2}, {1, 4}}
 	if diff := cmp.Diff(want, s.Classes); diff != "" {
 		t.Error(diff)
 	}

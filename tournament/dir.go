@@ -261,7 +261,7 @@ func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult,
 	return g, nil
 }
 
-// RemoveGames removes the replays and logs of a match for all deals with the number from or more.
+// RemoveGames removes the replays and logs of a match for the deal with the number from and all later deals.
 func (d *Dir) RemoveGames(m *Match, from int) error {
 	if d.FaultsOnly {
 		return nil
@@ -296,10 +296,9 @@ func (d *Dir) removeTemporary() {
 	}
 }
 
-// DescribeBot adds to c, the circumstances of a fault, what the plan of the tournament says about the bot called
-// name. It also returns the arguments of the timba command that checks the bot; for a bot that is part of timba
-// there are none. replay is the path of a replay in the tournament's directory. If the directory has no plan, c
-// stays as it is.
+// DescribeBot adds to c, the circumstances of a fault, the data of the bot called name in the plan of the tournament.
+// It also returns the arguments of the timba command that checks the bot; for a bot that is part of timba there are
+// none. replay is the path of a replay in the tournament's directory. If the directory has no plan, c stays as it is.
 func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstances, []string) {
 	if strings.HasPrefix(name, "@") {
 		return c, nil

@@ -48,9 +48,10 @@ type run struct {
 	busyNoticeAt time.Time // time of the last notice that the machine is busy
 }
 
-// Play plays all games of a tournament that are not stored in d, and stores them. bots are in the order of
-// Config.Bots. workers contains the core of each worker thread, as in match.Resources; nil means one on any core.
-// Once a game has started, the error is an *EarlyEndError.
+// Play plays all games of tournament s that are not stored in d, and stores them. bots are in the order of
+// Config.Bots. workers contains the core of each worker thread, as in match.Resources; nil means one on any core. on
+// has the functions to call as games are played. If Play returns an error once a game has started, it is an
+// *EarlyEndError.
 func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, workers []int, on Events) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
@@ -76,8 +77,8 @@ func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, worker
 	return nil
 }
 
-// addEarlierGames reads the stored games of matches, adds them to the results, and stores a summary of each game in the
-// map earlier.
+// addEarlierGames reads the stored games of matches, adds them to the results, and adds a summary of each game to
+// earlier.
 func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	for _, m := range matches {
 		for g, err := range r.dir.Games(r.State, m) {
@@ -97,8 +98,8 @@ func (r *run) addEarlierGames(ctx context.Context, matches []*Match, earlier map
 }
 
 // playAll plays matches at the same time. While many matches wait, each gets one worker; when few are left, they
-// share all workers. earlier has the games that an earlier run has played, which are not played again. After the
-// first error, playAll stops all matches, waits for them, and returns that error.
+// share all workers. earlier has the games that were played before the tournament was resumed; they are not played
+// again. After the first error, playAll stops all matches, waits for them, and returns that error.
 func (r *run) playAll(ctx context.Context, matches []*Match, earlier map[*Match][]referee.PlayedGame) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -178,7 +179,7 @@ func (r *run) onlyRotations() []int {
 	return []int{*r.Rotation}
 }
 
-// callInPlay runs do in the goroutine of Play, which alone may use r, and returns when do has returned.
+// callInPlay runs the function do in the goroutine of Play, which alone may use r, and returns when do has returned.
 func (r *run) callInPlay(do func()) {
 	done := make(chan struct{})
 	r.calls <- func() {

@@ -248,8 +248,9 @@ type seating struct {
 	tables   [][]int
 }
 
-// seat completes the unfinished table with bots from standing[from:], and then assigns the remaining bots to
-// tables. It returns false if more than budget meetings would be repeated, or if the search takes too many steps.
+// seat searches for tables in which at most budget meetings of two bots are repetitions, and stores them in s.tables.
+// It first completes table with bots from standing[from:] and then assigns the remaining bots of standing. It returns
+// false if there are no such tables, or if the search takes too many steps.
 func (s *seating) seat(standing, table []int, from, budget int) bool {
 	if len(table) == s.k {
 		s.tables = append(s.tables, slices.Clone(table))

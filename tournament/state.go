@@ -401,7 +401,7 @@ func (m *Match) Winner() int {
 	return m.Bots[best]
 }
 
-// TieBreak says in English what decided between several bots with the most match points. It returns "" if only
+// TieBreak describes in English what decided between several bots with the most match points. It returns "" if only
 // one bot had the most.
 func (m *Match) TieBreak() string {
 	_, by := m.winner()

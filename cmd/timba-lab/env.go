@@ -27,7 +27,7 @@ func newEnv() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s.Log = cmd.ErrOrStderr()
 			if listen == "" {
-				return env.Serve(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), s.Workers)
+				return env.ServeClient(cmd.Context(), s.Workers)
 			}
 			if s.IdleTimeout <= 0 {
 				return fmt.Errorf("env: --idle cannot be %v: try 10m", s.IdleTimeout)

@@ -36,8 +36,8 @@ func Must(t T, err error) {
 	}
 }
 
-// Get returns a function that returns its first argument if its second one is nil, and otherwise fails the
-// test. Use it as kit.Get[V](t)(f()).
+// Get returns a function that turns the results v and err of a call into v, and fails the test if err is not nil. Use
+// it as kit.Get[V](t)(f()).
 func Get[V any](t T) func(v V, err error) V {
 	return func(v V, err error) V {
 		if err != nil {
@@ -71,7 +71,7 @@ func HasRaceDetector() bool {
 	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
-// Lacks skips the test because this machine does not have what the test needs, such as a program or a
+// Lacks skips the test because this machine lacks what, something that the test needs, such as a program or a
 // permission. script/test prints which tests were skipped and why.
 func Lacks(t testing.TB, what string) {
 	t.Helper()
@@ -132,8 +132,8 @@ func Tree(t testing.TB, dir string) map[string]string {
 	return found
 }
 
-// Until waits until holds returns true. It fails the test only shortly before the deadline of the test run,
-// so that a slow machine does not fail it. The failure message says that what has not happened.
+// Until waits until holds returns true. It fails the test only shortly before the deadline of the test run, so that a
+// slow machine does not fail it. what is the event that the failure message names.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	last := last(t)
@@ -145,8 +145,8 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// Wait waits until the channel done is closed or has a value. Like Until, it fails the test shortly before
-// the deadline of the test run, with a message that names what.
+// Wait waits until the channel done is closed or has a value. Like Until, it fails the test shortly before the
+// deadline of the test run. what is the event that the failure message names.
 func Wait[T any](t testing.TB, what string, done <-chan T) {
 	t.Helper()
 	select {
@@ -157,7 +157,7 @@ func Wait[T any](t testing.TB, what string, done <-chan T) {
 }
 
 // last returns when a wait must end: ten seconds before the test's deadline, so that the failure can still be
-// printed. If the test has no deadline, it is in an hour.
+// printed. If the test has no deadline, the wait must end in an hour.
 func last(t testing.TB) time.Time {
 	if d, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if end, ok := d.Deadline(); ok {
@@ -167,9 +167,9 @@ func last(t testing.TB) time.Time {
 	return time.Now().Add(time.Hour)
 }
 
-// Forward listens at an address of this machine and forwards connections to a server. The function to sets
-// the server's address; while it is "", new connections are closed at once, but existing ones go on. It is for a
-// server that restarts at another port, because another program might take its old port meanwhile.
+// Forward listens at an address of this machine and forwards connections to a server, whose address the caller sets
+// with the function to. While that address is "", new connections are closed at once, but existing ones go on.
+// Forward is for a server that restarts at another port, because another program might take its old port meanwhile.
 func Forward(t testing.TB) (address string, to func(server string)) {
 	t.Helper()
 	l := Get[net.Listener](t)(net.Listen("tcp", "127.0.0.1:0"))

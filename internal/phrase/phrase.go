@@ -13,7 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// Text is a text with its values. The zero value is an empty text.
+// Text is a text for people: a format with the values of its verbs, which can be translated, or a plain text. The
+// zero value is an empty text.
 type Text struct {
 	Format string // in English, with the verbs of package fmt
 	Args   []Text // values of the verbs
@@ -91,9 +92,9 @@ func (t Text) String() string {
 	return text
 }
 
-// Translate returns the text in another language, and whether all of it is translated. By format in English,
-// translations has the formats in that language. A format without a translation stays in English, which counts as
-// translated only if it has no words. A text without a format is returned as it is and counts as not translated.
+// Translate returns the text in another language, and whether all of it is translated. translations maps formats in
+// English to formats in that language. A format without a translation stays in English, which counts as translated
+// only if the format has no words. A text without a format is returned as it is and counts as not translated.
 func (t Text) Translate(translations map[string]string) (text string, complete bool) {
 	if t.Format == "" {
 		return t.Plain, false
@@ -187,8 +188,8 @@ type TextError struct {
 	cause error
 }
 
-// Errorf returns an error whose message is a text, with the same arguments as New. Like fmt.Errorf, it wraps
-// the error that the verb %w formats.
+// Errorf returns an error whose message is New(format, args...), so that the message can be translated when it is
+// shown. Like fmt.Errorf, it wraps the error that the verb %w formats.
 func Errorf(format string, args ...any) error {
 	return &TextError{New(format, args...), errors.Unwrap(fmt.Errorf(format, args...))}
 }

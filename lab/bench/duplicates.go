@@ -12,9 +12,9 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// duplicateDealGames are the games that Duplicates measures: card games, and board games in which luck is
-// small or absent.
-var duplicateDealGames = []struct {
+// measuredGames are the games for which Duplicates measures the benefit of duplicate deals: card games, and board
+// games in which luck is small or absent.
+var measuredGames = []struct {
 	title, game string
 	options     map[string]string
 }{
@@ -54,7 +54,7 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 		return nil, err
 	}
 	t := newTable(fmt.Sprintf("game|by|mean of %s|duplicate deals needed|games in them|single games needed|worth", bots[0].Name))
-	for _, c := range duplicateDealGames {
+	for _, c := range measuredGames {
 		fmt.Fprintf(log, "measuring %s\n", c.title)
 		v, err := resolve(c.game, c.options)
 		if err != nil {
@@ -71,8 +71,8 @@ func (b Duplicates) Run(ctx context.Context, log io.Writer) (*Report, error) {
 	return newReport(t), nil
 }
 
-// playDeals plays a match and returns, by deal and rotation, the first bot's points per seat and its scores.
-// A score goes from -0.5 for a game that the bot does not win to +0.5 for one that it wins alone.
+// playDeals plays a match and returns the scores and the points per seat of the first bot, by deal and rotation. A
+// score goes from -0.5 for a game that the bot does not win to +0.5 for one that it wins alone.
 func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64, err error) {
 	for range m.Deals {
 		scores = append(scores, make([]float64, m.Rotations()))
@@ -93,8 +93,8 @@ func playDeals(ctx context.Context, m *match.Match) (scores, points [][]float64,
 // distinguish two bots.
 const power = 0.8
 
-// worthRow returns a row of the table for one game. deals has the first bot's results by deal and rotation
-// (seating); they are of the kind by, wins or points. Cells are nil if the results do not allow an estimate.
+// worthRow returns a row of the table for one game. deals has the first bot's results by deal and rotation (seating),
+// and by is their kind, "wins" or "points". Cells are nil if the results do not allow an estimate.
 func worthRow(title, by string, deals [][]float64) []any {
 	w := newWorth(deals)
 	row := []any{title, by, fmt.Sprintf("%+.3f ± %.3f", w.mean.Value, w.mean.PlusMinus()), nil, nil, nil, nil}

@@ -28,8 +28,8 @@ import (
 // with its value, which describes one of the processes of a measurement.
 const FleetEnv = "TIMBA_BENCH_FLEET"
 
-// fleetChild describes a process of a measurement: the server, or the one process of all workers. In JSON it
-// is the value of the environment variable FleetEnv.
+// fleetChild configures a process of the measurement: the server, or the process that runs all workers. The process
+// reads it as JSON from the environment variable FleetEnv.
 type fleetChild struct {
 	Dirs    fleetDirs
 	Ladder  string
@@ -38,8 +38,9 @@ type fleetChild struct {
 	Profile string // for the server: file for its CPU profile; "" means none
 }
 
-// RunFleetChild runs a process of a measurement until ctx or the input in ends. text is the value of FleetEnv,
-// which describes the process. When the process is ready, it writes log lines to out that its parent waits for.
+// RunFleetChild runs a process of a measurement until ctx or the input in ends. text is the value of FleetEnv, which
+// describes the process. When the process is ready, it writes to out the log lines for which the process that started
+// it waits.
 func RunFleetChild(ctx context.Context, text string, in io.Reader, out, log io.Writer) error {
 	var p fleetChild
 	if err := json.Unmarshal([]byte(text), &p); err != nil || p.Dirs.Disk == "" {

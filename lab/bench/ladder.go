@@ -48,7 +48,7 @@ func (b Ladder) Run(ctx context.Context, log io.Writer) (*Report, error) {
 
 // populationTable returns a table that compares ratings with true strengths. It has a row for each population
 // of simulated bots and each number of matches.
-func populationTable(populations []simulation.Population) Table {
+func populationTable(populations []simulation.PopulationResult) Table {
 	t := newTable("ladder|deals|matches a bot|wrong order, Elo|wrong order, fit|distance, Elo|distance, fit|error, Elo|error, fit|intervals that hold")
 	for _, p := range populations {
 		for _, at := range p.Points {

@@ -106,8 +106,8 @@ func (b *Batch) rowOf(a Array, i int) []byte {
 // errNotReset is the error for a frame that needs games if no reset frame has started them yet.
 var errNotReset = errors.New("env: the games have not begun: send a reset frame first")
 
-// Reset starts all games and writes the state frame, the message to the client. Game i plays deal first+i of the
-// match with this seed.
+// Reset starts all games and writes the state frame, the message to the client. Game i plays the deal with the number
+// first+i of the match with the given seed.
 func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error {
 	if int64(first)+int64(len(b.slots)) > math.MaxUint32 {
 		return fmt.Errorf("env: first deal %d is too high for %d games: try 0", first, len(b.slots))
@@ -245,10 +245,10 @@ func (b *Batch) dealNext(i int, w *worker) error {
 	return nil
 }
 
-// moveToTurn lets the house bots (part of timba) of game i move until the client has the turn or the game is
-// over, and writes the game into the message to the client. acted says whether the client has moved before. If
-// not, no reward is written before the end of the game, and with automatic reset a deal without a turn of the
-// client is skipped.
+// moveToTurn lets the house bots (part of timba) of game i move until the client has the turn or the game is over. It
+// then writes the scores and the observation of the game into the reply to the client. acted is false if the client
+// has not moved since the reset: then the client gets no reward for what the house bots did before its first turn,
+// and with automatic reset a deal that ends before that turn is replaced by the next one.
 func (b *Batch) moveToTurn(ctx context.Context, w *worker, i int, acted bool) error {
 	state := b.games.state(i)
 	seat, err := b.moveBots(ctx, i, state)

@@ -51,8 +51,9 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// playMatch plays two deals with bots in processes and returns the replays of rotation 0.
-func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*referee.Replay {
+// playMatch plays two deals with house bots and then the others, all in processes, and returns the replays of
+// rotation 0.
+func playMatch(t *testing.T, game, options, bots string, seed rules.Seed, others ...match.Contestant) []*referee.Replay {
 	t.Helper()
 	var specs []program.BotSpec
 	for _, bot := range strings.Fields(bots) {
@@ -67,6 +68,7 @@ func playMatch(t *testing.T, game, options, bots string, seed rules.Seed) []*ref
 		p.Contestant.Name += string(rune('a' + i))
 		m.Bots = append(m.Bots, p.Contestant)
 	}
+	m.Bots = append(m.Bots, others...)
 	kit.Must(t, m.Play(t.Context(), func(g *referee.GameResult) error {
 		if g.Match.Rotation == 0 {
 			replays[g.Match.Deal] = &g.Replay

@@ -253,8 +253,8 @@ func TestIllegal(t *testing.T) {
 	before := slices.Clone(b.message)
 	good := randomActions(b, rules.NewRand(1))
 	for action, want := range map[uint16]string{
-		12:    `env: game 1, deal 1: action 12: brisca: "1c" is not in hand: play one of `,
-		60:    `env: game 1, deal 1: action 60: brisca: "swap:1c" is not in this game: play a card, or set exchange=yes`,
+		12:    `env: game 1, deal 1: action 12: "1c" is not in hand: play one of `,
+		60:    `env: game 1, deal 1: action 60: "swap:1c" is not in this game: play a card, or set exchange=yes`,
 		96:    "env: game 1, deal 1: action 96 is no move of brisca: try ",
 		65535: "env: game 1, deal 1: action 65535 is no move of brisca: try ",
 	} {

@@ -21,6 +21,7 @@ const (
 	frameActions frameKind = 'A' // an action for each game as a uint16
 	frameNext    frameKind = 'N' // a byte for each game: if it is not 0, the game starts its next deal
 	frameView    frameKind = 'V' // the number of a game as a uint32
+	frameTurn    frameKind = 'O' // a seat as a byte, and the lines "view" and "turn" that a bot in this seat was sent
 )
 
 // The kinds of frames (messages) that the server sends. It answers each frame of the client with one frame.

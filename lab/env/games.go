@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules/tute"
 )
 
-// shape has the properties of a game with certain options on which the sizes of its arrays depend.
+// shape holds the properties of a game, under certain options, that determine the sizes of its arrays of observations
+// and moves.
 type shape struct {
 	widest      int    // maximal number of legal moves in a position
 	highestMove string // text of the move with the highest number
@@ -22,8 +23,8 @@ type shape struct {
 	positions func(n int) positions
 }
 
-// shapes has a function for each game, which returns the shape of a variant: the numbers that determine the sizes
-// of arrays. Its argument is the game's struct of options, such as brisca.Rules.
+// shapes has a function for each game that returns the shape of the game under the given options. The argument is the
+// game's struct of options, such as brisca.Rules.
 var shapes = map[*rules.Game]func(options any) shape{
 	brisca.Game: shapeFunc(observeBrisca,
 		func(s *brisca.State, dst []float32) { tablePoints(&s.Table, dst) },
@@ -86,6 +87,8 @@ func shapeFunc[S, R any, P dealable[S, R]](
 type positions interface {
 	deal(i int, src *rules.Stream)
 	state(i int) rules.State
+	// set copies s, a position of the same variant, to position i.
+	set(i int, s rules.State)
 	// points sets dst to the points by seat in position i. The game must not be over.
 	points(i int, dst []float32)
 	// observe writes to r what the seat may know about position i.
@@ -102,5 +105,6 @@ type gamePositions[S, R any, P dealable[S, R]] struct {
 
 func (p *gamePositions[S, R, P]) deal(i int, src *rules.Stream)     { P(&p.states[i]).Deal(p.rules, src) }
 func (p *gamePositions[S, R, P]) state(i int) rules.State           { return P(&p.states[i]) }
+func (p *gamePositions[S, R, P]) set(i int, s rules.State)          { p.states[i] = *s.(P) }
 func (p *gamePositions[S, R, P]) observe(i, seat int, r *rowWriter) { p.write(&p.states[i], seat, r) }
 func (p *gamePositions[S, R, P]) points(i int, dst []float32)       { p.score(&p.states[i], dst) }

@@ -7,11 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee/match"
+	"github.com/timba-arena/timba/rules"
 )
 
 // client is a directory with the Python client and the programs that it needs.
@@ -82,5 +85,28 @@ func TestPython(t *testing.T) {
 	}
 	if seen[0] != seen[len(seen)-1] {
 		t.Errorf("without numpy\n%swith\n%s", seen[0], seen[len(seen)-1])
+	}
+}
+
+// A policy in Python plays a match by what a learner sees. One that chooses the first action plays as the house bot
+// @first does, whatever it prints.
+func TestPythonBot(t *testing.T) {
+	c := newClient(t)
+	kit.Must(t, os.Rename(filepath.Join(c.dir, "timba"), filepath.Join(c.dir, "timba-lab")))
+	kit.Files(t, c.dir, map[string]string{"bot.py": "import timba_env\n" +
+		"timba_env.play(lambda seen, info: print('thinks') or info['legal_actions'][0])\n"})
+	bot := match.Contestant{Name: "learner", Command: []string{c.python, "-B", "bot.py"}, Dir: c.dir}
+	for _, text := range []string{"brisca exchange=yes", "tute", "podrida players=3", "tebes size=4 limit=40", "teeko start=drop limit=40"} {
+		game, options, _ := strings.Cut(text, " ")
+		first := "@first"
+		if game == "podrida" {
+			first = "@first @first"
+		}
+		got, want := playMatch(t, game, options, first, rules.Seed{9}, bot), playMatch(t, game, options, first+" @first", rules.Seed{9})
+		for deal := range want {
+			if len(got[deal].Moves) != len(want[deal].Moves) || !slices.Equal(got[deal].Points, want[deal].Points) {
+				t.Errorf("%s: %d moves, points %v, want %d, %v", text, len(got[deal].Moves), got[deal].Points, len(want[deal].Moves), want[deal].Points)
+			}
+		}
 	}
 }

@@ -7,6 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+
+	"golang.org/x/term"
 
 	"github.com/timba-arena/timba/protocol"
 	"github.com/timba-arena/timba/rules"
@@ -25,6 +29,16 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error 
 	case <-ctx.Done():
 		return nil // a pending read of stdin cannot be canceled; it ends with the program
 	}
+}
+
+// ServeClient serves the client that started this process over stdin and stdout, as Serve does. It ignores the
+// interrupt signal of the client's terminal, because the end of the client ends this process, too. If stdin is a
+// terminal itself, the signal ends ctx as usual.
+func ServeClient(ctx context.Context, workers int) error {
+	if !term.IsTerminal(int(os.Stdin.Fd())) {
+		signal.Ignore(os.Interrupt)
+	}
+	return Serve(ctx, os.Stdin, os.Stdout, workers)
 }
 
 // session is the connection of a client.
@@ -82,8 +96,10 @@ func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) 
 		err = s.batch.Step(s.ctx, payload)
 	case frameNext:
 		err = s.batch.Next(s.ctx, payload)
+	case frameTurn:
+		err = s.batch.ObserveTurn(s.ctx, payload)
 	default:
-		err = fmt.Errorf("env: a frame of kind %q is unknown: try M, R, A, N or V", string(rune(k)))
+		err = fmt.Errorf("env: a frame of kind %q is unknown: try M, R, A, N, O or V", string(rune(k)))
 	}
 	return s.batch.message, err
 }

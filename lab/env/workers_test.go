@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -64,7 +63,7 @@ func randomActions(b *Batch, r *rules.Rand) []byte {
 // modes are the modes of the test binary: a house bot, and timba-lab env on stdin and stdout.
 var modes = refereetest.Modes{
 	"bot": refereetest.RunHouseBot,
-	"env": func(string) error { return Serve(context.Background(), os.Stdin, os.Stdout, runtime.NumCPU()) },
+	"env": func(string) error { return ServeClient(context.Background(), runtime.NumCPU()) },
 }
 
 // document returns the payload of a make frame for a variant such as "brisca players=3", with more keys and

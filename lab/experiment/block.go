@@ -62,9 +62,9 @@ func (b *block) key() string {
 	return strings.Join(words, "/")
 }
 
-// blocks divides the games of all matches into blocks, series of games with the same bots. The first blocks of
-// all matches come before the second ones, so that an interrupted experiment has results for every match. found
-// has the players by way of training and name, as findPlayers returns them.
+// blocks divides the games of all matches into blocks, series of games with the same bots. The list begins with the
+// first block of every match, so that an interrupted experiment has results for every match. found has the players by
+// way of training and name, as findPlayers returns them.
 func (e *Experiment) blocks(o *Options, found map[way]map[string][]player) (list []*block) {
 	for i, w := range e.ways() {
 		for j := range e.Matches {
@@ -122,7 +122,7 @@ func (m *Matchup) blocks(games, maxGames, instance int, found map[string][]playe
 const resultsVersion = 1
 
 // resultsLine is a line in a file of results. It has everything that determines a block (a series of games of one
-// match), a hash of that as Key, and the results of the block.
+// match), the results of the block, and as Key a hash of what determines it.
 type resultsLine struct {
 	Key     string        `json:"key,omitempty"`
 	Version int           `json:"version"`
@@ -139,8 +139,8 @@ type resultsSeat struct {
 	Seed uint64 `json:"seed,omitempty"` // of the training
 }
 
-// resultsLine returns the line of a results file for the block, a series of games, without results. seed is that
-// of the experiment.
+// resultsLine returns the line of a results file that describes the block, a series of games. The fields for results
+// are empty. seed is the seed of the experiment.
 func (b *block) resultsLine(seed rules.Seed) resultsLine {
 	k := resultsLine{
 		Version: resultsVersion, House: house.Version, Seed: fmt.Sprint(referee.Hex(seed)), Deals: b.key(), Games: b.games,
@@ -210,8 +210,8 @@ func (k *resultsFile) read(path string) error {
 	return os.Truncate(path, int64(len(whole)))
 }
 
-// add appends a line with the results of a block to the file. Once this has failed, the file may end with an
-// incomplete line, so all later calls write nothing and return the same error.
+// add appends a line with the results of a block to the file. A failed call may leave an incomplete line, so all
+// later calls write nothing and return the same error.
 func (k *resultsFile) add(b resultsLine) error {
 	if k.file == nil || k.writeErr != nil {
 		return k.writeErr

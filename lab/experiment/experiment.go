@@ -42,7 +42,7 @@ type Experiment struct {
 	rows []row
 }
 
-// row is a row of the tables of an experiment: a match, a training or a model.
+// row is what the tables of an experiment have one line for: a match, a training or a model.
 type row struct {
 	name      string
 	games     int      // number of games in the study, or the amount that a model learns from

@@ -81,8 +81,9 @@ func (l *TrainedModel) spec() string {
 // the path of the model it has its name in the cache, so that it does not depend on the directory of the cache.
 func (l *TrainedModel) label() string { return "@" + l.Method + ":model=" + l.entry }
 
-// trainModels trains all models, with and without defects as the experiment demands, and appends them to r.Models. It
-// takes models from the cache if they are there. After an error r.Models has the models that were trained before.
+// trainModels trains all models and appends them to r.Models. If e.BothWays is set, it trains each model twice: with
+// all known defects of the study's program and with none. It takes models from the cache if they are there. After an
+// error r.Models has the models that were trained before.
 func (e *Experiment) trainModels(ctx context.Context, o *Options, c *cache, r *Findings) error {
 	seed := binary.BigEndian.Uint64(o.Seed[len(o.Seed)-8:]) // the seed that timba-lab train would use
 	for _, w := range e.ways() {

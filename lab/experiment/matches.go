@@ -68,8 +68,8 @@ func (e *Experiment) completeMatches() error {
 	return nil
 }
 
-// resolveMatch returns copies of m with their variant of the game set. If m.Rules is set, there is one copy
-// for each combination of optional rules, otherwise only one.
+// resolveMatch returns copies of m with the field variant set: one copy for each combination of optional rules that
+// m.Rules selects or, if m.Rules is empty, only one.
 func (e *Experiment) resolveMatch(m Matchup) ([]Matchup, error) {
 	g, err := games.Find(e.Game)
 	if err != nil {

@@ -58,7 +58,7 @@ func (e *Experiment) totalGames(o *Options) (n int) {
 	return n
 }
 
-// Write prints the report as text.
+// Write writes the findings as text for a terminal. It ignores errors of w.
 func (r *Findings) Write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n%s\n%s\n", r.Experiment, text.Paragraph("  ", r.Title, columns), text.Paragraph("  source: ", r.Study, columns))
 	fmt.Fprintln(w, text.Paragraph("  ", r.Remark, columns))

@@ -52,7 +52,8 @@ func (o *Options) Params() []run.Param {
 	}
 }
 
-// scaledGames returns the number of games to play for a row that has the given number in the study.
+// scaledGames returns the number of games to play in place of the given number of games in the study: that number
+// times o.Scale, but at least 1.
 func (o *Options) scaledGames(study int) int {
 	return max(1, int(math.Round(float64(study)*o.Scale)))
 }
@@ -123,9 +124,9 @@ func (e *Experiment) Run(ctx context.Context, o Options) (*Findings, error) {
 	return r, err
 }
 
-// computeResults trains the models, plays the games, and returns the results by row of the tables. If the
-// experiment trains its models both with and without defects of the study, the rows with them come first. If ctx
-// ends before there are any results, it returns nil.
+// computeResults trains the models, plays the games, and returns the results by row of the tables. If the experiment
+// trains its models both with and without defects of the study, the rows of the models with defects come first. If
+// ctx ends before there are any results, computeResults returns nil.
 func (e *Experiment) computeResults(ctx context.Context, o *Options, r *Findings) ([][]result, error) {
 	var games *resultsFile
 	if e.kind() == kindMatches { // before the training, so that a damaged file is reported early

@@ -58,8 +58,9 @@ func normalStrengths(bots int) func(*rand.Rand) []float64 {
 	return func(r *rand.Rand) []float64 { return drawStrengths(r, bots) }
 }
 
-// Population has the accuracy of ratings on a typical ladder of a competition.
-type Population struct {
+// PopulationResult is the result of a simulation: how accurate the ratings on one typical ladder are. Slots is the
+// number of bots in a match.
+type PopulationResult struct {
 	Name   string      `json:"name"`
 	Bots   int         `json:"bots"`
 	Slots  int         `json:"slots"`
@@ -100,7 +101,7 @@ type agreementSample struct {
 type accuracy struct{ wrongOrder, bias, err float64 }
 
 // SimulatePopulations simulates ladders of several typical populations, rated by the method of timba's ladders.
-func SimulatePopulations(ctx context.Context, c Config) (out []Population, err error) {
+func SimulatePopulations(ctx context.Context, c Config) (out []PopulationResult, err error) {
 	c.Runs *= smallLadderFactor
 	ladders := config.Default().Ladders
 	for _, p := range populations {
@@ -116,7 +117,7 @@ func SimulatePopulations(ctx context.Context, c Config) (out []Population, err e
 		if err != nil {
 			return nil, err
 		}
-		result := Population{Name: p.name, Slots: l.Bots, Deals: l.Deals, Bots: len(p.strengths(rand.New(rand.NewPCG(0, 0))))}
+		result := PopulationResult{Name: p.name, Slots: l.Bots, Deals: l.Deals, Bots: len(p.strengths(rand.New(rand.NewPCG(0, 0))))}
 		for i, matches := range agreementMatches {
 			mean := func(of func(agreementSample) float64) stats.Estimate {
 				values := make([]float64, len(runs))

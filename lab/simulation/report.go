@@ -15,7 +15,7 @@ type Report struct {
 	Curves    []Curve     `json:"curves"`
 	Newcomers []Newcomers `json:"newcomers"`
 	// Populations are typical ladders, rated by the method of timba's ladders.
-	Populations []Population `json:"populations"`
+	Populations []PopulationResult `json:"populations"`
 }
 
 // Measure runs all simulations for all methods and returns their results. It writes its progress to log.

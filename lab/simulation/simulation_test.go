@@ -133,7 +133,7 @@ func TestSurprise(t *testing.T) {
 // and in bias, and that its intervals contain them.
 func TestFitIsNearer(t *testing.T) {
 	kit.Slow(t)
-	populations := kit.Get[[]Population](t)(SimulatePopulations(context.Background(), Config{Runs: 1, Seed: 2}))
+	populations := kit.Get[[]PopulationResult](t)(SimulatePopulations(context.Background(), Config{Runs: 1, Seed: 2}))
 	for _, p := range populations {
 		last := p.Points[len(p.Points)-1]
 		t.Logf("%s: wrong %.3f and %.3f, distance %+.0f and %+.0f, error %.0f and %.0f, the intervals hold %.3f", p.Name, last.Elo.WrongOrder.Value, last.Fit.WrongOrder.Value,

@@ -255,10 +255,10 @@ func (w *world) step(m Method) []int {
 	bots := m.pair(w)
 	m.rate(w, bots)
 	w.matches++
-	var moved []matchmaking.PlayerResult
+	var moved []matchmaking.PlayerRating
 	for _, i := range bots {
 		e := w.entries[i]
-		moved = append(moved, matchmaking.PlayerResult{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Matches: e.Matches})
+		moved = append(moved, matchmaking.PlayerRating{ID: e.VersionID, Elo: e.Elo, Uncertainty: e.Uncertainty, Matches: e.Matches})
 	}
 	w.pool.Finish(0, w.matches, moved)
 	return bots

@@ -34,13 +34,13 @@ const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's director
 func formatOf(head []byte) (format, error) {
 	switch kind := format(trees.FormatOf(head)); {
 	case len(head) == 0:
-		return "", invalid(useFormats, "it is empty")
+		return "", invalid(useFormats, "the archive is empty")
 	case slices.Contains([]format{zipFormat, gzFormat, zstFormat, tarFormat}, kind):
 		return kind, nil
 	case kind != "":
-		return "", invalid(useFormats, "its format is %q", kind)
+		return "", invalid(useFormats, "the format of the archive is %q", kind)
 	}
-	return "", invalid(useFormats, "its format is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
+	return "", invalid(useFormats, "the format of the archive is unknown: it begins with %s", quote(string(head[:min(len(head), 8)])))
 }
 
 func formatIn(f io.ReaderAt) (format, error) {
@@ -112,7 +112,7 @@ func (r *reader) visitAll(f *os.File, v visitor) error {
 	}
 	r.size = info.Size()
 	if r.size > r.limits.UploadSize {
-		return tooLarge(makeSmaller, "it has %s: at most %s are allowed", FormatSize(r.size), FormatSize(r.limits.UploadSize))
+		return tooLarge(makeSmaller, "the archive has %s: at most %s are allowed", FormatSize(r.size), FormatSize(r.limits.UploadSize))
 	}
 	kind, err := formatIn(f)
 	if err != nil {
@@ -131,9 +131,9 @@ func damageError(err error) error {
 	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, new(*fs.PathError)):
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
-		return invalid("send it again", "it is cut off")
+		return invalid("send it again", "the archive is cut off")
 	}
-	return invalid("pack it again", "it is damaged: %w", err)
+	return invalid("pack it again", "the archive is damaged: %w", err)
 }
 
 // visitTar calls v for each entry of a tar archive, except for metadata and other entries that are not part of
@@ -162,7 +162,7 @@ func (r *reader) visitTar(archive io.Reader, kind format, v visitor) error {
 			return invalid("pack the directory once: timba submit DIR does", "there is a .%s inside of the .%s", inner, kind)
 		}
 		if err == io.EOF { // every tar archive is longer than trees.HeadSize
-			return invalid(useFormats, "what is compressed in it is no .tar")
+			return invalid(useFormats, "what is compressed in the archive is no .tar")
 		}
 		if err != nil {
 			return err
@@ -252,7 +252,7 @@ func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, e
 		return e, false, err
 	}
 	if size < 0 || size > r.limits.UnpackedSize-r.bytes {
-		return e, false, tooLarge(makeSmaller, "with %s, its files take more than %s unpacked", quote(name), FormatSize(r.limits.UnpackedSize))
+		return e, false, tooLarge(makeSmaller, "with %s, the files of the archive take more than %s unpacked", quote(name), FormatSize(r.limits.UnpackedSize))
 	}
 	r.bytes += size
 	if p == "." {
@@ -287,7 +287,7 @@ func (s *stream) Read(p []byte) (int, error) {
 	s.n += int64(n)
 	l := s.reader.limits
 	if s.n > l.UnpackedSize+perEntry*int64(l.Files+2) {
-		return 0, tooLarge(makeSmaller, "it unpacks to more than %s", FormatSize(l.UnpackedSize))
+		return 0, tooLarge(makeSmaller, "the archive unpacks to more than %s", FormatSize(l.UnpackedSize))
 	}
 	if err := s.reader.checkRatio(s.n); err != nil {
 		return 0, err
@@ -306,7 +306,7 @@ func (r *reader) checkRatio(unpacked int64) error {
 }
 
 // errTrailingData is the error for a file with data after the end of its archive.
-var errTrailingData = invalid("pack everything into one archive", "data follow its end")
+var errTrailingData = invalid("pack everything into one archive", "data follow the end of the archive")
 
 // gzipMembers reads a gzip file, which may consist of several compressed streams (members). If other data follow,
 // Read returns an error.

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"strconv"
 
-	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -66,16 +65,11 @@ type Tree struct {
 }
 
 func invalid(hint, format string, args ...any) error {
-	return archiveError(ladder.Errorf(ladder.Invalid, hint, format, args...))
+	return ladder.Errorf(ladder.Invalid, hint, format, args...)
 }
 
 func tooLarge(hint, format string, args ...any) error {
-	return archiveError(ladder.Errorf(ladder.TooLarge, hint, format, args...))
-}
-
-func archiveError(e *ladder.Error) error {
-	e.Text = phrase.New("archive: %s", e.Text)
-	return e
+	return ladder.Errorf(ladder.TooLarge, hint, format, args...)
 }
 
 // quote returns name quoted, in ASCII and shortened.

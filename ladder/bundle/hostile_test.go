@@ -110,12 +110,12 @@ var hostile = []struct {
 	{name: "attributes without end", make: endlessAttributes, limits: func(l *Limits) { l.Ratio = 1 << 40 }, code: ladder.TooLarge, words: []string{"unpacks to more than 2 MiB"}},
 	{name: "global header", tarOnly: true, entries: []testEntry{{name: "g", kind: tar.TypeXGlobalHeader, pax: map[string]string{"path": "evil"}}, {name: "x"}}, words: []string{"global header", `"path"`}},
 	{name: "long name of PAX", tarOnly: true, entries: []testEntry{{name: strings.Repeat("é", 2000)}}, code: ladder.TooLarge, words: []string{"4000 bytes"}},
-	{name: "two archives", make: func() []byte { return gz(append(tarOf(testEntry{name: "a"}), tarOf(testEntry{name: "b"})...)) }, words: []string{"data follow its end"}},
-	{name: "two members", make: func() []byte { return append(tgz(testEntry{name: "a"}), tgz(testEntry{name: "b"})...) }, words: []string{"data follow its end"}},
+	{name: "two archives", make: func() []byte { return gz(append(tarOf(testEntry{name: "a"}), tarOf(testEntry{name: "b"})...)) }, words: []string{"data follow the end of the archive"}},
+	{name: "two members", make: func() []byte { return append(tgz(testEntry{name: "a"}), tgz(testEntry{name: "b"})...) }, words: []string{"data follow the end of the archive"}},
 	{name: "bomb after the end", make: bombBehind, code: ladder.TooLarge, words: []string{"50 times"}},
-	{name: "bytes after gzip", make: func() []byte { return append(tgz(testEntry{name: "a"}), "xxxxxxxxxx"...) }, words: []string{"data follow its end"}},
-	{name: "a byte after gzip", make: func() []byte { return append(tgz(testEntry{name: "a"}), 'x') }, words: []string{"data follow its end"}},
-	{name: "bytes after tar", make: func() []byte { return append(tarOf(testEntry{name: "a"}), "xxxxxxxxxx"...) }, words: []string{"data follow its end"}},
+	{name: "bytes after gzip", make: func() []byte { return append(tgz(testEntry{name: "a"}), "xxxxxxxxxx"...) }, words: []string{"data follow the end of the archive"}},
+	{name: "a byte after gzip", make: func() []byte { return append(tgz(testEntry{name: "a"}), 'x') }, words: []string{"data follow the end of the archive"}},
+	{name: "bytes after tar", make: func() []byte { return append(tarOf(testEntry{name: "a"}), "xxxxxxxxxx"...) }, words: []string{"data follow the end of the archive"}},
 	{name: "gzip in gzip", make: func() []byte { return gz(tgz(testEntry{name: "a"})) }, words: []string{"there is a .tar.gz inside of the .tar.gz", "pack the directory once"}},
 	{name: "zip in gzip", make: func() []byte { return gz(zipOf(testEntry{name: "a"})) }, words: []string{"there is a .zip inside of the .tar.gz"}},
 	{name: "a line in gzip", make: func() []byte { return gz([]byte("hello\n")) }, words: []string{"no .tar"}},
@@ -158,7 +158,7 @@ var hostile = []struct {
 		}
 		return b
 	}, words: []string{`"a"`, "checksum"}},
-	{name: "bytes after zip", make: func() []byte { return append(zipOf(testEntry{name: "a"}), 'x') }, words: []string{"data follow its end"}},
+	{name: "bytes after zip", make: func() []byte { return append(zipOf(testEntry{name: "a"}), 'x') }, words: []string{"data follow the end of the archive"}},
 	{name: "cut off zip", make: func() []byte { b := zipOf(testEntry{name: "a", body: noise(5000)}); return b[:len(b)/2] }, words: []string{"damaged"}},
 	{name: "header elsewhere", make: func() []byte { n := 1 << 30; return zipRaw(-1, rawEntry{name: "a"}, rawEntry{name: "b", at: &n}) }, words: []string{"archive"}},
 
@@ -167,10 +167,10 @@ var hostile = []struct {
 	{name: "no files", entries: []testEntry{{name: "a/"}}, words: []string{"no files"}},
 	{name: "only junk", entries: []testEntry{{name: ".git/config"}}, words: []string{"no files"}},
 	{name: "no files at all", entries: []testEntry{}, words: []string{"no files"}},
-	{name: "text", make: func() []byte { return []byte("print('hello')\n") }, words: []string{"format is unknown", ".zip, .tar.gz"}},
+	{name: "text", make: func() []byte { return []byte("print('hello')\n") }, words: []string{"archive is unknown", ".zip, .tar.gz"}},
 	{name: "7z", make: func() []byte { return []byte("7z\xbc\xaf\x27\x1c") }, words: []string{`"7z"`, ".zip, .tar.gz"}},
 	{name: "program", make: func() []byte { return []byte("\x7fELF\x02\x01") }, words: []string{"Linux program"}},
-	{name: "self-extracting", make: func() []byte { return append([]byte("#!/bin/sh\n"), zipOf(testEntry{name: "a"})...) }, words: []string{"format is unknown"}},
+	{name: "self-extracting", make: func() []byte { return append([]byte("#!/bin/sh\n"), zipOf(testEntry{name: "a"})...) }, words: []string{"archive is unknown"}},
 }
 
 // noise returns n bytes that cannot be compressed, and are always the same.

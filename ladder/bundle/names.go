@@ -120,7 +120,7 @@ func (ps *paths) add(p string, dir bool) error {
 		case old.path != q:
 			return invalid("rename one", "%s and %s differ only in capitals, which some systems ignore", quote(old.path), quote(q))
 		case !old.dir && !isDir:
-			return invalid("pack it again from the directory", "%s is in it twice", quote(q))
+			return invalid("pack it again from the directory", "%s is in the archive twice", quote(q))
 		case old.dir != isDir:
 			return invalid("pack it again from the directory", "%s is both a file and a directory", quote(q))
 		default:

@@ -89,7 +89,7 @@ func (u *ReceivedArchive) receive(f *os.File, r io.Reader, l Limits) error {
 	case errors.As(err, new(*fs.PathError)): // an error of the disk, not of the sender
 		return unavailable(err)
 	case n > l.UploadSize:
-		return tooLarge(makeSmaller, "it is larger than the limit of %s", FormatSize(l.UploadSize))
+		return tooLarge(makeSmaller, "the archive is larger than the limit of %s", FormatSize(l.UploadSize))
 	case err != nil:
 		return CutOff(err)
 	}

@@ -60,8 +60,8 @@ func TestSaveErrors(t *testing.T) {
 		words []string
 	}{
 		"empty":        {strings.NewReader(""), ladder.Invalid, []string{"empty"}},
-		"text":         {strings.NewReader("hello"), ladder.Invalid, []string{"format is unknown", ".zip"}},
-		"page":         {strings.NewReader("<!doctype html>" + strings.Repeat(" ", 600)), ladder.Invalid, []string{"format is unknown"}},
+		"text":         {strings.NewReader("hello"), ladder.Invalid, []string{"archive is unknown", ".zip"}},
+		"page":         {strings.NewReader("<!doctype html>" + strings.Repeat(" ", 600)), ladder.Invalid, []string{"archive is unknown"}},
 		"too large":    {strings.NewReader("PK\x03\x04" + noise(256<<10)), ladder.TooLarge, []string{"256 KiB"}},
 		"endless":      {io.MultiReader(strings.NewReader("PK\x03\x04"), zeros{}), ladder.TooLarge, []string{"256 KiB"}},
 		"cut off":      {io.MultiReader(bytes.NewReader(good[:50_000]), iotest.ErrReader(io.ErrUnexpectedEOF)), ladder.Invalid, []string{"cut off", "send it again"}},

@@ -12,16 +12,15 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// Unpack extracts an archive into the directory into, which must not exist. file is the path of the archive, a
-// .zip, .tar.gz, .tar.zst or .tar, recognized by its content. Files get the mode 0644 or 0755 and belong to the
-// caller. If everything in the archive is in one top directory, as in archives of GitHub, that directory is left
-// out. After an error, the directory into does not exist.
+// Unpack extracts the archive file into the directory target, which must not exist. file is the path of a .zip,
+// .tar.gz, .tar.zst or .tar, recognized by its content. The extracted files get the mode 0644 or 0755 and belong to
+// the caller. If everything in the archive is in one top directory, as in archives of GitHub, that directory is left
+// out. After an error, the directory target does not exist.
 //
-// Unpack reads the archive twice. The first pass checks all of it, so that no file of an invalid archive is
-// written.
+// Unpack reads the archive twice. The first pass checks all of it, so that no file of an invalid archive is written.
 //
 // An error that the archive causes is a *ladder.Error; any other error is internal.
-func Unpack(file, into string, l Limits) (Tree, error) {
+func Unpack(file, target string, l Limits) (Tree, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return Tree{}, fmt.Errorf("bundle: %w", err)
@@ -31,7 +30,7 @@ func Unpack(file, into string, l Limits) (Tree, error) {
 	if err != nil {
 		return Tree{}, err
 	}
-	err = trees.Write(into, func(w *trees.Writer) error { return write(f, w, tree, l) })
+	err = trees.Write(target, func(w *trees.Writer) error { return extract(f, w, tree, l) })
 	if err != nil {
 		return Tree{}, wrap(err)
 	}
@@ -62,10 +61,10 @@ func List(f *os.File, l Limits) (Tree, error) {
 		return t, wrap(err)
 	}
 	if len(t.Files) == 0 {
-		return t, invalid("pack the directory that the bot is in", "it has no files")
+		return t, invalid("pack the directory that the bot is in", "the archive has no files")
 	}
 	if n := len(r.paths.entries); n > l.Files { // including directories that are only named in paths
-		return t, tooLarge("leave out what the bot does not need", "it has %d files and directories: at most %d are allowed", n, l.Files)
+		return t, tooLarge("leave out what the bot does not need", "the archive has %d files and directories: at most %d are allowed", n, l.Files)
 	}
 	for _, p := range r.paths.entries {
 		if p.dir {
@@ -111,8 +110,9 @@ func (t *Tree) inside(p string) string {
 	return strings.TrimPrefix(p, t.Top+"/")
 }
 
-// write extracts the archive f with w. t is the list of its content that List has returned.
-func write(f *os.File, w *trees.Writer, t Tree, l Limits) error {
+// extract writes the directories and files of the archive f with w. t is the content of the archive as List has
+// returned it.
+func extract(f *os.File, w *trees.Writer, t Tree, l Limits) error {
 	for _, dir := range t.Dirs { // parents come first
 		if err := w.Add(trees.File{Path: dir, Mode: fs.ModeDir | 0o755}, nil); err != nil {
 			return err

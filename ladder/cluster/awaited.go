@@ -69,8 +69,8 @@ func (s *awaitedAttempts) add(a *awaitedAttempt) {
 	s.byMachine[a.machine][a.attemptKey] = a
 }
 
-// remove makes the dispatcher stop waiting for a result. If over is false, the next server waits for the result,
-// which may still arrive.
+// remove makes the dispatcher stop waiting for a result. over is true if the result is no longer needed. Otherwise
+// the result may still arrive, and the server waits for it again after its next start.
 func (s *awaitedAttempts) remove(a *awaitedAttempt, over bool) {
 	delete(s.all, a.attemptKey)
 	attempts := s.byMachine[a.machine]
@@ -93,8 +93,7 @@ func (s *awaitedAttempts) mayArrive(key attemptKey) bool {
 	return s.detachedAttempts[key] || time.Now().Before(s.adoptionEnd) && !s.endedAttempts[key]
 }
 
-// uploadSize returns the total size, in bytes, of those results of a machine that are arriving or wait to be
-// stored.
+// uploadSize returns the total size, in bytes, of the results of a machine that are arriving or wait to be stored.
 func (s *awaitedAttempts) uploadSize(machine string) (bytes int) {
 	for _, a := range s.byMachine[machine] {
 		bytes += a.upload.Size

@@ -165,14 +165,15 @@ func (r *gameReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// boundedGame decodes a game with at most a limited number of faults. In memory, a fault takes some hundred times
-// the space of its JSON.
+// boundedGame is a game that is decoded with at most rules.MaxSeats faults, because in memory a fault takes some
+// hundred times the space of its JSON.
 type boundedGame struct {
 	*referee.GameResult
 	Faults *boundedFaults `json:"faults"`
 }
 
-// boundedFaults is a list of faults. Decoding fails if it has more than rules.MaxSeats.
+// boundedFaults is a list of the faults of a game. Decoding it from JSON returns an error, and stops reading, if
+// there are more faults than rules.MaxSeats.
 type boundedFaults []referee.Fault
 
 // UnmarshalJSON implements json.Unmarshaler.
@@ -194,7 +195,8 @@ func (f *boundedFaults) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// checker checks the games of one attempt, one after another.
+// checker checks the games that a worker reports for one attempt at a match, one after another: that they belong to
+// the match and follow the rules.
 type checker struct {
 	Expectation
 	variant      *rules.Variant

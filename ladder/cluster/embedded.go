@@ -110,7 +110,7 @@ func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*
 }
 
 // trust creates an operator key and sets the options so that the NATS server accepts the accounts that this key
-// signs. It signs the account of the timba server and those of the workers.
+// signs. It signs the accounts of the timba server and of the workers.
 func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	operator, err := nkeys.CreateOperator()
 	if err != nil {
@@ -209,8 +209,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-// apply records which of the accounts that NATS knows may connect, according to list. It returns the credentials that
-// have become valid or invalid. The caller must hold a.mu.
+// apply records that exactly the accounts with a valid credential in list may connect. It returns the credentials
+// that have become valid or invalid. The caller must hold a.mu.
 func (a *accounts) apply(list []Credential) (changed []Credential) {
 	valid := map[string]Credential{}
 	for _, w := range list {

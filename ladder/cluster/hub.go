@@ -35,8 +35,8 @@ type DispatcherOptions struct {
 	URL, Creds string
 	// BuildDir returns the directory with the built files of a bot. It builds the bot again if necessary.
 	BuildDir func(context.Context, attempt.Entrant) (dir string, err error)
-	// Sandbox confines all bots except those that are part of timba. Its level is the lowest that a machine may
-	// have. If Sandbox is nil, bots run without a sandbox.
+	// Sandbox confines all bots except those that are part of timba. A machine whose sandbox has a lower level than
+	// Sandbox.Level is refused. If Sandbox is nil, bots run without a sandbox.
 	Sandbox    *match.Sandbox
 	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged

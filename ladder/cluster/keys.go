@@ -65,7 +65,8 @@ func OpenKeys(dir string) (*Keys, error) {
 	return k, err
 }
 
-// keysError says that err, an error of a file of the keys, prevents other machines from playing.
+// keysError wraps err, which occurred while a file of the keys was read or written. If a permission is missing, the
+// result names the owner of the file and what to try.
 func keysError(err error) error { return fmt.Errorf("fleet: %w", datadir.ExplainDenied(err)) }
 
 // giveToOwner gives a file or directory that this process has made to the owner of the competition's database.
@@ -164,7 +165,8 @@ func (k *Keys) appliedPath() string { return filepath.Join(k.dir, "applied") }
 const appliedInterval = 50 * time.Millisecond
 
 // AwaitServer waits until the server that uses the keys has applied the current list of workers. If no server uses
-// the keys, it returns at once. If ctx ends first, it returns an error, which is for the removal of a worker.
+// the keys, it returns at once. If ctx ends first, it returns an error, whose text is for the operator who has
+// removed a worker.
 func (k *Keys) AwaitServer(ctx context.Context) error {
 	for {
 		l := flock.New(k.appliedPath(), flock.SetFlag(os.O_RDONLY))

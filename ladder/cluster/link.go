@@ -139,7 +139,7 @@ func (l *Link) current() (linkState, <-chan struct{}) {
 	return l.state, l.stateChange
 }
 
-// await waits until the link is in the wanted state. If ctx ends first, it returns an error.
+// await waits until the state of the link is wanted. If ctx ends first, it returns an error.
 func (l *Link) await(ctx context.Context, wanted linkState) error {
 	for {
 		state, changed := l.current()
@@ -154,7 +154,8 @@ func (l *Link) await(ctx context.Context, wanted linkState) error {
 	}
 }
 
-// enter changes the state if the current state is one of from. It reports whether it changed the state.
+// enter sets the state of the link to state if the current state is in the list from. It reports whether it changed
+// the state.
 func (l *Link) enter(state linkState, from ...linkState) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

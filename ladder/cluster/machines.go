@@ -129,7 +129,7 @@ func (h *Dispatcher) recordHeartbeat(b heartbeat, now time.Time) (a heartbeatRep
 	return a, true
 }
 
-// refusal returns why the server gives the machine m no jobs, or an empty text if it may get jobs.
+// refusal returns the reason for which the server gives the machine m no jobs, or an empty text if m may get jobs.
 func (h *Dispatcher) refusal(m attempt.WorkerInfo) (why phrase.Text) {
 	switch {
 	case m.Protocol != Protocol:
@@ -152,8 +152,8 @@ func sameMachine(a, b attempt.WorkerInfo) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// acknowledge records that the matches in the heartbeat m are still running, and returns the keys of those that
-// are over. The caller must hold h.mu.
+// acknowledge records that the matches in the heartbeat m are still running, and returns the keys of the matches in m
+// that are over. The caller must hold h.mu.
 func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 	for _, p := range m.Attempts {
 		key := attemptKey{p.Match, p.Attempt}
@@ -176,7 +176,7 @@ func (h *Dispatcher) acknowledge(m attempt.WorkerInfo) (over []attemptKey) {
 // ended.
 const settleTime = 2 * time.Second
 
-// expireSoon makes the matches on the machine called name count as lost after settleTime, except those that a
+// expireSoon makes the matches on the machine called name count as lost after settleTime, except matches that a
 // heartbeat of the machine names before then. The caller must hold h.mu.
 func (h *Dispatcher) expireSoon(name string) {
 	for _, a := range h.attempts.byMachine[name] {

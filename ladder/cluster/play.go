@@ -140,8 +140,8 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept 
 	return h.endAttempt(a, ctx.Err(), accept)
 }
 
-// endAttempt ends an attempt and returns err. If the games of the attempt have arrived in the meantime, it
-// accepts these games instead and returns the error of doing so.
+// endAttempt ends an attempt and returns err. If the games of the attempt have arrived in the meantime, it accepts
+// these games instead and returns the error of acceptDelivery.
 func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
@@ -154,8 +154,9 @@ func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attemp
 	return err
 }
 
-// acceptDelivery checks a result and calls accept with it. If accept fails, the machine retains the result for
-// the next server. Otherwise the machine is told to delete it.
+// acceptDelivery checks a result by the match and the rules, and calls accept with it. It returns the error of the
+// check or of accept. If accept fails, the machine keeps the result and delivers it again when the server has
+// restarted. Otherwise the machine may delete it.
 func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)
@@ -189,8 +190,8 @@ func (h *Dispatcher) requestEnd(a *awaitedAttempt) {
 	}
 }
 
-// forgetAttempt stops waiting for the result of a match. If over is true, the machine may delete the result, and
-// a result that arrives later is refused. If over is false, the next server waits for the result.
+// forgetAttempt stops waiting for the result of a match. If over is true, the machine may delete the result, and a
+// result that arrives later is refused. If over is false, the server waits for the result again after its next start.
 func (h *Dispatcher) forgetAttempt(a *awaitedAttempt, over bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -36,9 +36,9 @@ func (h *Dispatcher) handleResult(msg *nats.Msg) {
 	h.metrics.results.WithLabelValues(outcome).Inc()
 }
 
-// addPart adds data, from the message msg, to the result that the machine called name is sending. When the result
-// is complete, addPart passes it to the goroutine that waits for it, and msg is answered later. outcome says what
-// was done with the part. If it is gotPart, answer is the answer to msg.
+// addPart adds data, from the message msg, to the result that the machine called name is sending. When the result is
+// complete, addPart passes it to the goroutine that waits for it, and msg is answered later. outcome is what was done
+// with the part. If outcome is gotPart, answer is the answer to msg.
 func (h *Dispatcher) addPart(name string, p resultPart, data []byte, msg *nats.Msg) (outcome string, answer receipt, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

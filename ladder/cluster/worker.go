@@ -69,7 +69,8 @@ func newServerLine(l *Link) serverLine {
 	return serverLine{l, semaphore.NewWeighted(PartSize), semaphore.NewWeighted(PartSize)}
 }
 
-// sendPart sends message, which contains the given number of bytes of a result, and returns the answer.
+// sendPart sends message, which contains a part of a result, and returns the answer. part is the length of that part
+// in bytes.
 func (s serverLine) sendPart(ctx context.Context, part int, message []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
@@ -78,8 +79,8 @@ func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }
 
-// sendBounded sends data as a request on a subject and returns the answer. Until then it holds the given number
-// of bytes of the semaphore bound, which limits how much is in transit.
+// sendBounded sends data as a request on a subject and returns the answer. Until the answer arrives, it holds the
+// given number of bytes of the semaphore bound, which limits how much is in transit.
 func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
 	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
 		return nil, err
@@ -96,8 +97,8 @@ type heartbeats struct {
 	lastRefusal string        // the Refusal in the last answer; only the goroutine that sends heartbeats uses it
 }
 
-// attemptSet has the attempts of a worker. An attempt is in the set from the command to play it until its
-// result has been sent.
+// attemptSet has the attempts of a worker, from the server's command to play an attempt until its result has been
+// sent.
 type attemptSet struct {
 	mu     sync.Mutex
 	table  map[attemptKey]*workerAttempt
@@ -220,9 +221,9 @@ func (w *Worker) isDraining() bool {
 	}
 }
 
-// Run plays matches until ctx ends. The end of ctx interrupts the running matches, and the server has them played
-// again. After Drain, Run returns when all results are sent or when NATS refuses the credentials. The error says
-// why the server refuses the worker.
+// Run plays matches until ctx ends, or after Drain until all results are sent. When ctx ends, the running matches are
+// interrupted, and the server has them played again. Run returns an error if it cannot subscribe to NATS, or if the
+// server or, after Drain, NATS refuses the worker.
 func (w *Worker) Run(ctx context.Context) error {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)

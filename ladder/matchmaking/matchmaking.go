@@ -78,7 +78,7 @@ func averageMeetings(p *Candidate, slots, players int) float64 {
 	return float64((p.Matches+p.OpenMatches)*(slots-1)) / float64(players-1)
 }
 
-// Constraints says which players Pool.Next may choose. The zero value allows all.
+// Constraints defines which players Pool.Next may choose. The zero value allows all.
 type Constraints struct {
 	// CanPlay reports whether a player can play now. It must not call the pool. It may be slow, because it is
 	// called for as few players as possible. If CanPlay is nil, all players can play.
@@ -92,12 +92,12 @@ func (c Constraints) canPlay(p *Candidate) bool { return c.CanPlay == nil || c.C
 
 func (c Constraints) isIdle(p *Candidate) bool { return c.IsIdle != nil && c.IsIdle(p) }
 
-// Next chooses the versions of the next match and returns their IDs, in an order chosen at random. It does not
-// open the match: the caller calls Open when the match starts. If too few players can play, or if all of those
-// are idle, slots is nil.
+// Next chooses the versions of the next match and returns their IDs, in an order chosen at random. It does not open
+// the match: the caller calls Open when the match starts. slots is nil if too few versions can play now, or if every
+// version that can play is idle; see Constraints.
 //
-// If unknown is not 0, the pool does not know the earlier opponents of the version with that ID. The caller must
-// then call SetMeetings for this version and call Next again.
+// If unknown is not 0, the pool does not know the earlier opponents of the version with the ID unknown. The caller
+// must then call SetMeetings for this version and call Next again.
 func (p *Pool) Next(c Constraints, r *rand.Rand) (slots []int64, unknown int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

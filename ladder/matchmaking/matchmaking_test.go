@@ -39,10 +39,10 @@ func playMatch(t interface{ Fatalf(string, ...any) }, p *Pool, c Constraints, r 
 		t.Fatalf("no match for %d players and %d slots; the meetings of %d are unknown", len(p.players), len(p.sides), unknown)
 	}
 	checkSlots(t, p, slots)
-	var moved []PlayerResult
+	var moved []PlayerRating
 	for _, id := range slots {
 		player := p.player(id)
-		moved = append(moved, PlayerResult{ID: id, Elo: player.Elo, Uncertainty: player.Uncertainty, Matches: player.Matches + 1})
+		moved = append(moved, PlayerRating{ID: id, Elo: player.Elo, Uncertainty: player.Uncertainty, Matches: player.Matches + 1})
 	}
 	p.Finish(0, p.finishedMatches+1, moved)
 	return slots

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxMeetings is the largest number of counts of meetings that a pool holds in memory, at some 50 bytes each. A
-// pool with more drops all counts.
+// maxMeetings is the largest number of pairs of versions for which a pool counts their meetings (common matches), at
+// some 50 bytes a pair. If there are more pairs, the pool deletes all counts.
 const maxMeetings = 2_000_000
 
 // Pool has the players of one ladder in memory and chooses matches between them. The caller reports every
@@ -36,7 +36,8 @@ func NewPool(sides []int, finished int, players []Candidate) *Pool {
 	return p
 }
 
-// Update adds the players in, replacing players with the same ID, and removes the players with the IDs out.
+// Update adds the players of the list in, each in place of the player with the same ID, and removes the players whose
+// IDs are in the list out.
 func (p *Pool) Update(in []Candidate, out []int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -66,8 +67,8 @@ func (p *Pool) player(version int64) *Candidate {
 	return &p.players[i]
 }
 
-// countOpen adds matches to the number of open matches of each version: 1 for a match that starts, -1 for one
-// that is over.
+// countOpen adds the number matches to the number of open matches of each version: 1 for a match that starts, -1 for
+// one that is over.
 func (p *Pool) countOpen(versions []int64, matches int) {
 	for _, v := range versions {
 		if player := p.player(v); player != nil {
@@ -98,8 +99,8 @@ func (p *Pool) close(match int64) {
 	delete(p.openMatches, match)
 }
 
-// PlayerResult is the rating of a version after a match, and the number of its matches.
-type PlayerResult struct {
+// PlayerRating is the rating of a version after a match, and the number of its matches.
+type PlayerRating struct {
 	ID               int64
 	Elo, Uncertainty float64
 	Matches          int
@@ -107,7 +108,7 @@ type PlayerResult struct {
 
 // Finish replaces an open match by its result. order is the number of the match among the finished matches of the
 // ladder, counted from 1. moved has the new ratings, in the order of the versions in the match.
-func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
+func (p *Pool) Finish(match int64, order int, moved []PlayerRating) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.close(match)
@@ -122,8 +123,8 @@ func (p *Pool) Finish(match int64, order int, moved []PlayerResult) {
 	p.countMeetings(versions, 1)
 }
 
-// countMeetings adds matches, 1 or -1, to the number of times that the versions in a match have met. It skips a
-// version whose meetings are not in memory.
+// countMeetings adds the number matches, 1 or -1, to how often the versions in a match have met each other. It skips
+// a version whose meetings are not in memory.
 func (p *Pool) countMeetings(versions []int64, matches int) {
 	for slot, v := range versions {
 		met := p.meetings[v]
@@ -136,7 +137,8 @@ func (p *Pool) countMeetings(versions []int64, matches int) {
 	}
 }
 
-// countOpponents adds matches to the count of each opponent of versions[slot] in met, whose keys are version IDs.
+// countOpponents adds the number matches to the count of each opponent of versions[slot] in met, whose keys are
+// version IDs.
 func (p *Pool) countOpponents(met map[int64]int, versions []int64, slot, matches int) {
 	for other, v := range versions {
 		if p.sides[slot] == p.sides[other] {

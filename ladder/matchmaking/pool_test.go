@@ -174,10 +174,10 @@ func TestPoolIsTheLadder(t *testing.T) {
 }
 
 // finish ends a match and returns its results.
-func (l *referencePool) finish(versions []int64, r *rand.Rand) (moved []PlayerResult) {
+func (l *referencePool) finish(versions []int64, r *rand.Rand) (moved []PlayerRating) {
 	l.finished++
 	for slot, a := range versions {
-		m := PlayerResult{ID: a, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200)}
+		m := PlayerRating{ID: a, Elo: 100 * r.NormFloat64(), Uncertainty: r.Float64(), Matches: 1 + r.IntN(200)}
 		moved = append(moved, m)
 		if i := l.indexOf(a); i >= 0 {
 			p := &l.players[i]
@@ -241,9 +241,9 @@ func BenchmarkPool(b *testing.B) {
 			for b.Loop() {
 				slots, _ := p.Next(Constraints{CanPlay: c.may}, r)
 				order++
-				var moved []PlayerResult
+				var moved []PlayerRating
 				for _, id := range slots {
-					moved = append(moved, PlayerResult{ID: id, Elo: float64(id * 7919 % 1000), Uncertainty: 0.02, Matches: 200 + order})
+					moved = append(moved, PlayerRating{ID: id, Elo: float64(id * 7919 % 1000), Uncertainty: 0.02, Matches: 200 + order})
 				}
 				p.Finish(0, order, moved)
 			}

@@ -25,8 +25,8 @@ func TestDocumentedFigures(t *testing.T) {
 		"newcomer's uncertainty": fmt.Sprintf("`u = %v`", Current.Newcomer),
 		"forgetting":             fmt.Sprintf("+ %v", Current.Forget),
 		"start":                  fmt.Sprintf("starts at %v", Current.Start),
-		"full":                   fmt.Sprintf("%v U (s - E(x))", Current.Full),
-		"full in K":              fmt.Sprintf("K = %v u / (1 + g U)", Current.Full),
+		"full":                   fmt.Sprintf("%v U (s - E(x))", Current.EloPerScore),
+		"full in K":              fmt.Sprintf("K = %v u / (1 + g U)", Current.EloPerScore),
 	} {
 		if !strings.Contains(string(data), value) {
 			t.Errorf("docs/ratings.md does not have the %s, %s", name, value)

@@ -95,16 +95,16 @@ func (r *result) slope(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// solve computes r.leads after the match, the most likely Elo differences to the other sides. They differ from
-// those before by a shift y, which solves y = full * variance * (score - expected score at y). The right side
-// decreases with y, so y is between 0 and the right side at 0.
+// solve sets r.leads to the leads after the match, the most likely Elo differences to the other sides. They are the
+// leads before the match plus a shift y, where y = EloPerScore * variance * (score - expected score at y). The right
+// side decreases with y, so y is between 0 and the right side at 0.
 func (r *result) solve() {
 	r.expectedScore = r.expectedAt(0)
-	pull := r.formula.Full * r.variance
+	pull := r.formula.EloPerScore * r.variance
 	low, high := 0.0, float64(pull*(r.score-r.expectedScore))
 	for range 64 {
 		middle := (low + high) / 2
-		if r.formula.Full*r.variance*(r.score-r.expectedAt(middle)) > middle == (high > 0) {
+		if r.formula.EloPerScore*r.variance*(r.score-r.expectedAt(middle)) > middle == (high > 0) {
 			low = middle
 		} else {
 			high = middle
@@ -114,7 +114,7 @@ func (r *result) solve() {
 	r.steepness = r.information
 	// Within a thousandth of an Elo the curve is straight.
 	if math.Abs(low) > 1e-3 {
-		r.steepness = r.formula.Full * (r.expectedAt(low) - r.expectedScore) / low
+		r.steepness = r.formula.EloPerScore * (r.expectedAt(low) - r.expectedScore) / low
 	}
 }
 
@@ -128,7 +128,7 @@ func (r *result) memberChange(p Player, members int) ladder.Change {
 	// The member's part in the lead's uncertainty.
 	part := p.Uncertainty / float64(members)
 	weightedPart := part * r.share
-	m.K = r.formula.Full * weightedPart / (1 + float64(r.steepness*r.variance))
+	m.K = r.formula.EloPerScore * weightedPart / (1 + float64(r.steepness*r.variance))
 	m.EloAfter = p.Elo + float64(m.K*(r.score-r.expectedScore))
 	reduction := r.information * part * weightedPart / (1 + float64(r.information*r.variance))
 	m.Uncertainty = p.Uncertainty - reduction + float64(r.formula.Forget*r.share)
@@ -165,8 +165,8 @@ func teamsOf(players []Player, sides []int) (teams []team) {
 	return teams
 }
 
-// meanScores returns the mean score of each side against each other side over all deals, from 0 to 1. The key is
-// the side and the other side. sides has the side of each player.
+// meanScores returns the mean score over all deals, from 0 to 1, of side a against side b, under the key {a, b}. A
+// side is one player or a team; sides[i] is the side of player i.
 func meanScores(sides []int, deals []stats.Deal) map[[2]int]float64 {
 	scores, duels := map[[2]int]float64{}, map[[2]int]float64{}
 	for _, deal := range deals {

@@ -25,7 +25,7 @@ func TestExpected(t *testing.T) {
 		checkNear(t, "expected score", Current.ExpectedScore(diff), stats.Score(diff), 1e-12)
 		checkNear(t, "both sides' sum", Current.ExpectedScore(diff)+Current.ExpectedScore(-diff), 1, 1e-15)
 	}
-	checkNear(t, "slope at 0", Current.Full*(Current.ExpectedScore(0.01)-Current.ExpectedScore(-0.01))/0.02, 1, 1e-6)
+	checkNear(t, "slope at 0", Current.EloPerScore*(Current.ExpectedScore(0.01)-Current.ExpectedScore(-0.01))/0.02, 1, 1e-6)
 }
 
 // Ratings have the same bits on every machine.
@@ -129,7 +129,7 @@ func TestMatchProperties(t *testing.T) {
 		scores, expected := 0.0, 0.0
 		for i, m := range moves {
 			size := len(players) / len(slices.Compact(slices.Sorted(slices.Values(sides))))
-			if !(m.K >= 0 && m.K <= Current.Full*players[i].Uncertainty/float64(size)+1e-9) || math.IsNaN(m.EloAfter) {
+			if !(m.K >= 0 && m.K <= Current.EloPerScore*players[i].Uncertainty/float64(size)+1e-9) || math.IsNaN(m.EloAfter) {
 				t.Fatalf("slot %d moves from %v to %v with K %v", i, m.EloBefore, m.EloAfter, m.K)
 			}
 			if players[i].Fixed && m.EloAfter != m.EloBefore {

@@ -27,8 +27,9 @@ type Formula struct {
 	Forget float64 `json:"forget"`
 	// PerElo is the steepness of the curve of expected scores: the argument of the logistic function per Elo.
 	PerElo float64 `json:"per_elo"`
-	// Full is 4 / PerElo. Near an even score, a difference of one in the expected score is that many Elo.
-	Full float64 `json:"full"`
+	// EloPerScore is 4 / PerElo. Between about equal players, a difference in expected score times EloPerScore is the
+	// difference in Elo.
+	EloPerScore float64 `json:"full"`
 
 	Person Glicko  `json:"person"` // rating of a person before the first game
 	Scale  float64 `json:"scale"`  // Elo per unit of Glicko-2's mu and phi, for people
@@ -37,7 +38,7 @@ type Formula struct {
 
 // Current is the formula that this program uses.
 var Current = Formula{
-	Start: 1000, Anchor: 1000, Newcomer: 30, Forget: 0.0003, PerElo: math.Ln10 / 400, Full: 694.8711,
+	Start: 1000, Anchor: 1000, Newcomer: 30, Forget: 0.0003, PerElo: math.Ln10 / 400, EloPerScore: 694.8711,
 	Person: Glicko{Rating: 1500, Deviation: 350, Volatility: 0.06}, Scale: 173.7178, Tau: 0.5,
 }
 

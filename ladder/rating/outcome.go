@@ -21,7 +21,7 @@ type Entry struct {
 }
 
 // NewEntry returns the state of a version that is new on a ladder. predecessor is the entry of the bot's previous
-// version on the ladder, whose Elo the new version takes over, or nil. anchor says that the Elo of this bot is
+// version on the ladder, whose Elo the new version takes over, or nil. If anchor is true, the Elo of this bot is
 // fixed.
 func (f Formula) NewEntry(versionID int64, predecessor *Entry, anchor bool) Entry {
 	e := Entry{VersionID: versionID, Player: Player{Elo: f.Start, Uncertainty: f.Newcomer}}
@@ -181,8 +181,8 @@ func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	return nil
 }
 
-// moveRatings sets o.Changes and o.Entries, the ratings after the match, from the entries before it. deals are
-// the deals that count, and sides has the side of each version.
+// moveRatings sets o.Changes and o.Entries, the ratings after the match. The argument before has the entries before
+// the match. deals are the deals that count, and sides has the side of each version.
 func (o *Outcome) moveRatings(f Formula, m ladder.Match, before []Entry, sides []int, deals []stats.Deal) {
 	players := make([]Player, len(before))
 	for slot, e := range before {

@@ -16,8 +16,8 @@ type Glicko struct {
 }
 
 // People returns the new ratings of the people who played a game of variant v. before has their ratings before the
-// game and ranks their ranks in it, both by seat, as in the result. For each player, the game counts as one result
-// against every player of another side.
+// game, and ranks has their ranks in the game, both by seat like the result. For each player, the game counts as one
+// result against every player of another side.
 func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko {
 	after := make([]Glicko, len(before))
 	for seat, p := range before {

@@ -23,15 +23,14 @@ type catalog struct {
 	remotes        Remotes
 	limits         Limits
 	backoffs       backoffs
-	versions       map[int64]knownVersion // a cache
-	reportedAt     time.Time              // when reportUnplayable last ran
-	pendingReports map[int64]phrase.Text  // by version, needs that no machine met then and that the owner does not know of yet
+	versions       map[int64]cachedVersion // a cache
+	reportedAt     time.Time               // when reportUnplayable last ran
+	pendingReports map[int64]phrase.Text   // by version, needs that no machine met then and that the owner does not know of yet
 }
 
-// knownVersion is a version and whether its built files exist. If they do not exist, the machine of this
-// process must build the version again before another machine can play it. Until then, Needs has the result of
-// the last build.
-type knownVersion struct {
+// cachedVersion is a version in the cache of a catalog. If hasBuild is false, the program of this process must build
+// the version again before another machine can play it; until then its field Needs says what the last build needed.
+type cachedVersion struct {
 	ladder.Version
 	hasBuild bool // whether there were built files when the version was read, or the version is remote
 }
@@ -45,7 +44,7 @@ func classOf(m attempt.WorkerInfo) string {
 
 // version returns a version from the cache, or from the store if its built files have been made since it was
 // cached. It does not notice that built files were removed, and the state of a cached version may be old.
-func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
+func (c *catalog) version(ctx context.Context, id int64) (cachedVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {
 		return v, nil
@@ -63,7 +62,7 @@ func (c *catalog) version(ctx context.Context, id int64) (knownVersion, error) {
 }
 
 // missingNeeds describes what v needs and m does not have. The text is empty if m can play v.
-func (c *catalog) missingNeeds(m *machine, v knownVersion) phrase.Text {
+func (c *catalog) missingNeeds(m *machine, v cachedVersion) phrase.Text {
 	n := v.Needs
 	if m.Local { // it may start 32-bit programs
 		if n.Arch == "386" || n.Arch == "arm" {
@@ -76,7 +75,7 @@ func (c *catalog) missingNeeds(m *machine, v knownVersion) phrase.Text {
 
 // needsMissingEverywhere describes what v needs and none of the machines has. The text is empty if a machine
 // can play v.
-func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v knownVersion) phrase.Text {
+func (c *catalog) needsMissingEverywhere(machines map[string]*machine, v cachedVersion) phrase.Text {
 	var lacks []phrase.Text
 	for _, m := range machines {
 		text := c.missingNeeds(m, v)
@@ -180,7 +179,7 @@ func (c *catalog) nextReportTime() (next time.Time) {
 
 // setUnplayable stores and logs what a version needs and no machine has. If missing is empty, the version can be
 // played again.
-func (r *Runner) setUnplayable(ctx context.Context, v knownVersion, missing phrase.Text) {
+func (r *Runner) setUnplayable(ctx context.Context, v cachedVersion, missing phrase.Text) {
 	if now, err := r.Store.Versions.Find(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return
 	}

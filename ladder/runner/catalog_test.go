@@ -16,11 +16,11 @@ func TestVersionsKnown(t *testing.T) {
 	r := w.newRunner(1, nil)
 	first := w.bot("late", script(""))
 	for id := int64(1); id < maxKnownVersions; id++ {
-		r.catalog.versions[-id] = knownVersion{}
+		r.catalog.versions[-id] = cachedVersion{}
 	}
 	ids := []int64{first.ID, w.bot("later", script("")).ID}
 	for i, want := range []int{maxKnownVersions, 1} {
-		v := kit.Get[knownVersion](t)(r.catalog.version(t.Context(), ids[i]))
+		v := kit.Get[cachedVersion](t)(r.catalog.version(t.Context(), ids[i]))
 		if v.ID != ids[i] || len(r.catalog.versions) != want {
 			t.Errorf("version %d: it is %d, and %d are known, want %d", ids[i], v.ID, len(r.catalog.versions), want)
 		}
@@ -46,7 +46,7 @@ func TestLacks(t *testing.T) {
 		{ladder.Needs{Interpreters: []string{"node"}}, "node", ""},
 		{ladder.Needs{Interpreters: []string{"python3", "python2.0"}}, "python2.0", "python3"},
 	} {
-		v := knownVersion{Version: ladder.Version{Needs: test.needs}}
+		v := cachedVersion{Version: ladder.Version{Needs: test.needs}}
 		for m, want := range map[*machine]string{r.placement.local(): test.here, other: test.there} {
 			if lacks := r.catalog.missingNeeds(m, v); (lacks.IsZero()) != (want == "") || !strings.Contains(lacks.String(), want) {
 				t.Errorf("for %+v %s lacks %q, want %q", test.needs, m.Name, lacks, want)

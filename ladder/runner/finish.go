@@ -63,9 +63,8 @@ func (r *Runner) countFinished(p *play) {
 // serverStopped is the public reason of an attempt that ended because its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
-// interruptMatch records that a match ended without a result, because of the error why. The match is then tried
-// again or, after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses
-// the server.
+// interruptMatch records that a match ended without a result, for the error why. The match is then tried again or,
+// after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses the server.
 func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)
 	r.metrics.brokenAttempts.WithLabelValues(v.label).Inc()
@@ -109,8 +108,8 @@ type verdict struct {
 	backoffs   []string    // keys of the things that get a backoff; see backoffs
 }
 
-// verdict decides what made a match end without a result: the server, the machine, a version or the match itself.
-// cause is the cause with which its context ended, or nil. why is the error of playing it.
+// verdict decides what made a match end without a result: the server, the machine, a version or the match itself. why
+// is the error of playing the match, and cause is the cause with which the context of the match ended, or nil.
 func (p *play) verdict(cause, why error) verdict {
 	match, machine := p.match.ID, p.attempt.Machine
 	onMachine := func(label, format string) verdict {

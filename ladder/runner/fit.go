@@ -63,7 +63,8 @@ func (f *fitter) run(ctx context.Context) {
 	ended.Wait()
 }
 
-// fitRepeatedly computes the ratings of one ladder after each request, until ctx ends.
+// fitRepeatedly computes the ratings of ladder l whenever requestFit has asked for it, until ctx ends. Between two
+// computations it rests for a while.
 func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	for {
 		select {

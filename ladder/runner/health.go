@@ -54,8 +54,8 @@ func (h *health) pausedUntil() time.Time {
 }
 
 // recordFailure starts a pause of the server after failure. The pause is longer after each further failure, until
-// recordSuccess is called; a failure during a pause does not count again. The results are the end of the pause,
-// and whether this is the first failure since the last pause ended.
+// recordSuccess is called; a failure during a pause does not count again. until is the end of the pause, and first is
+// true for the first failure since the last pause ended.
 func (h *health) recordFailure(failure error, now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -124,7 +124,7 @@ type play struct {
 	games    []*referee.GameResult
 }
 
-// work does a job on its core until it ends, and returns its outcome.
+// work runs the job of assignment a on the core reserved for it, waits until the job ends, and returns the outcome.
 func (r *Runner) work(ctx context.Context, a *assignment) outcome {
 	if a.play != nil {
 		r.playAttempt(ctx, a.play)

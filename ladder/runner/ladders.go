@@ -64,6 +64,9 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", x.Name, err)
 		}
+		if p == nil { // an admin has paused it
+			continue
+		}
 		people := p.Contains(func(p *matchmaking.Candidate) bool { return !p.House && canPlay(p) })
 		if l.catalog.roomOf(c).Check("", l.variants[x.Name], slices.Repeat([]bool{!people}, x.Bots)) != nil {
 			continue
@@ -84,8 +87,8 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 	return nil, nil
 }
 
-// nextMatch returns a job that plays a new match of ladder x. It returns nil if the ladder is paused or canPlay
-// accepts too few versions.
+// nextMatch returns a job that plays a new match of ladder x. It returns nil if an admin has paused the ladder, its
+// next match must wait (mustWait), or canPlay accepts too few versions.
 func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Candidate) bool) (Job, error) {
 	choice := matchmaking.Constraints{CanPlay: canPlay}
 	if c.now.Before(l.lastHouseStart[x.Name].Add(l.catalog.limits.Idle)) {
@@ -96,7 +99,7 @@ func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPla
 		if err != nil {
 			return nil, fmt.Errorf("ladder %s: %w", x.Name, err)
 		}
-		if l.isPaused(x.Name, p, canPlay, c.now) {
+		if p == nil || l.mustWait(x.Name, p, canPlay, c.now) {
 			return nil, nil
 		}
 		slots, unknown := p.Next(choice, l.rand)
@@ -151,15 +154,15 @@ func (l *ladders) RecordStart(j Job) {
 	m.fresh.pool.Open(m.fresh.poolNumber, m.match.Versions)
 }
 
-// isPaused reports whether the ladder's last match started less than Limits.Pause ago and all versions that
+// mustWait reports whether the ladder's last match started less than Limits.Pause ago and all versions that
 // can play have enough matches.
-func (l *ladders) isPaused(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Candidate) bool, now time.Time) bool {
+func (l *ladders) mustWait(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Candidate) bool, now time.Time) bool {
 	last, played := l.lastStart[name]
 	return played && now.Before(last.Add(l.catalog.limits.Pause)) &&
 		!pool.Contains(func(p *matchmaking.Candidate) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
 
-// pauseEnd returns when the first pause of a ladder ends, or zero if no ladder pauses.
+// pauseEnd returns the time at which the first pause of a ladder ends, or zero if no ladder pauses.
 func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
 	limits := l.catalog.limits
 	if limits.Pause == 0 && limits.Idle == 0 {

@@ -125,7 +125,7 @@ func TestPause(t *testing.T) {
 	all := func(*matchmaking.Candidate) bool { return true }
 	check := func(after time.Duration, want bool, players ...matchmaking.Candidate) {
 		t.Helper()
-		got, until := l.isPaused("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)), l.pauseEnd(now.Add(after))
+		got, until := l.mustWait("tebes", matchmaking.NewPool([]int{0, 1}, 0, players), all, now.Add(after)), l.pauseEnd(now.Add(after))
 		if got != want || got && !until.Equal(now.Add(time.Minute)) {
 			t.Errorf("after %s it pauses: %t, until %s; want %t", after, got, until.Sub(now), want)
 		}

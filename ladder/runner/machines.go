@@ -31,7 +31,7 @@ func (r *Runner) countMachines() {
 	r.metrics.workers.Set(float64(cores))
 }
 
-// suspendMachine gives m no more jobs until the server restarts. why is the reason, which is public.
+// suspendMachine gives m no more jobs until the server restarts. The reason why is public.
 func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.placement.updateMachine(m, func(m *machine) {
 		r.Log.Error("a worker is suspended", "machine", m.Name, "why", why)
@@ -42,9 +42,9 @@ func (r *Runner) suspendMachine(m *machine, why phrase.Text) {
 	r.Wake()
 }
 
-// Machines returns the connected machines and those that have credentials but are not connected, sorted by
-// name after the server's own machine. added has, by machine name, the time at which credentials were given.
-// It may be called from any goroutine.
+// Machines returns the connected machines, and the machines that have credentials but are not connected, sorted by
+// name after the server's own machine. added has, by machine name, the time at which credentials were given. It may
+// be called from any goroutine.
 func (r *Runner) Machines(added map[string]time.Time) []ladder.Machine {
 	local, now := r.Local, r.Now()
 	local.SeenAt, local.Interpreters = now, r.Host.Interpreters()

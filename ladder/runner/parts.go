@@ -50,7 +50,7 @@ type Versions interface {
 
 // Ladders is the part of store.Ladders that the runner uses.
 type Ladders interface {
-	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error)
+	Pool(ctx context.Context, ladder string) (*matchmaking.Pool, error) // nil while the ladder is paused
 	LoadPoolOpponents(ctx context.Context, ladder string, version int64) error
 	Pairs(ctx context.Context, ladder string) (versions []int64, pairs []stats.Pair, err error)
 	Bouts(ctx context.Context, ladder string, sides []int, n int64) (versions []int64, bouts []stats.Bout, err error)

@@ -73,8 +73,9 @@ func (p *placement) updateMachine(m *machine, change func(*machine)) {
 	change(m)
 }
 
-// sync sets the connected machines, including this one. come are the machines that have connected since the last
-// call, and left those that have disconnected since then. The jobs of a disconnected machine end by themselves.
+// sync sets the connected machines to now, which includes this machine. It returns the machines that have connected
+// since the last call, come, and the machines that have disconnected since then, left. The jobs of a disconnected
+// machine end by themselves.
 func (p *placement) sync(now []attempt.WorkerInfo) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -283,7 +284,8 @@ func (p *placement) pauseEnd(now time.Time) (first time.Time) {
 	return first
 }
 
-// countStates returns the number of connected machines by state, and the number of cores of those that get jobs.
+// countStates returns the number of connected machines by state, and the number of cores of the machines that get
+// jobs.
 func (p *placement) countStates(now time.Time) (states map[ladder.MachineState]int, cores int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,9 +27,9 @@ var (
 	errSuspended = errors.New("its machine is suspended")
 )
 
-// startJobs starts the jobs in list. It first stores the starts of matches in one transaction; it releases a
-// match whose start cannot be stored. On this machine, matches run until the context playing ends, and other
-// jobs until ctx ends.
+// startJobs starts the jobs in list. It first stores the starts of matches in one transaction; it releases a match
+// whose start cannot be stored. playing is the context of matches on this machine, and ctx is the context of other
+// jobs.
 func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	var starts []store.MatchStart
 	var matches []*assignment
@@ -106,7 +106,7 @@ func (r *Runner) playAttempt(ctx context.Context, p *play) {
 	}
 }
 
-// dispatch sends a match to its machine, waits for the result and stores it. The error says why no result was
+// dispatch sends a match to its machine, waits for the result and stores it. It returns an error if no result was
 // stored.
 func (r *Runner) dispatch(ctx context.Context, p *play) error {
 	for _, id := range p.match.Versions[len(p.versions):] {
@@ -169,8 +169,8 @@ func (r *Runner) longestAttempt(p *play) time.Duration {
 	return max(limit, shortest)
 }
 
-// acceptResult stores the games of a result, from this machine or another, and counts the games that had to be
-// played again. The error says why the result has no games or why its games cannot be stored.
+// acceptResult stores the games of a result, from this machine or another, and counts the games that had to be played
+// again. It returns an error if the result has no games or if its games cannot be stored.
 func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Result) error {
 	if r.placement.isSuspended(p.machine) { // the result may have come after the server asked for the end
 		return errSuspended
@@ -204,8 +204,8 @@ func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Resul
 
 func (p *play) isLocal() bool { return p.attempt.Machine == attempt.Local }
 
-// settleAttempt records that a machine no longer plays a match. If err is nil, the games are stored; otherwise
-// err says why there is no result.
+// settleAttempt records that a machine no longer plays a match. If err is nil, the games are stored; otherwise err is
+// the reason for which there is no result.
 func (r *Runner) settleAttempt(ctx context.Context, p *play, err error) {
 	m := p.match
 	switch {

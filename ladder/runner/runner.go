@@ -35,7 +35,7 @@ type Options struct {
 	Local attempt.WorkerInfo
 	// Host answers questions about the machine of this process. If Host is nil, the machine can always play.
 	Host Host
-	// Remotes has the remote versions. If Remotes is nil, there are none.
+	// Remotes has the versions that run on their owners' machines and are connected. If Remotes is nil, there are none.
 	Remotes Remotes
 	// Fleet plays matches on other machines. If Fleet is nil, this machine is the only one.
 	Fleet Fleet
@@ -121,7 +121,7 @@ func New(o Options) (*Runner, error) {
 	r.charges = newCharges(r.placement)
 	r.catalog = &catalog{
 		store: o.Store, programs: o.Programs, host: o.Host, remotes: o.Remotes, limits: o.Limits, backoffs: r.backoffs,
-		versions: map[int64]knownVersion{},
+		versions: map[int64]cachedVersion{},
 	}
 	ladders, err := newLadders(o.Ladders, o.Store, r.catalog, &r.charges.costs)
 	if err != nil {
@@ -216,8 +216,8 @@ func (r *Runner) detachAttempts(list []*assignment) {
 // transaction.
 const maxBatch = 100
 
-// fillCores gives jobs to free cores until there are no more jobs or no more cores. Matches on this machine
-// run until the context playing ends, which is Limits.Grace after the end of ctx.
+// fillCores gives jobs to free cores until there are no more jobs or no more cores. playing is the context of matches
+// on this machine, which ends Limits.Grace after ctx.
 func (r *Runner) fillCores(ctx, playing context.Context) {
 	if until := r.health.pausedUntil(); !until.IsZero() {
 		if r.Now().Before(until) {
@@ -303,7 +303,7 @@ func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	return true
 }
 
-// releaseRemotes ends the reservations of the remote versions among the first slots versions of m.
+// releaseRemotes ends the reservations of the remote versions in m.Versions[:slots].
 func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	for slot, v := range m.Versions[:slots] {
 		if m.Remote[slot] {
@@ -347,7 +347,7 @@ func (r *Runner) finishJob(ctx context.Context, o outcome) {
 }
 
 // timer returns a channel that fires when the next pause or backoff ends, or nil if there is none. now is a time
-// before the runner last looked for jobs, so that the timer also fires for a pause that has ended since then.
+// before the runner last looked for jobs. The timer thus also fires for a pause that has ended since then.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(earliest(r.backoffs.nextEnd(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
 	if report := r.catalog.nextReportTime(); report.After(now) {
@@ -390,7 +390,7 @@ func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	r.placement.clearAwaitedMemory()
 }
 
-// cancelMatch drops a match for the given reason. If that cannot be stored, it returns false.
+// cancelMatch drops a match for the given reason. It returns false if the store fails.
 func (r *Runner) cancelMatch(ctx context.Context, m *ladder.Match, reason phrase.Text) bool {
 	err := r.Store.Matches.Cancel(context.WithoutCancel(ctx), m.ID, 0, reason)
 	if err != nil && ladder.CodeOf(err) != ladder.Conflict { // it has ended in the meantime

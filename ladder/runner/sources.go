@@ -85,7 +85,8 @@ func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
 	return nil, nil
 }
 
-// recordStart notifies the source of c that the job of c was assigned to a core.
+// recordStart tells the source of c that its job got a core, and moves a queue of submissions or try-outs to the end
+// of the order.
 func (s *sources) recordStart(c *choice) {
 	c.source.RecordStart(c.job)
 	i := slices.Index(s.queues, c.source)

@@ -25,6 +25,7 @@ func TestNext(t *testing.T) {
 		asked       string // people who requested a match
 		interrupted bool
 		noLadder    bool
+		paused      bool // the ladder
 		rounds      []string
 	}{
 		"nothing but the ladder":        {cores: 2, rounds: []string{"tebes, tebes", "tebes, tebes"}},
@@ -38,6 +39,7 @@ func TestNext(t *testing.T) {
 		"more where all is done":        {cores: 1, asked: "anna anna ben", noLadder: true, rounds: []string{"asked anna", "asked ben", "asked anna", ""}},
 		"one core is free of them":      {cores: 3, asked: "anna ben cleo", rounds: []string{"asked anna, asked ben, tebes", "tebes, tebes, tebes", "asked cleo, tebes, tebes"}},
 		"each person has one":           {cores: 4, asked: "anna anna", rounds: []string{"asked anna, tebes, tebes, tebes", "asked anna, tebes, tebes, tebes"}},
+		"a paused ladder":               {cores: 2, submissions: "amy", asked: "anna", interrupted: true, paused: true, rounds: []string{"amy0, interrupted", "asked anna", ""}},
 		"all together": {
 			cores: 2, submissions: "amy", asked: "anna", interrupted: true, rounds: []string{"amy0, interrupted", "asked anna, tebes", "tebes, tebes"},
 		},
@@ -63,6 +65,7 @@ func TestNext(t *testing.T) {
 				w.Must(b.Err)
 				kit.Get[bool](t)(w.Store.Matches.InterruptAttempt(t.Context(), b.Match.ID, 1, serverStopped, false))
 			}
+			w.Must(w.Store.Ladders.SetPaused(t.Context(), "tebes", c.paused))
 			people := map[string]ladder.Person{"anna": w.person}
 			person := func(name string) int64 {
 				p, ok := people[name]

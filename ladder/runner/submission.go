@@ -20,9 +20,9 @@ type submissions struct {
 	run      func(ctx context.Context, version int64, core int) error
 }
 
-// Submissions returns a Source of the uploaded versions that have to be built and checked. The function run does
-// that on a core, for the version with the given ID. If run returns an error, the server has failed, and the
-// version is tried again later.
+// Submissions returns a Source of the uploaded versions that have to be built and checked. The function run builds
+// and checks the version with the given ID on a core. If run returns an error, the server has failed, and the version
+// is tried again later.
 func (r *Runner) Submissions(run func(ctx context.Context, version int64, core int) error) Source {
 	return &submissions{store: r.Store, backoffs: r.backoffs, waiting: r.metrics.submissions, need: r.Limits.BuildMemory, run: run}
 }

@@ -80,8 +80,9 @@ func (r *Runner) faultHistory(ctx context.Context, v ladder.Version) (history []
 	return history, nil
 }
 
-// lastFault returns the last fault of the version in a slot of p and the game in which it happened, or nil if
-// there is none. It ignores games that the version forfeited because it had been disqualified earlier.
+// lastFault returns the last fault of the version in a slot of p, and the game in which that fault happened. Both are
+// nil if there is no fault. lastFault ignores games that the version forfeited because it had been disqualified
+// earlier.
 func lastFault(p *play, slot int) (last *referee.Fault, in *referee.GameResult) {
 	for _, g := range p.games {
 		for i, f := range g.Faults {
@@ -98,8 +99,8 @@ const (
 	shownBytes = 800 // of all shown lines
 )
 
-// suspendText returns the explanation for the owner of a suspended version. It consists of the reason why, the
-// last fault f, which happened in game g, and advice.
+// suspendText returns the explanation for the owner of a suspended version. It consists of why, the reason for the
+// suspension; the last fault f, which happened in game g; and advice.
 func (r *Runner) suspendText(p *play, v ladder.Version, why phrase.Text, f *referee.Fault, g *referee.GameResult) phrase.Text {
 	bot := match.Contestant{Language: v.Language, Sandbox: r.Programs.Sandbox()}
 	if v.Remote {

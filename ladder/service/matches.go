@@ -44,8 +44,9 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	return m, err
 }
 
-// newMatch returns the match that asked describes. It has the settings of the ladder or, if asked names a game, the
-// clock of the first ladder of that game. It leaves some checks to the store.
+// newMatch turns the request asked into a match. The match has the settings of the ladder that the request names; a
+// request that names a game instead gets the clock of the first ladder of that game. Store.Matches.Add checks the
+// limits of time, memory and open matches.
 func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
 	switch {
 	case (asked.Ladder == "") == (asked.Game == ""):
@@ -75,9 +76,9 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 	}
 	switch {
 	case err != nil && usual > 0:
-		return n, ladder.Errorf(ladder.Invalid, "", "match: the number of bots cannot be %d on ladder %q", len(asked.Bots), asked.Ladder).Try("try %d", usual)
+		return n, ladder.Errorf(ladder.Invalid, "", "the number of bots cannot be %d on ladder %q", len(asked.Bots), asked.Ladder).Try("try %d", usual)
 	case err != nil:
-		return n, ladder.Errorf(ladder.Invalid, "", "match: %w", err)
+		return n, ladder.Errorf(ladder.Invalid, "", "%w", err)
 	}
 	for _, ref := range asked.Bots {
 		name, number, err := SplitRef(ref)
@@ -89,7 +90,7 @@ func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.New
 			return n, err
 		}
 		if v.Remote && v.State == ladder.Live && s.IsAway(v.ID) {
-			return n, ladder.Errorf(ladder.Conflict, "ask again when it is", "match: version %d of %s is not connected", v.Number, v.Bot)
+			return n, ladder.Errorf(ladder.Conflict, "ask again when it is", "version %d of %s is not connected", v.Number, v.Bot)
 		}
 		n.Versions = append(n.Versions, v.ID)
 	}
@@ -179,4 +180,17 @@ func SplitRef(ref string) (bot string, n int, err error) {
 		return "", 0, ladder.Errorf(ladder.Invalid, "write NAME, or NAME@N with the number of a version", "bot cannot be %q", ladder.Clip(ref))
 	}
 	return ref[:at], n, nil
+}
+
+// SetPaused pauses or resumes the ladder called name. While it is paused, none of its matches starts, except for those
+// that were interrupted. Only admins may call it.
+func (s *Service) SetPaused(ctx context.Context, a Actor, name string, paused bool) (l store.LadderInfo, err error) {
+	if err := a.CheckAdmin("to pause ladders"); err != nil {
+		return l, err
+	}
+	if err := s.Store.Ladders.SetPaused(ctx, name, paused); err != nil {
+		return l, err
+	}
+	s.Wake()
+	return s.Store.Ladders.Find(ctx, name)
 }

@@ -38,7 +38,7 @@ func TestRequestMatchOfAwayBot(t *testing.T) {
 		_, err := s.RequestMatch(t.Context(), a, MatchRequest{Ladder: "tebes", Bots: []string{"@random", "far"}})
 		return err
 	}
-	const want = "match: version 1 of far is not connected: ask again when it is"
+	const want = "version 1 of far is not connected: ask again when it is"
 	if err := ask(); ladder.CodeOf(err) != ladder.Conflict || err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)
 	}

@@ -30,7 +30,7 @@ func (s *Service) CheckSubmit(a Actor, bot string, size int64) error {
 		}
 	}
 	if limit := int64(s.Config.Limits.Upload); size > limit {
-		return ladder.Errorf(ladder.TooLarge, "", "archive: it has %s, more than the limit of %s", bundle.FormatSize(size), bundle.FormatSize(limit)).
+		return ladder.Errorf(ladder.TooLarge, "", "the archive has %s, more than the limit of %s", bundle.FormatSize(size), bundle.FormatSize(limit)).
 			Try("leave out what the bot does not need: %s names it", bundle.IgnoreFile)
 	}
 	return nil

@@ -115,17 +115,17 @@ func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	return datadir.Sync(path)
 }
 
-// copyFiles copies files to the backup directory, to, which already has the copied database. It copies the
-// uploads and archive files to which that database refers, and the configuration file config. If config is
-// empty, it copies the configuration file of the data directory, if there is one.
-func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) error {
-	copied, err := Open(string(to), Options{Now: s.options.Now, ReadOnly: true})
+// copyFiles copies files to the backup directory target, which already has the copied database. It copies the uploads
+// and archive files to which that database refers, and the configuration file config. If config is empty, it copies
+// the configuration file of the data directory, if there is one.
+func (s *Store) copyFiles(ctx context.Context, target datadir.Dir, config string) error {
+	copied, err := Open(string(target), Options{Now: s.options.Now, ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	hashes, err := copied.Versions.Bundles(ctx)
 	if err == nil {
-		err = s.copyArchive(ctx, copied, to)
+		err = s.copyArchive(ctx, copied, target)
 	}
 	if err := errors.Join(err, copied.Close()); err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) er
 		if err != nil {
 			return err
 		}
-		copied, err := to.Bundle(h)
+		copied, err := target.Bundle(h)
 		if err != nil {
 			return err
 		}
@@ -151,22 +151,22 @@ func (s *Store) copyFiles(ctx context.Context, to datadir.Dir, config string) er
 		}
 	}
 	if config != "" {
-		return copyFile(to.Config(), config)
+		return copyFile(target.Config(), config)
 	}
-	if err := copyFile(to.Config(), s.dir.Config()); !errors.Is(err, fs.ErrNotExist) {
+	if err := copyFile(target.Config(), s.dir.Config()); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-// copyArchive copies to the backup directory, to, every archive file to which the copied database refers. It
-// fails if a file is missing or if the file's SHA-256 is not the one in its name.
-func (s *Store) copyArchive(ctx context.Context, copied *Store, to datadir.Dir) error {
+// copyArchive copies to the backup directory target every archive file to which the copied database refers. It fails
+// if a file is missing or if the file's SHA-256 is not the one in its name.
+func (s *Store) copyArchive(ctx context.Context, copied *Store, target datadir.Dir) error {
 	rows, err := copied.read.Archives(ctx)
 	if err != nil {
 		return err
 	}
-	into := archive(to.Archive())
+	into := archive(target.Archive())
 	for _, r := range rows {
 		if err := ctx.Err(); err != nil {
 			return err

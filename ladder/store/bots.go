@@ -19,9 +19,9 @@ type HouseBot struct {
 	Games []string // games that it can play; nil means all
 }
 
-// SyncHouse stores the house bots, those that are part of this program, each with a version that plays. A bot
-// with a new label gets a new version. If the label is the same, the hash in the version is replaced. House bots
-// that no longer exist are retired.
+// SyncHouse stores the house bots, which are part of this program, each with a version that plays. A bot with a new
+// label gets a new version. If the label is the same, the hash in the version is replaced. House bots that no longer
+// exist are retired.
 func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.HouseBots(ctx)
@@ -46,7 +46,7 @@ func (s Bots) SyncHouse(ctx context.Context, bots []HouseBot) error {
 
 func (tx *Tx) syncHouseBot(ctx context.Context, h HouseBot) error {
 	if !strings.HasPrefix(h.Name, "@") {
-		return invalid("house bots begin with @", "house bot: name cannot be %q", h.Name)
+		return invalid("house bots begin with @", "the name of a house bot cannot be %q", h.Name)
 	}
 	b, err := tx.BotByName(ctx, h.Name)
 	if err = ifNoRows(err, nil); err != nil {
@@ -82,7 +82,8 @@ func (tx *Tx) liveVersion(ctx context.Context, botID int64) (queries.VersionRow,
 	return row, ifNoRows(err, nil)
 }
 
-// retire makes the bot's present version stop playing at the given time. If it has none, retire does nothing.
+// retire ends the playing of the bot's present version at the time at. If the bot has no such version, retire does
+// nothing.
 func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	v, err := tx.liveVersion(ctx, botID)
 	if err != nil || v.ID == 0 {
@@ -91,14 +92,14 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Retired), Began: v.Began, Ended: at, ID: v.ID})
 }
 
-// List returns at most n bots whose ID is greater than after, in order of ID. If house is not nil, it returns
-// only the bots that are part of timba (true) or only others (false).
+// List returns at most n bots in the order of their IDs, beginning after the bot with the ID after. If house is not
+// nil, it returns only the bots that are part of timba (true) or only others (false).
 func (s Bots) List(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
 	return convertRows(rows, bot), machineError(err)
 }
 
-// ListOwn returns at most n bots of a person whose ID is greater than after, in order of ID.
+// ListOwn returns at most n bots of a person in the order of their IDs, beginning after the bot with the ID after.
 func (s Bots) ListOwn(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
 	return convertRows(rows, bot), machineError(err)

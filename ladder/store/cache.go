@@ -109,14 +109,14 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate, opponents map[
 	s.places = nil
 }
 
-// finishMatch updates the standings and the pool, from which matches are chosen, after a match that finished at
-// the given time. order is the number of the match on the ladder, and entries has the new state of each version
-// in the match.
+// finishMatch updates the standings and the pool, from which matches are chosen, after a match that finished at the
+// time at. order is the number of the match on the ladder, and entries has the new state of each version in the
+// match.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil
-	moved := make([]matchmaking.PlayerResult, len(entries))
+	moved := make([]matchmaking.PlayerRating, len(entries))
 	for slot, after := range entries {
-		moved[slot] = matchmaking.PlayerResult{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
+		moved[slot] = matchmaking.PlayerRating{ID: after.VersionID, Elo: after.Elo, Uncertainty: after.Uncertainty, Matches: after.Matches}
 		if m := s.members[after.VersionID]; m != nil {
 			p := &m.place
 			p.Elo, p.Matches, p.Faults, p.LastMatchAt = after.Elo, after.Matches, after.Faults, moment(stamp(at))
@@ -126,7 +126,7 @@ func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []ra
 	s.pool.Finish(match, int(order), moved)
 }
 
-// addMember adds a version to those that play on the ladder, and returns it as a player for matchmaking.
+// addMember adds a version to the versions that play on the ladder, and returns it as a player for matchmaking.
 func (s *ladderState) addMember(r queries.StandingRow) matchmaking.Candidate {
 	s.members[r.VersionID] = &member{r.BotID, standing(r)}
 	return matchmaking.Candidate{
@@ -243,10 +243,19 @@ func (tx *Tx) readLadder(ctx context.Context, row queries.Ladder) (*ladderState,
 }
 
 // Pool returns the data from which matchmaking chooses the matches of a ladder: its active versions and open
-// matches. The store updates the returned pool after each commit. After a change that clears the cache the pool
-// is no longer updated, and Pool returns a new one.
+// matches. It returns nil for a paused ladder. The store updates the returned pool after each commit. After a change
+// that clears the cache the pool is no longer updated, and Pool returns a new one.
 func (s Ladders) Pool(ctx context.Context, name string) (p *matchmaking.Pool, err error) {
-	err = s.withLadder(ctx, name, func(l *ladderState) { p = l.pool })
+	take := func(l *ladderState) {
+		if !l.row.Paused.Valid {
+			p = l.pool
+		}
+	}
+	if err = s.withLadder(ctx, name, take); err == nil && p == nil { // another program may have resumed it
+		if err = s.refreshCache(ctx); err == nil {
+			err = s.withLadder(ctx, name, take)
+		}
+	}
 	return p, err
 }
 

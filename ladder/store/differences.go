@@ -46,7 +46,7 @@ func (f *findings) addAll(other findings) {
 	f.more += other.more
 }
 
-// differences returns the list. If differences were left out, a last element says how many.
+// differences returns the list. If differences were left out, it adds an element with their number.
 func (f *findings) differences() []Difference {
 	if f.more == 0 {
 		return f.list

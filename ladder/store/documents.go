@@ -26,8 +26,8 @@ type part struct {
 	Data           []byte
 }
 
-// packParts compresses parts into one document: all replays of a match, or all logs, as kind says. If there are
-// no parts, it returns nil.
+// packParts compresses parts into one document. parts are all replays of a match (kind is replaysKind) or all logs
+// (logsKind). If there are no parts, it returns nil.
 func (s *db) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
@@ -66,8 +66,8 @@ type damage struct{ error }
 func (d damage) Unwrap() error { return d.error }
 
 // damageError adds the match ID to err, an error of reading the match's replays or logs (kind). If err is nil, it
-// returns nil. If the data are damaged, the result is an error for users that only says so, and the wrapped err
-// has the details for the log.
+// returns nil. If the data are damaged, the text of the result is short, for users, and the wrapped err has the
+// details for the log.
 func damageError(err error, matchID int64, kind string) error {
 	if err == nil {
 		return nil
@@ -85,8 +85,8 @@ func damageError(err error, matchID int64, kind string) error {
 
 func damagef(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
-// parts returns the replays or the logs of a match, as kind says, from the database or from archive files. If the
-// match has none, it returns nil. If they are missing or changed, the error is of type damage.
+// parts returns the replays (kind is replaysKind) or the logs (logsKind) of a match, from the database or from
+// archive files. If the match has none, it returns nil. If they are missing or changed, the error is of type damage.
 func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)
 	if err != nil {

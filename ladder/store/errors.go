@@ -31,8 +31,8 @@ func notFound(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.NotFound, hint, format, args...)
 }
 
-// ifNoRows returns the error instead in place of err if err says that a query returned no rows, and otherwise
-// err. If instead is nil, missing rows are no error.
+// ifNoRows returns err, unless err means that a query returned no rows: then it returns the argument instead. If that
+// is nil, missing rows are no error.
 func ifNoRows(err, instead error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return instead

@@ -229,8 +229,8 @@ func (f *finisher) computeOutcome() error {
 	return nil
 }
 
-// markRepeats marks each game that is identical to an earlier one of the same match or of an earlier match on
-// the ladder. prints has the fingerprints of games; if it is empty, no game is marked. first returns the
+// markRepeats marks each game that is identical to an earlier game of the same match or of an earlier match on the
+// ladder. prints has the fingerprints of games; if it is empty, no game is marked. The function first returns the
 // number of the first match on the ladder that had a game with the given fingerprint, or 0.
 func markRepeats(games []ladder.FinishedGame, prints []int64, first func(print int64) (int64, error)) error {
 	for i, print := range prints {

@@ -71,9 +71,10 @@ func (s *db) writeGroups(ctx context.Context) {
 	}
 }
 
-// writeGroup makes the changes in list in order and returns the error of each. It first tries all in one
-// transaction. If one change fails, it tries again in three parts: those before it, the failing one, and those
-// after it. If the commit fails, for example because the disk is full, it makes each change in its own transaction.
+// writeGroup makes the changes in list in order and returns the error of each. It first tries all in one transaction.
+// If one change fails, it tries again in three parts: the changes before that change, the change itself, and the
+// changes after it. If the commit fails, for example because the disk is full, it makes each change in its own
+// transaction.
 func (s *db) writeGroup(ctx context.Context, list []*write) (errs []error) {
 	made := 0
 	err := s.update(ctx, func(tx *Tx) error {

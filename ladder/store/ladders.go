@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
@@ -14,9 +15,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Sync makes the stored ladders match the configured ones. On a new ladder all versions play that play its game
-// at present. A ladder that is no longer configured becomes inactive and retains its history. If a ladder has
-// matches, Sync returns an error if its game, its number of bots or an option other than the opening has changed.
+// Sync makes the stored ladders match the configured ones. It adds to a new ladder all versions that play its game at
+// present. A ladder that is no longer configured becomes inactive and retains its history. Sync returns an error if
+// the game, the number of bots or an option other than the opening has changed for a ladder with matches.
 func (s Ladders) Sync(ctx context.Context, ladders []ladder.Ladder) error {
 	return s.update(ctx, func(tx *Tx) error {
 		known, err := tx.Ladders(ctx)
@@ -103,8 +104,9 @@ func sameGame(l queries.Ladder, c ladder.Ladder) (bool, error) {
 // LadderInfo is a ladder with its state in the store.
 type LadderInfo struct {
 	ladder.Ladder
-	Active          bool  // whether it is in the configuration
-	FinishedMatches int64 // number of finished matches, which is the Order of the last one
+	Active          bool      // whether it is in the configuration
+	PausedAt        time.Time // since when no new match starts; zero if the ladder is not paused
+	FinishedMatches int64     // number of finished matches, which is the Order of the last one
 }
 
 // List returns the ladders in the order of the configuration, and then the ones that are no longer played.
@@ -134,8 +136,36 @@ func (s Ladders) Find(ctx context.Context, name string) (out LadderInfo, err err
 
 func ladderInfo(l queries.Ladder) (LadderInfo, error) {
 	c, err := ladderConfig(l)
-	return LadderInfo{Ladder: c, Active: l.Active != 0, FinishedMatches: l.Finished}, err
+	return LadderInfo{Ladder: c, Active: l.Active != 0, PausedAt: nullMoment(l.Paused), FinishedMatches: l.Finished}, err
 }
+
+// SetPaused pauses the ladder called name or resumes it. While a ladder is paused, none of its matches is added; those
+// that have been added are played to their end.
+func (s Ladders) SetPaused(ctx context.Context, name string, paused bool) error {
+	return s.update(ctx, func(tx *Tx) error {
+		l, err := tx.ladder(ctx, name)
+		if err != nil || l.Paused.Valid == paused {
+			return err
+		}
+		if l.Active == 0 {
+			return inactiveError(name)
+		}
+		var since time.Time
+		if paused {
+			since = tx.now
+		}
+		tx.changesLadders = true
+		return tx.PauseLadder(ctx, nullStamp(since), l.ID)
+	})
+}
+
+// ListPaused returns the names of the paused ladders.
+func (s Ladders) ListPaused(ctx context.Context) ([]string, error) {
+	names, err := s.read.PausedLadders(ctx)
+	return names, machineError(err)
+}
+
+func inactiveError(name string) error { return conflict("", "ladder %q is not played any more", name) }
 
 func (tx *Tx) ladder(ctx context.Context, name string) (queries.Ladder, error) {
 	l, err := tx.LadderByName(ctx, name)
@@ -151,8 +181,8 @@ func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.St
 	return places, err
 }
 
-// StandingsPage returns at most n standings, the best first, from the index first on; total is the number of
-// all. The result is shared and must not be changed.
+// StandingsPage returns at most n standings of a ladder, beginning with the one at index first; the best has index 0.
+// total is the number of all standings. The result is shared and must not be changed.
 func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
 	all, err := s.Standings(ctx, name)
 	first = min(first, len(all))
@@ -208,9 +238,9 @@ func numberVersions(versions []int64) ([]int64, func(int64) int) {
 	}
 }
 
-// Bouts returns the results of the last n matches on a ladder on which teams play, for computing ratings. sides
-// has the side of each slot (place) in a match. The players in a bout are indexes in ids, which has the version
-// IDs.
+// Bouts returns the results of the last n matches on a ladder on which teams play, in the form that package stats
+// rates: a bout is the result of one match. sides has the side of each slot (place) in a match. A bout numbers its
+// players; ids[number] is the ID of the version.
 func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (ids []int64, bouts []stats.Bout, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		rows, err := tx.BoutsOf(ctx, nullID(l.ID), someID(max(0, l.Finished-n)))
@@ -223,8 +253,8 @@ func (s Ladders) Bouts(ctx context.Context, name string, sides []int, n int64) (
 	return ids, bouts, err
 }
 
-// boutsOf converts rows, one for each version in a match, to one result per match. sides has the side of each
-// slot (place) in a match; ids has the version IDs, to which the results refer by index.
+// boutsOf converts rows, one for each version in a match, to one result per match. sides has the side of each slot
+// (place) in a match. A result has the indexes of its versions in ids, which has their IDs.
 func boutsOf(rows []queries.BoutsOfRow, sides []int) (ids []int64, bouts []stats.Bout, err error) {
 	for _, r := range rows {
 		ids = append(ids, r.VersionID)

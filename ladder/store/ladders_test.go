@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
@@ -287,5 +288,49 @@ func TestGameBeforeTheFirstMatch(t *testing.T) {
 	if got := playing(); !slices.Equal(got, []string{"tebes-4"}) {
 		t.Errorf("after that it plays on %q", got)
 	}
+	wantSound(t, c.Store)
+}
+
+// TestPausedLadder checks that no match of a paused ladder is added, by any program and after a restart, that matches
+// which were added before are played, and that the ladder can be resumed.
+func TestPausedLadder(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	pair := c.liveIDs("@first", "@random")
+	waits := kit.Get[ladder.Match](t)(c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: pair}))
+	isPlayed := func(by *Store) bool {
+		return kit.Get[*matchmaking.Pool](t)(by.Ladders.Pool(bg, "tebes-4")) != nil
+	}
+	if !isPlayed(c.Store) {
+		t.Fatal("the ladder is paused from the start")
+	}
+	other := kit.Get[*Store](t)(Open(string(c.Dir()), Options{Now: c.clock.now})) // a command beside the server
+	kit.Must(t, other.Ladders.SetPaused(bg, "tebes-4", true))
+	_, err := c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: pair})
+	wantError(t, err, ladder.Conflict, `ladder "tebes-4" is paused`)
+	if isPlayed(c.Store) {
+		t.Error("the server has not learnt of the pause")
+	}
+	since := kit.Get[LadderInfo](t)(c.Ladders.Find(bg, "tebes-4")).PausedAt
+	c.clock.skip(time.Hour)
+	c.syncConfig() // as at a start of the server
+	kit.Must(t, c.Ladders.SetPaused(bg, "tebes-4", true))
+	if l := kit.Get[LadderInfo](t)(c.Ladders.Find(bg, "tebes-4")); since.IsZero() || !l.PausedAt.Equal(since) {
+		t.Errorf("it is paused since %s, want %s", l.PausedAt, since)
+	}
+	if names := kit.Get[[]string](t)(c.Ladders.ListPaused(bg)); !slices.Equal(names, []string{"tebes-4"}) {
+		t.Errorf("paused are %q", names)
+	}
+	c.startAttempt(waits)
+
+	kit.Must(t, other.Ladders.SetPaused(bg, "tebes-4", false))
+	kit.Must(t, other.Close())
+	if !isPlayed(c.Store) {
+		t.Error("the server has not learnt of its end")
+	}
+	c.playRatedMatch("tebes-4", pair...)
+	wantError(t, c.Ladders.SetPaused(bg, "chess", true), ladder.NotFound, `ladder "chess" does not exist: look at the list of ladders`)
+	kit.Must(t, c.Ladders.Sync(bg, testLadders(t)[1:]))
+	wantError(t, c.Ladders.SetPaused(bg, "tebes-4", true), ladder.Conflict, `ladder "tebes-4" is not played any more`)
 	wantSound(t, c.Store)
 }

@@ -22,7 +22,7 @@ func (s Matches) loadMatches(ctx context.Context, find func(*Tx) ([]queries.Matc
 	return out, err
 }
 
-// ListWaiting returns at most limit waiting matches: first those that the server paired, then those that
+// ListWaiting returns at most limit waiting matches: first the matches that the server paired, then the matches that
 // people requested, each group from the oldest to the newest.
 func (s Matches) ListWaiting(ctx context.Context, limit int) ([]ladder.Match, error) {
 	return s.loadMatches(ctx, func(tx *Tx) ([]queries.MatchRow, error) { return tx.WaitingMatches(ctx, int64(limit)) })

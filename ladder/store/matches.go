@@ -110,18 +110,18 @@ func (tx *Tx) matchVersions(ctx context.Context, m queries.MatchRow, n NewMatch)
 			return nil, err
 		}
 		if slices.Contains(n.Versions[:slot], id) {
-			return nil, invalid("name different versions", "match: version %d of %s cannot play against itself", row.Number, row.Name)
+			return nil, invalid("name different versions", "version %d of %s cannot play against itself", row.Number, row.Name)
 		}
 		if !m.LadderID.Valid && !playsMatch(row, m) {
-			return nil, invalid("choose a bot that does", "match: version %d of %s does not play %s", row.Number, row.Name, m.Game)
+			return nil, invalid("choose a bot that does", "version %d of %s does not play %s", row.Number, row.Name, m.Game)
 		}
 		rows = append(rows, row)
 	}
 	return rows, nil
 }
 
-// clock returns the clock of the new match as JSON. The argument clock is its configured clock. If remote is
-// true because a remote version plays, n.Allowance is added to the clock's margin.
+// clock returns the clock of the new match as JSON. The argument clock is its configured clock. If remote is true, a
+// remote version plays, and n.Allowance is added to the clock's margin.
 func (n *NewMatch) clock(remote bool, clock string) (string, error) {
 	if !remote {
 		return clock, nil
@@ -159,11 +159,13 @@ func (tx *Tx) newMatch(ctx context.Context, n NewMatch) (m queries.MatchRow, err
 	}
 	switch {
 	case l.Active == 0:
-		return m, conflict("", "ladder %q is not played any more", n.Ladder)
+		return m, inactiveError(n.Ladder)
+	case l.Paused.Valid:
+		return m, conflict("", "ladder %q is paused", n.Ladder)
 	case n.RequestedBy != 0:
-		return m, invalid("request an unrated one", "match: rated matches cannot be requested")
+		return m, invalid("request an unrated one", "rated matches cannot be requested")
 	case len(n.Versions) != int(l.Slots):
-		return m, invalid("", "match: %d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
+		return m, invalid("", "%d versions cannot play on ladder %q, which takes %d", len(n.Versions), n.Ladder, l.Slots)
 	}
 	return queries.MatchRow{LadderID: nullID(l.ID), Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: l.Deals}, nil
 }
@@ -174,20 +176,20 @@ const maxUnratedDeals = 100
 func (tx *Tx) newUnrated(ctx context.Context, n NewMatch) (m queries.MatchRow, err error) {
 	g, err := games.Find(n.Game)
 	if err != nil {
-		return m, invalid("", "match: %w", err)
+		return m, invalid("", "%w", err)
 	}
 	v, err := g.Resolve(n.Options)
 	if err != nil {
-		return m, invalid("", "match: %w", err)
+		return m, invalid("", "%w", err)
 	}
 	if _, err := ladder.SlotSides(v, len(n.Versions)); err != nil {
-		return m, invalid("", "match: %w", err)
+		return m, invalid("", "%w", err)
 	}
 	if err := referee.Clock(n.Clock).Check(); err != nil {
-		return m, invalid("", "match: %w", err)
+		return m, invalid("", "%w", err)
 	}
 	if n.Deals < 1 || n.Deals > maxUnratedDeals {
-		return m, invalid("", "match: deals cannot be %d", n.Deals).Try("try %d to %d", 1, maxUnratedDeals)
+		return m, invalid("", "deals cannot be %d", n.Deals).Try("try %d to %d", 1, maxUnratedDeals)
 	}
 	if n.MaxOpen > 0 && n.RequestedBy != 0 {
 		open, err := tx.CountAsked(ctx, nullID(n.RequestedBy))
@@ -214,16 +216,16 @@ func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.Ver
 		case err != nil:
 			return row, err
 		case b.Banned.Valid:
-			return row, conflict("choose another bot", "match: bot %q is banned", row.Name)
+			return row, conflict("choose another bot", "bot %q is banned", row.Name)
 		case b.Withdrawn.Valid:
-			return row, conflict("choose another bot", "match: bot %q is withdrawn by its owner", row.Name)
+			return row, conflict("choose another bot", "bot %q is withdrawn by its owner", row.Name)
 		}
 		owner, err := tx.Person(ctx, row.PersonID.Int64)
 		if err = ifNoRows(err, nil); err != nil { // a house bot has none
 			return row, err
 		}
 		if owner.Blocked.Valid {
-			return row, conflict("choose another bot", "match: the owner of %s is blocked", row.Name)
+			return row, conflict("choose another bot", "the owner of %s is blocked", row.Name)
 		}
 		hint := "choose one that is live, retired or suspended"
 		switch ladder.VersionState(row.State) {
@@ -235,14 +237,14 @@ func (tx *Tx) matchVersion(ctx context.Context, ladderID, id int64) (queries.Ver
 			}
 			hint = "choose one that is live: remote bots connect with no other"
 		}
-		return row, conflict(hint, "match: version %d of %s is %s", row.Number, row.Name, row.State)
+		return row, conflict(hint, "version %d of %s is %s", row.Number, row.Name, row.State)
 	}
 	e, err := tx.Entry(ctx, ladderID, id)
 	if err = ifNoRows(err, nil); err != nil {
 		return row, err
 	}
 	if e.Active == 0 {
-		return row, conflict("", "match: version %d of %s does not play on that ladder", row.Number, row.Name)
+		return row, conflict("", "version %d of %s does not play on that ladder", row.Number, row.Name)
 	}
 	return row, nil
 }
@@ -271,9 +273,9 @@ type StartedMatch struct {
 	Err     error // if it is not nil, the match was not started, and a new one not added
 }
 
-// Start starts matches on machines and returns one result for each request, in the same order. The requests share
-// a transaction, but each succeeds or fails alone. From then on the commitment of a match, a hash of its seed, is
-// public; the seed becomes public when this try to play it is over.
+// Start starts matches on machines and returns one result for each request, in the same order. The requests share a
+// transaction, but each succeeds or fails alone. Once a match has started, its commitment, a hash of its seed, is
+// public. The seed becomes public when the attempt is over.
 func (s Matches) Start(ctx context.Context, starts []MatchStart) []StartedMatch {
 	out := make([]StartedMatch, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
@@ -406,8 +408,7 @@ func (tx *Tx) interruptAttempt(ctx context.Context, m queries.MatchRow, reason p
 	return tx.dropUnplayable(ctx)
 }
 
-// endAttempt ends the last attempt of a match, which is running. failed says that the attempt failed and was
-// not only stopped.
+// endAttempt ends the last attempt of a running match. failed is false if the attempt was only stopped.
 func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.Text, failed bool) error {
 	last, err := tx.LastAttempt(ctx, m.ID)
 	if err != nil {
@@ -416,7 +417,7 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.
 	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: phraseColumn(reason), Failed: boolColumn(failed), MatchID: m.ID, Number: last.Number})
 }
 
-// RunningAttempt identifies a try to play a match that a machine is running.
+// RunningAttempt identifies an attempt to play a match that is now running on a machine.
 type RunningAttempt struct {
 	Match   int64
 	Attempt int

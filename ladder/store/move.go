@@ -31,12 +31,12 @@ type MoveReport struct {
 	Full    bool  // the archive reached its size limit, so the remaining documents stay in the database
 }
 
-// MoveDocuments moves the replays and logs of old matches from the database to archive files. rules says how old
-// the matches must be and how large the archive may become. Moved data can be read and verified as before.
+// MoveDocuments moves the replays and logs of old matches from the database to archive files. rules has the least age
+// of the matches and the largest size of the archive. Moved data can be read and verified as before.
 //
 // A file is on the disk before the database refers to it, so a crash at any moment loses nothing. The next call
-// removes files to which the database does not refer. The caller must hold the lock of the directory. Only one
-// call may run at a time.
+// removes files to which the database does not refer. The caller must hold the lock of the directory. Only one call
+// may run at a time.
 func (s *Store) MoveDocuments(ctx context.Context, rules ladder.Storage) (done MoveReport, err error) {
 	if rules.Days == 0 {
 		return done, nil
@@ -114,7 +114,7 @@ func (m *mover) sweep() (err error) {
 }
 
 func archiveError(err error) error {
-	return unavailable("check the disk and the permissions of the directory", "archive: %w", err)
+	return unavailable("check the disk and the permissions of the directory", "data: the archive cannot be changed: %w", err)
 }
 
 func (m *mover) run() error {
@@ -193,7 +193,7 @@ func (m *mover) write() error {
 				return err
 			}
 			if n != 1 {
-				return conflict("", "archive: the %s of match %d were changed while they were moved", p.Kind, p.MatchID)
+				return conflict("", "the %s of match %d were changed while they were moved", p.Kind, p.MatchID)
 			}
 		}
 		return nil

@@ -327,7 +327,7 @@ func TestMoveFails(t *testing.T) {
 	kit.Must(t, os.Symlink("/nowhere", link))
 	c.archive = archive(link)
 	_, err := c.MoveDocuments(bg, ladder.Storage{Days: 1})
-	wantError(t, err, ladder.Unavailable, "archive: mkdir "+link+": file exists: check the disk and the permissions of the directory")
+	wantError(t, err, ladder.Unavailable, "data: the archive cannot be changed: mkdir "+link+": file exists: check the disk and the permissions of the directory")
 	c.archive = good
 	ctx, cancel := context.WithCancel(bg)
 	cancel()

@@ -21,7 +21,7 @@ var personNameForm = regexp.MustCompile(`^[\pL\pM\pN]+([-_.][\pL\pM\pN]+)*$`)
 // personName returns the name of a person as pages show it, and its handle, which is the same for all names that differ
 // only in case or width. The name has letters, with accents, and digits. It returns an error if the name is not allowed.
 func personName(name string) (shown, handle string, err error) {
-	refused := ladder.Errorf(ladder.Invalid, "try letters of one alphabet and digits with single - _ . between them, at most 32 characters", "person: name cannot be %q", ladder.Clip(name))
+	refused := ladder.Errorf(ladder.Invalid, "try letters of one alphabet and digits with single - _ . between them, at most 32 characters", "the name of a person cannot be %q", ladder.Clip(name))
 	if len(name) > utf8.UTFMax*maxPersonName {
 		return "", "", refused
 	}

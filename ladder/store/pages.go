@@ -31,8 +31,8 @@ type BotFilter struct {
 	Ladder   string // name of a ladder on which the live version plays
 }
 
-// Search returns at most n of the selected bots whose ID is less than before, the newest first. If before is 0,
-// it begins with the newest.
+// Search returns at most n of the selected bots, the newest first, beginning after the bot with the ID before. If
+// before is 0, it begins with the newest.
 func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
 	p := queries.ListBotsParams{Before: upperBound(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
 	err = s.view(ctx, func(tx *Tx) error {
@@ -52,8 +52,8 @@ func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out
 	return out, err
 }
 
-// ListByPerson returns at most n bots of a person whose ID is less than before, the newest first. If before is
-// 0, it begins with the newest.
+// ListByPerson returns at most n bots of a person, the newest first, beginning after the bot with the ID before. If
+// before is 0, it begins with the newest.
 func (s Bots) ListByPerson(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
 	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), upperBound(before), int64(n))
 	for _, r := range rows {
@@ -91,8 +91,8 @@ func (s Bots) SearchNames(ctx context.Context, text string, n int) (bots, people
 	return bots, people, err
 }
 
-// List returns at most n versions of a bot whose number is less than before, the last one first. If before is
-// 0, it begins with the last. If n is -1, it returns all.
+// List returns at most n versions of a bot, the last one first, beginning after the version with the number before.
+// If before is 0, it begins with the last version. If n is -1, it returns all.
 func (s Versions) List(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
 	rows, err := s.read.VersionsOfBefore(ctx, botID, upperBound(int64(before)), int64(n))
 	if err != nil {
@@ -110,8 +110,8 @@ func (s Versions) FindNumber(ctx context.Context, b ladder.Bot, number int) (out
 	return version(row)
 }
 
-// PlacesOfBot returns the standings of a bot on all ladders: those of the version with which it plays or, if
-// there is none, of the last version that was on a ladder. If no version was on a ladder, the list is empty.
+// PlacesOfBot returns the standings of a bot on all ladders: of the version with which it plays or, if it has no such
+// version, of its last version that was on a ladder. If no version was on a ladder, the list is empty.
 func (s Ladders) PlacesOfBot(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	id, err := s.read.LastPlaced(ctx, botID)
 	if err != nil {
@@ -187,9 +187,9 @@ func (s Ladders) RatingHistory(ctx context.Context, name string, botID int64, ve
 	return out, err
 }
 
-// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. wanted has, for
-// each, the ID of the version and the number of the match among those of that version. points has a point for
-// each, whose Match, FinishedAt and Elo the caller must set.
+// spreadMatches chooses at most n matches, evenly spaced over all matches of the versions in own. The elements of
+// wanted are, for each match, the ID of its version and the number of the match among the matches of that version.
+// points has a point for each match; the caller must set its Match, FinishedAt and Elo.
 func spreadMatches(own []ladder.Standing, n int) (wanted [][2]int64, points []RatingPoint) {
 	total := 0
 	for _, e := range own {
@@ -246,7 +246,7 @@ type Forfeit struct {
 	FinishedAt    time.Time
 }
 
-// Forfeits returns at most n games that a bot lost by a fault, such as a crash or an illegal move, those of the
+// Forfeits returns at most n games that a bot lost by a fault, such as a crash or an illegal move, the games of the
 // newest match first.
 func (s Matches) Forfeits(ctx context.Context, botID int64, n int) (out []Forfeit, err error) {
 	rows, err := s.read.FaultsOfBot(ctx, botID, int64(n))

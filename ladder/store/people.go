@@ -111,9 +111,9 @@ func (s People) SetBlocked(ctx context.Context, id int64, blocked bool) error {
 	return err
 }
 
-// Messages returns at most limit messages to a person whose ID is greater than after, the oldest first.
-func (s People) Messages(ctx context.Context, personID, after int64, limit int) ([]ladder.Message, error) {
-	rows, err := s.read.MessagesAfter(ctx, personID, after, int64(limit))
+// Messages returns at most limit messages to a person, the oldest first: those whose own ID is greater than afterID.
+func (s People) Messages(ctx context.Context, personID, afterID int64, limit int) ([]ladder.Message, error) {
+	rows, err := s.read.MessagesAfter(ctx, personID, afterID, int64(limit))
 	return convertRows(rows, message), machineError(err)
 }
 
@@ -141,7 +141,7 @@ func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error
 func freePersonName(name string) (shown string, err error) {
 	shown, handle, err := personName(name)
 	if err == nil && slices.Contains(ReservedNames(), handle) {
-		err = conflict("choose another name", "person: the name %q is reserved", shown)
+		err = conflict("choose another name", "the name %q is reserved", shown)
 	}
 	return shown, err
 }

@@ -109,10 +109,10 @@ func TestTokensRefused(t *testing.T) {
 	kit.Must(t, c.Sessions.RevokeToken(bg, p.ID, tok.ID))
 	refuse("revoked", good, ladder.Unauthorized, "the token has been revoked: sign in with another token")
 	_, _, err = c.Sessions.AddToken(bg, p.ID, "", "root", time.Time{})
-	wantError(t, err, ladder.Invalid, `token: scope cannot be "root": try read, submit or all`)
+	wantError(t, err, ladder.Invalid, `the scope of a token cannot be "root": try read, submit or all`)
 	for _, label := range []string{"a\nb", "a\u202eb", "a\u2066b", "a\u200fb", "a\u200bb", "a\xffb"} { // marks turn the text around it
 		_, _, err = c.Sessions.AddToken(bg, p.ID, label, ladder.ScopeAll, time.Time{})
-		wantError(t, err, ladder.Invalid, fmt.Sprintf("token: label cannot be %q: try one line of at most 80 bytes of visible characters", label))
+		wantError(t, err, ladder.Invalid, fmt.Sprintf("the label of a token cannot be %q: try one line of at most 80 bytes of visible characters", label))
 	}
 	_, _, err = c.Sessions.AddToken(bg, p.ID, "mi portátil 日本 عربي", ladder.ScopeAll, time.Time{})
 	kit.Must(t, err)
@@ -167,7 +167,7 @@ func TestRegister(t *testing.T) {
 	_, _, err = c.People.Register(bg, "", "Frida", true)
 	wantError(t, err, ladder.Conflict, `person "Frida" exists: choose another name`)
 	_, _, err = c.People.Register(bg, "", "Frida!", true)
-	wantError(t, err, ladder.Invalid, `person: name cannot be "Frida!": try letters of one alphabet and digits with single - _ . between them, at most 32 characters`)
+	wantError(t, err, ladder.Invalid, `the name of a person cannot be "Frida!": try letters of one alphabet and digits with single - _ . between them, at most 32 characters`)
 	late, _, err := c.People.AddInvite(bg, emma.ID, "", c.clock.now().Add(time.Minute))
 	kit.Must(t, err)
 	c.clock.skip(time.Hour)
@@ -196,9 +196,9 @@ func TestVersionStages(t *testing.T) {
 	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(1)}, noLimits)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is somebody else's: choose another name`)
 	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "@greedy", Bundle: bundleOf(1)}, noLimits)
-	wantError(t, err, ladder.Invalid, `bot: name cannot be "@greedy": try lower-case letters and digits with single - _ . between them, at most 32 characters`)
+	wantError(t, err, ladder.Invalid, `the name of a bot cannot be "@greedy": try lower-case letters and digits with single - _ . between them, at most 32 characters`)
 	_, err = c.Versions.Add(bg, q.ID, NewVersion{Bot: "x", Bundle: "../../etc/passwd"}, noLimits)
-	wantError(t, err, ladder.Invalid, `version: bundle cannot be "../../etc/passwd": give the SHA-256 of the upload`)
+	wantError(t, err, ladder.Invalid, `the hash of an upload cannot be "../../etc/passwd": give the SHA-256 of the upload`)
 	wantError(t, c.Versions.Promote(bg, v.ID), ladder.Conflict, "version 1 of anna-bot cannot be live: it is not built: build it first")
 
 	kit.Must(t, c.Versions.StartStage(bg, v.ID, "unpack"))
@@ -286,7 +286,7 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 		t.Errorf("who asked for a match is told %+v", told)
 	}
 	_, err = c.Matches.Add(bg, NewMatch{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: 1, Versions: m.Versions, RequestedBy: berta.ID})
-	wantError(t, err, ladder.Conflict, "match: the owner of anna-bot is blocked: choose another bot")
+	wantError(t, err, ladder.Conflict, "the owner of anna-bot is blocked: choose another bot")
 	kit.Must(t, c.People.SetBlocked(bg, p.ID, false))
 	c.addUnrated(berta.ID, m.Versions...)
 	if active() != before {
@@ -308,14 +308,14 @@ func TestUnratedMatches(t *testing.T) {
 		_, err := c.Matches.Add(bg, n)
 		return err
 	}
-	wantError(t, ask(func(n *NewMatch) { n.Game = "mus" }), ladder.Invalid, `match: game "mus" does not exist: try brisca, tute, podrida, tebes, teeko`)
-	wantError(t, ask(func(n *NewMatch) { n.Options = map[string]string{"size": "9"} }), ladder.Invalid, `match: tebes: option size cannot be "9": try 6 or 4`)
-	wantError(t, ask(func(n *NewMatch) { n.Deals = 101 }), ladder.Invalid, "match: deals cannot be 101: try 1 to 100")
-	wantError(t, ask(func(n *NewMatch) { n.Versions = ids[:1] }), ladder.Invalid, "match: the number of bots cannot be 1 in a game of 2 seats: try 2")
+	wantError(t, ask(func(n *NewMatch) { n.Game = "mus" }), ladder.Invalid, `game "mus" does not exist: try brisca, tute, podrida, tebes, teeko`)
+	wantError(t, ask(func(n *NewMatch) { n.Options = map[string]string{"size": "9"} }), ladder.Invalid, `option size cannot be "9": try 6 or 4`)
+	wantError(t, ask(func(n *NewMatch) { n.Deals = 101 }), ladder.Invalid, "deals cannot be 101: try 1 to 100")
+	wantError(t, ask(func(n *NewMatch) { n.Versions = ids[:1] }), ladder.Invalid, "the number of bots cannot be 1 in a game of 2 seats: try 2")
 	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], 99} }), ladder.NotFound, "version 99 does not exist")
-	wantError(t, ask(func(n *NewMatch) { n.Clock = referee.Clock{} }), ladder.Invalid, "match: clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
+	wantError(t, ask(func(n *NewMatch) { n.Clock = referee.Clock{} }), ladder.Invalid, "clock: neither movetime nor bank is set: set one, such as a movetime of 1000 ms")
 	fresh := c.addBuilt(p.ID, "anna-bot")
-	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], fresh.ID} }), ladder.Conflict, "match: version 1 of anna-bot is queued: choose one that is live, retired or suspended")
+	wantError(t, ask(func(n *NewMatch) { n.Versions = []int64{ids[0], fresh.ID} }), ladder.Conflict, "version 1 of anna-bot is queued: choose one that is live, retired or suspended")
 	if n := c.countRows("matches"); n != 0 {
 		t.Errorf("%d refused matches are there", n)
 	}

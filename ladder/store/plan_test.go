@@ -36,6 +36,7 @@ var fullScans = map[string]string{
 	"People":        "an operator's list",
 	"Invites":       "an operator's list",
 	"Ladders":       "a dozen rows",
+	"PausedLadders": "a dozen rows",
 	"UpdateActive":  "once at the start of a server",
 	"Bundles":       "for backup and verify",
 	"Archives":      "for backup and verify",

@@ -16,9 +16,9 @@ import (
 // playLimitPeriod is the period to which the limit of games per person applies.
 const playLimitPeriod = 24 * time.Hour
 
-// Add adds a game of people and bots on the site, which starts now. p.Seats has the occupied seats: those of the
-// bots, with Version and BotID, and the seat of the person who opens the game. That person sits down as by
-// SitDown, which describes address, perDay, newGuest and the results.
+// Add adds a game of people and bots on the site, which starts now. p.Seats has the occupied seats: the seats of the
+// bots, with Version and BotID, and the seat of the person who opens the game. That person sits down as by SitDown,
+// which describes address, perDay, newGuest and the results.
 func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
@@ -154,7 +154,7 @@ func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks
 	return tx.ratePlay(ctx, id, p, v, ranks)
 }
 
-// Break ends an open game without a result and stores why. A game that has ended is left unchanged.
+// Break ends an open game without a result and stores the reason why. A game that has ended is left unchanged.
 func (s Plays) Break(ctx context.Context, id string, why ladder.BreakReason) error {
 	return s.update(ctx, func(tx *Tx) error {
 		_, err := tx.BreakPlay(ctx, string(why), nullStamp(tx.now), id)
@@ -209,8 +209,8 @@ func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// ListByPerson returns at most n games in which a person sat down before the given time, the newest first. before
-// is in microseconds since 1970; 0 means any time. If finished is true, it lists only finished games. The listed
+// ListByPerson returns at most n games in which a person sat down earlier than before, the newest first. before is a
+// time in microseconds since 1970; 0 means any time. If finished is true, it lists only finished games. The listed
 // games lack their options and seed commitments.
 func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {

@@ -34,8 +34,8 @@ func (m *preparedMatch) place(table string, deal, rotation int) string {
 	return fmt.Sprintf("%s match_id=%d deal=%d rotation=%d", table, m.id, deal, rotation)
 }
 
-// reportFailure adds a difference to the rebuild that says that the result of the match cannot be computed
-// again. err is the reason.
+// reportFailure adds a difference to the rebuild: the result of the match cannot be computed again, for the reason
+// err.
 func (m *preparedMatch) reportFailure(to *rebuild, err error) {
 	to.findings.report(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
 }
@@ -72,8 +72,8 @@ func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*prepare
 	return m, nil
 }
 
-// parts returns the replays or the logs of a match, as kind says. If they are damaged, it records that as a
-// difference and returns nil.
+// parts returns the replays (kind is replaysKind) or the logs (logsKind) of a match. If they are damaged, parts adds
+// a difference to m.findings and returns nil without an error. The error is one of reading the database.
 func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]part, error) {
 	parts, err := r.source.parts(ctx, r.source.read, m.id, kind)
 	if d := new(damage); errors.As(err, d) {
@@ -83,8 +83,9 @@ func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]p
 	return append([]part{}, parts...), err
 }
 
-// readResults sets m.results to the games in the replays of the match. players has the version in each slot
-// (place) of the match. If a replay is missing, damaged or duplicate, it records that and m.results stays nil.
+// readResults sets m.results to the games in the replays of the match. players has the version in each slot (place)
+// of the match. If a replay is missing, damaged or duplicate, readResults reports a difference and m.results stays
+// nil.
 func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfMatchRow) {
 	type place struct{ deal, rotation int }
 	took, seen, whole := map[place]time.Duration{}, map[place]bool{}, true
@@ -128,9 +129,8 @@ func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfM
 	slices.SortStableFunc(m.results, func(a, b *referee.GameResult) int { return a.Match.Compare(b.Match) })
 }
 
-// checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the
-// match. players has the version in each slot (place) of the match. where becomes the place of each difference
-// that it finds.
+// checkReplay verifies the replay of g by playing it again, and compares its seats with the versions of the match.
+// players has the version in each slot (place) of the match. where is the place that the reported differences name.
 func (m *preparedMatch) checkReplay(where string, g *referee.GameResult, players []queries.PlayersOfMatchRow) {
 	m.rerun(where, &g.Replay)
 	for seat, s := range g.Seats {
@@ -158,8 +158,8 @@ func (m *preparedMatch) checkLogs(logs []part) {
 	}
 }
 
-// compareGames compares the stored games of a match with again, the games computed from the replays, and
-// reports the differences.
+// compareGames compares the stored games of a match with the games in again, which were computed from the replays,
+// and reports the differences.
 func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return
@@ -190,7 +190,8 @@ func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	}
 }
 
-// rerun plays the moves of replay r again by the rules of its game. It reports differences with the place where.
+// rerun plays the moves of replay r again by the rules of its game. where is the place that the reported differences
+// name.
 func (f *findings) rerun(where string, r *referee.Replay) {
 	g, err := games.Find(r.Game)
 	if err != nil {

@@ -128,8 +128,9 @@ func (s Versions) Fail(ctx context.Context, versionID int64, reason phrase.Text)
 	})
 }
 
-// end ends the submission of a version whose checks have not ended, in the state Failed or Cancelled. The function
-// why returns the reason. end then deletes the upload unless another version needs it.
+// end sets the state of a version that is still being checked to state, which is Failed or Cancelled, with the reason
+// that the function why returns. It then deletes the upload unless another version needs it. It returns an error if
+// the checks have already ended.
 func (s Versions) end(ctx context.Context, versionID int64, state ladder.VersionState, why func(*Tx, queries.VersionRow) (phrase.Text, error)) error {
 	var bundle string
 	err := s.update(ctx, func(tx *Tx) error {

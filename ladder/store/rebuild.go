@@ -294,8 +294,8 @@ const (
 	chunkMatches = 128
 )
 
-// finishMatches computes the results of all matches again, in order. It processes the matches in chunks: it
-// reads and verifies those of a chunk on all cores and then stores their results one by one.
+// finishMatches computes the results of all matches again, in order. It processes the matches in chunks: it reads and
+// verifies the matches of a chunk on all cores and then stores their results one by one.
 func (r *rebuild) finishMatches() error {
 	list, err := r.finishedMatches()
 	if err != nil {

@@ -224,7 +224,7 @@ func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do fu
 	}
 }
 
-// eachResultOfBot calls do for each match result of the bot called bot whose ID is at least first. ladderID
+// eachResultOfBot calls do for each match result, with an ID of at least first, of the bot called bot. ladderID
 // selects one ladder; 0 selects all.
 func (s Matches) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)

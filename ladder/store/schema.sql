@@ -153,6 +153,7 @@ CREATE TABLE ladders (
   house    TEXT    NOT NULL CHECK (json_valid(house)),
   position INTEGER NOT NULL, -- in the order of the configuration
   active   INTEGER NOT NULL CHECK (active IN (0, 1)),
+  paused   INTEGER, -- since when an admin lets no new match start
   finished INTEGER NOT NULL DEFAULT 0 -- number of finished matches, which is the ord of the last one
 ) STRICT;
 

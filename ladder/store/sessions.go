@@ -89,9 +89,9 @@ func (u *sessionUses) take() map[int64]time.Time {
 	return last
 }
 
-// setSession stores the session p with a new key and returns the key and the ID. It ends sessions that have
-// expired. If the person, or for a guest all guests together, then have more than limit sessions, those that
-// were used longest ago end. It first stores the uses of sessions of which only tx.uses knows.
+// setSession stores the session p with a new key and returns the key and the ID. It ends sessions that have expired.
+// If the person, or for a guest all guests together, then have more than limit sessions, the sessions that were used
+// longest ago end. setSession first stores the uses of sessions of which only tx.uses knows.
 func (tx *Tx) setSession(ctx context.Context, p queries.SetSessionParams, limit int64) (key string, id int64, err error) {
 	k := newKey(sessionPrefix)
 	p.Public, p.Hash, p.Now = k.public, k.hash[:], stamp(tx.now)

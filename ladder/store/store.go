@@ -146,8 +146,7 @@ func open(dir string, o Options, formula rating.Formula) (_ *Store, err error) {
 	return s, err
 }
 
-// prepareDir creates the directory if the store is opened for a server, and takes its lock if the options ask
-// for it.
+// prepareDir creates the directory if the store is opened for a server, and takes its lock if o requires the lock.
 func (s *Store) prepareDir(o Options) error {
 	if o.Server {
 		for _, dir := range []string{string(s.dir), s.dir.Bundles()} {

@@ -267,9 +267,9 @@ func TestVersionsChangeWhileMatchesWait(t *testing.T) {
 		t.Errorf("the one that was broken off: dropped %v, %v", dropped, err)
 	}
 	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{v.ID, other}})
-	wantError(t, err, ladder.Conflict, "match: version 1 of anna-bot does not play on that ladder")
+	wantError(t, err, ladder.Conflict, "version 1 of anna-bot does not play on that ladder")
 	_, err = c.Matches.Add(bg, NewMatch{Ladder: "tebes-4", Versions: []int64{next.ID, next.ID}})
-	wantError(t, err, ladder.Invalid, "match: version 2 of anna-bot cannot play against itself: name different versions")
+	wantError(t, err, ladder.Invalid, "version 2 of anna-bot cannot play against itself: name different versions")
 	wantSound(t, c.Store)
 }
 

@@ -66,13 +66,13 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, kind, label string, 
 	switch scope {
 	case ladder.ScopeRead, ladder.ScopeSubmit, ladder.ScopeAll:
 	default:
-		return "", ladder.Token{}, invalid("try read, submit or all", "token: scope cannot be %q", scope)
+		return "", ladder.Token{}, invalid("try read, submit or all", "the scope of a token cannot be %q", scope)
 	}
 	if !ladder.IsLine(label, maxTokenLabel) {
-		return "", ladder.Token{}, invalid("try one line of at most 80 bytes of visible characters", "token: label cannot be %q", label)
+		return "", ladder.Token{}, invalid("try one line of at most 80 bytes of visible characters", "the label of a token cannot be %q", label)
 	}
 	if !expires.IsZero() && !expires.After(tx.now) {
-		return "", ladder.Token{}, invalid("name a time to come", "token: it cannot expire at %s", expires.UTC().Format(time.RFC3339))
+		return "", ladder.Token{}, invalid("name a time to come", "a token cannot expire at %s", expires.UTC().Format(time.RFC3339))
 	}
 	if _, err := tx.person(ctx, personID); err != nil {
 		return "", ladder.Token{}, err
@@ -101,8 +101,9 @@ const (
 // LinkTime is how long a link to sign in can be used.
 const LinkTime = 24 * time.Hour
 
-// AddLink creates the text of a link with which a person can sign in once, within LinkTime. Only a hash of it is
-// stored. Earlier links of the person that nobody has used are no longer valid. label says who has made it.
+// AddLink creates the text of a link with which a person can sign in once, within LinkTime. Only a hash of the text
+// is stored. Earlier links of the person that nobody has used are no longer valid. label describes who has made the
+// link.
 func (s Sessions) AddLink(ctx context.Context, personID int64, label string) (text string, expires time.Time, err error) {
 	k := newKey(linkPrefix)
 	err = s.update(ctx, func(tx *Tx) error {

@@ -176,8 +176,8 @@ func (s *db) refreshCache(ctx context.Context) error {
 	return machineError(s.detectOtherWriters(ctx, s.writer))
 }
 
-// contextError returns the error of ctx if err only says that the transaction was rolled back because ctx
-// ended. Otherwise it returns err.
+// contextError returns the error of ctx if err means only that the transaction was rolled back because ctx ended.
+// Otherwise it returns err.
 func contextError(ctx context.Context, err error) error {
 	if errors.Is(err, sql.ErrTxDone) && ctx.Err() != nil {
 		return ctx.Err()

@@ -40,7 +40,7 @@ func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladde
 		return out, err
 	}
 	if raw, err := hex.DecodeString(n.Bundle); err != nil || len(raw) != 32 || n.Bundle != strings.ToLower(n.Bundle) {
-		return out, invalid("give the SHA-256 of the upload", "version: bundle cannot be %q", n.Bundle)
+		return out, invalid("give the SHA-256 of the upload", "the hash of an upload cannot be %q", n.Bundle)
 	}
 	err = s.update(ctx, func(tx *Tx) error {
 		p, err := tx.person(ctx, personID)
@@ -137,7 +137,7 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 		}
 	}
 	if b.ID == 0 && slices.Contains(ReservedNames(), name) {
-		return b, conflict("choose another name", "bot: the name %q is reserved", name)
+		return b, conflict("choose another name", "the name %q is reserved", name)
 	}
 	n, err := tx.CountBots(ctx, nullID(p.ID))
 	if err != nil {
@@ -179,24 +179,23 @@ func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVer
 	return tx.VersionByID(ctx, id)
 }
 
-// Bundles returns the sorted hashes of the uploads that are needed, which are never deleted. They are those of
-// all versions except the ones that failed before they were built.
+// Bundles returns the sorted hashes of the uploads that are needed, which are never deleted: the uploads of all
+// versions except the versions that failed before they were built.
 func (s Versions) Bundles(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.Bundles(ctx)
 	return hashes, machineError(err)
 }
 
-// NeededBuilds returns the sorted hashes of the built files that are needed: those of versions that play at
-// present or are being checked, of versions in waiting or running matches, and of versions in open games of
-// people.
+// NeededBuilds returns the sorted hashes of the built files that are needed: of versions that play at present or are
+// being checked, of versions in waiting or running matches, and of versions in open games of people.
 func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
 	return hashes, machineError(err)
 }
 
-// dropUploads deletes the uploads with the given hashes, except those that a version needs. It works in a
-// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors,
-// because SweepUploads deletes the remaining uploads later.
+// dropUploads deletes the uploads with the given hashes, except uploads that a version needs. It works in a
+// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors, because
+// SweepUploads deletes the remaining uploads later.
 func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {
 		for _, sum := range sums {
@@ -212,7 +211,7 @@ func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	})
 }
 
-// SweepUploads deletes uploads that no version needs, such as those of a server that was killed, and returns
+// SweepUploads deletes uploads that no version needs, such as uploads from before the server was killed, and returns
 // how many it deleted. A server must call it before it accepts uploads.
 func (s Versions) SweepUploads(ctx context.Context) (swept int, err error) {
 	needed, err := s.Bundles(ctx)

@@ -24,9 +24,8 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 	return row, nil
 }
 
-// SetState moves a version whose checks have not ended to another state of that kind. The state Queued starts the
-// checks again from the beginning: the earlier ones are deleted, and the owner goes to the end of the queue of
-// owners.
+// SetState moves a version whose checks have not ended to another such state. The state Queued starts the checks
+// again from the beginning: the stages so far are deleted, and the owner goes to the end of the queue of owners.
 func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.VersionState) error {
 	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
@@ -82,7 +81,7 @@ func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) err
 func jsonList[T any](all []T) string { return jsonText(append([]T{}, all...)) }
 
 // StartStage records that a stage (unpack, build, check or trial) of an uploaded version starts. It replaces an
-// earlier stage of that name.
+// earlier stage with the same name.
 func (s Versions) StartStage(ctx context.Context, versionID int64, name string) error {
 	return s.update(ctx, func(tx *Tx) error {
 		if _, err := tx.pendingVersion(ctx, versionID); err != nil {
@@ -127,8 +126,8 @@ func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, 
 	return out, nil
 }
 
-// messageOwner adds a message about a version for its owner, if it has one. match is the ID of the match that the
-// message refers to, or 0.
+// messageOwner adds a message about a version for its owner. It does nothing for a house bot, which has no owner.
+// match is the ID of the match that the message refers to, or 0.
 func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
 	if !row.PersonID.Valid {
 		return nil
@@ -239,8 +238,8 @@ func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	return tx.dropUnplayable(ctx)
 }
 
-// enterLadders adds a version to every active ladder whose game it plays with the options of the ladder. A house
-// bot (part of timba) is added only to ladders that list it.
+// enterLadders adds a version to every active ladder whose game and options the version supports. A house bot (part
+// of timba) is added only to ladders that list it.
 func (tx *Tx) enterLadders(ctx context.Context, v ladder.Version) error {
 	ladders, err := tx.Ladders(ctx)
 	if err != nil {
@@ -315,7 +314,8 @@ func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	return nil
 }
 
-// ListEnded returns at most n versions in a state, which is Failed or Suspended, the last one that got into it first.
+// ListEnded returns at most n versions in a state, which is Failed or Suspended, beginning with the version that got
+// into that state last.
 func (s Versions) ListEnded(ctx context.Context, state ladder.VersionState, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LastInState(ctx, string(state), int64(n))
 	if err != nil {
@@ -324,8 +324,8 @@ func (s Versions) ListEnded(ctx context.Context, state ladder.VersionState, n in
 	return versions(rows)
 }
 
-// SetUnplayable stores whether the version can be played, and sends its owner a message if that changes.
-// missing says what the version needs and no machine has. If missing is empty, the version can be played again.
+// SetUnplayable stores whether the version can be played, and sends its owner a message if that changes. missing is
+// what the version needs and no machine has. If missing is empty, the version can be played again.
 func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing phrase.Text) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.VersionByID(ctx, versionID)

@@ -88,7 +88,7 @@ func TestWithdraw(t *testing.T) {
 	}
 	l := testLadders(t)[0]
 	_, err = c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, RequestedBy: p.ID})
-	wantError(t, err, ladder.Conflict, `match: bot "anna-bot" is withdrawn by its owner: choose another bot`)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn by its owner: choose another bot`)
 	_, err = c.Versions.Add(bg, p.ID, NewVersion{Bot: "anna-bot", Bundle: bundleOf(9)}, noLimits)
 	wantError(t, err, ladder.Conflict, `bot "anna-bot" is withdrawn: bring anna-bot back first`)
 	if history, err := c.Ladders.ChangeHistory(bg, "tebes-4", v.ID, 10); err != nil || len(history) != 1 {
@@ -142,7 +142,7 @@ func TestBan(t *testing.T) {
 	wantError(t, err, ladder.Forbidden, refused)
 	l := testLadders(t)[0]
 	_, err = c.Matches.Add(bg, NewMatch{Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, c.liveIDs("@first")[0]}, RequestedBy: p[1].ID})
-	wantError(t, err, ladder.Conflict, `match: bot "anna-bot" is banned: choose another bot`)
+	wantError(t, err, ladder.Conflict, `bot "anna-bot" is banned: choose another bot`)
 
 	kit.Must(t, c.Bots.Unban(bg, v.BotID))
 	kit.Must(t, c.Bots.Unban(bg, v.BotID))
@@ -360,7 +360,7 @@ func TestRetiredRemoteVersion(t *testing.T) {
 		Game: l.Game, Options: l.Options, Clock: l.Clock, Deals: 1, Versions: []int64{v.ID, first}, RequestedBy: p[1].ID,
 	})
 	wantError(t, err, ladder.Conflict,
-		"match: version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
+		"version 1 of anna-bot is retired: choose one that is live: remote bots connect with no other")
 	kit.Must(t, c.Bots.UseVersion(bg, v.BotID, v.Number))
 	c.addUnrated(p[1].ID, v.ID, first)
 	wantSound(t, c.Store)

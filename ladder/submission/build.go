@@ -28,7 +28,7 @@ type botBuild struct {
 	hold     *trees.Hold // of an existing build of the same files; nil if there is none
 }
 
-// release says that an existing build is no longer used by m, so that it can be removed. m may be nil.
+// release ends the use of an existing build by m, so that the build can be removed. m may be nil.
 func (m *botBuild) release() {
 	if m != nil && m.hold != nil {
 		m.hold.Release()
@@ -51,8 +51,8 @@ func (p *Pipeline) unbundle(sum, work string) (*botBuild, error) {
 	return m, nil
 }
 
-// build is the second stage of checking an upload: it reads the manifest of the bot, builds the bot and stores
-// what it is.
+// build is the second stage of checking an upload. It reads the manifest of the bot, builds the bot, and stores with
+// the version its label, hash, language, games, command and needs. The owner sees summary and log.
 func (s *submission) build(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	if err := s.readManifest(); err != nil {
 		return summary, err
@@ -85,8 +85,7 @@ func (s *submission) build(ctx context.Context, log *transcript) (summary phrase
 	return summary, err
 }
 
-// label returns version, the text by which a manifest names the version, as one short line. It removes the secrets
-// of t.
+// label returns version, the text by which a manifest names the version, as one short line without the secrets of t.
 func label(version string, t *transcript) string {
 	const maxLabel = 40
 	line := firstLine(t.clean(version))
@@ -173,9 +172,9 @@ func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, w
 	return summary, nil
 }
 
-// buildError returns the error for a build that ended with err. If the build command, words, failed, the bot is
-// to blame and the error is a refusal; otherwise it is the error of ctx or a failure of the server. out is the
-// output of the command.
+// buildError returns the error for a build that ended with err. words is the build command, and out is its output. If
+// the command failed, the bot is to blame and the error is a refusal; otherwise it is the error of ctx or a failure
+// of the server.
 func buildError(ctx context.Context, words []string, out []byte, err error) error {
 	var failed *program.BuildError
 	switch {

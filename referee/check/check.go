@@ -202,8 +202,8 @@ func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, e
 	return variants, nil
 }
 
-// canonicalClaims returns the claims of a bot, such as "brisca players=2", with canonical options, without those that
-// no game allows.
+// canonicalClaims returns the claims of a bot, such as "brisca players=2", with canonical options. It leaves out
+// claims that no game allows.
 func canonicalClaims(claims []string) (list []string) {
 	for _, text := range claims {
 		if claim, _, err := games.CanonicalClaim(text); err == nil {
@@ -363,7 +363,7 @@ func (k *run) checkManifest() (note string, warnings []string, err error) {
 		}
 		switch {
 		case err != nil && known:
-			return "", nil, &Failure{Text: phrase.New("games: %w", err), Change: phrase.New("correct the key games of %s: each word after the name of a game is an option with its value, as in \"brisca players=2\"", program.ManifestFile)}
+			return "", nil, &Failure{Text: phrase.New("the key games is wrong: %w", err), Change: phrase.New("correct the key games of %s: each word after the name of a game is an option with its value, as in \"brisca players=2\"", program.ManifestFile)}
 		case err != nil:
 			warnings = append(warnings, fmt.Sprintf("games: %v", err))
 		}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,8 +30,8 @@ func (s *session) failure(err error) error {
 	return s.fault(r, s.text(r), fault.LateAnswer{})
 }
 
-// fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record. text says
-// what happened and what the bot had to do. late says whether and when a late answer came.
+// fault returns the failure for a fault of the bot, with advice. r is the reason that a match would record. text
+// describes what happened and what the bot had to do. late has the time at which a late answer came, if any.
 func (s *session) fault(r fault.Reason, text phrase.Text, late fault.LateAnswer) *Failure {
 	f := s.newFailure(text, phrase.Text{})
 	var c fault.Circumstances
@@ -72,8 +73,8 @@ func (s *session) text(r fault.Reason) phrase.Text {
 		return phrase.New("%s came when no move was asked for, after %s", line, s.last.text)
 	case fault.IllegalMove:
 		why := phrase.New("it is not spelled as in the list")
-		if detail, prefixed := strings.CutPrefix(r.Detail, s.game.variant.Game.Name+": "); prefixed {
-			why = phrase.Plain(detail)
+		if strings.HasPrefix(r.Detail, strconv.Quote(string(r.Move))) {
+			why = phrase.Plain(r.Detail)
 		}
 		return phrase.New("the move %q is not in the list of its turn: %s", string(r.Move), why)
 	}

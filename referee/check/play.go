@@ -203,7 +203,7 @@ func (s *session) askMove() error {
 // checkQuiet returns a fault if the bot writes a line within Waits.Pause after a game. If the process ends in
 // this time, it returns nil, because the next game reports that.
 func (s *session) checkQuiet() error {
-	err := s.proc.Await(time.Now().Add(s.run.Waits.Pause))
+	err := s.proc.ReadBetweenTurns(time.Now().Add(s.run.Waits.Pause))
 	if s.endError != nil {
 		return nil
 	}

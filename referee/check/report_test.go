@@ -95,7 +95,7 @@ func TestReasons(t *testing.T) {
 	})
 	for name, want := range map[string]fault.Reason{
 		"exit":    {Kind: fault.Exited, Status: 3, BeforeReady: true},
-		"illegal": {Kind: fault.IllegalMove, Move: "1o", Detail: `brisca: "1o" is not in hand: play one of 5c,7e,12e`},
+		"illegal": {Kind: fault.IllegalMove, Move: "1o", Detail: `"1o" is not in hand: play one of 5c,7e,12e`},
 	} {
 		checks := reports[name].Checks
 		i := slices.IndexFunc(checks, func(c Check) bool { return c.Failure != nil })
@@ -161,7 +161,7 @@ func TestManifest(t *testing.T) {
 	}
 	kit.Files(t, dir, map[string]string{"timba.toml": "name = \"mine\"\nrun = [\"./me\"]\ngames = [\"teeko\", \"brisca player=2\"]\n"})
 	r = checked(t, []checkup{{"mine", dir, playHouse("first"), nil}})["mine"]
-	verdict{Manifest, Failed, []string{`games: brisca: unknown option "player"`}, "each word after the name of a game is an option"}.compare(t, r)
+	verdict{Manifest, Failed, []string{`games is wrong: brisca has no option "player"`}, "each word after the name of a game is an option"}.compare(t, r)
 }
 
 // The excerpt of a long log has the beginning and the end of a crash message.

@@ -164,8 +164,10 @@ func (s *session) Stderr() []byte {
 	return data
 }
 
-// Send sends lines to the bot in the style of the game. Lines that the bot does not read by the deadline are sent
-// at the start of the next call. n is always the length of lines. Send implements match.BotConn.
+// Send sends lines to the bot, changed as the style of the game demands, such as in pieces. Lines that the bot does
+// not read by the deadline are sent at the start of the next call. n is always the length of lines. err is not nil if
+// the check was stopped, the bot has not read the lines, or the bot answers where it must stay silent. Send
+// implements match.BotConn.
 func (s *session) Send(lines []byte, deadline time.Time) (n int, err error) {
 	if err := s.run.ctx.Err(); err != nil {
 		return 0, err // the referee tests it only while it waits, and it never waits for a bot that has always answered
@@ -248,7 +250,7 @@ func (s *session) silentAfter(kind string) error {
 	if s.game.silences[kind]++; s.game.silences[kind] > 2 {
 		return nil
 	}
-	return s.proc.Await(time.Now().Add(s.run.Waits.Pause))
+	return s.proc.ReadBetweenTurns(time.Now().Add(s.run.Waits.Pause))
 }
 
 // addLine adds a line to the transcript, and passes it to OnOutput.
@@ -278,8 +280,8 @@ func printable(text string) string {
 	return strings.NewReplacer(`\"`, `"`, `\\`, `\`).Replace(text[1 : len(text)-1])
 }
 
-// newFailure returns a failure with the current game and the transcript. text says what happened, and change what the
-// author can change.
+// newFailure returns a failure with the current game and the transcript. text describes what happened, and change
+// describes what the author can change.
 func (s *session) newFailure(text, change phrase.Text) *Failure {
 	if s.BotConn != nil {
 		s.Stderr()

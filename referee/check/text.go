@@ -15,8 +15,8 @@ const width = 100
 // maxShown is the largest number of bytes that are shown of a line of the protocol.
 const maxShown = 180
 
-// WriteLine writes a line for the check and one for each warning. It writes nothing for a skipped check,
-// because the summary counts those.
+// WriteLine writes a line for the check and one for each warning. It writes nothing for a skipped check, because the
+// summary counts skipped checks.
 func (c Check) WriteLine(w io.Writer) {
 	status := string(c.Status)
 	switch c.Status {

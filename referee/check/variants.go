@@ -87,9 +87,9 @@ func claimedVariants(g *rules.Game, claims []string, set map[string]string) (lis
 	return list
 }
 
-// coveringVariants returns those of the variants of a game, of which there is at least one, that are tested. Every value
-// of an option in every occurs in them; the first of every comes first. If pairs is set, every pair of values of two
-// options in every occurs. It chooses few variants, but not always the fewest.
+// coveringVariants chooses the variants of a game that are tested. every has all variants of the game, at least one.
+// The result begins with every[0] and has each value of each option that occurs in every. If pairs is set, it also
+// has each pair of values of two options that occurs in every. It has few variants, but not always the fewest.
 func coveringVariants(every []*rules.Variant, pairs bool) []*rules.Variant {
 	missing := map[[2]rules.Setting]bool{}
 	for _, v := range every {

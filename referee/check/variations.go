@@ -81,9 +81,9 @@ func longLines(keys []string, room int) []string {
 	return slices.Insert(keys, 0, key+strings.Repeat("x", max(0, room-len(key)-1)))
 }
 
-// playVaried plays g. It returns a *Failure if the bot fails; if advice is not empty, it replaces the advice of
-// the failure. If the bot does not fail again in a new process, the failure says so, and is returned only if no
-// earlier failure of that kind was reported.
+// playVaried plays g. It returns a *Failure if the bot fails, with the given advice unless that is empty. If the bot
+// does not fail again in a new process, the failure says so, and is returned only if no earlier failure of that kind
+// was reported.
 func (k *run) playVaried(g game, advice phrase.Text) error {
 	g.quiet = true
 	failure, leftOver, err := k.attempt(&g)
@@ -143,8 +143,8 @@ func (k *run) playableGames() (list []*game) {
 	return list
 }
 
-// checkOthersFaults checks how the bot reacts when another seat forfeits. That ends a game between two sides,
-// while a game with more sides continues.
+// checkOthersFaults checks how the bot reacts when another seat forfeits, which ends a game of two sides but not a
+// game of more. note and warnings go into the report; err is a *Failure if the bot fails.
 func (k *run) checkOthersFaults() (note string, warnings []string, err error) {
 	advice := phrase.New("a \"fault\" line may come at any time, for any seat: ignore it if you do not need it; if it is not for your seat, the game continues or \"end\" follows")
 	var games [][]*rules.Variant

@@ -81,8 +81,8 @@ func (w *Monitor) add(b Counters) {
 	w.players.bots = append(w.players.bots, b)
 }
 
-// remove removes a bot from the list of bots that share the cores. The CPU time that the bot has used still counts. It
-// must be called before the bot's processes are ended.
+// remove removes a bot from the list of bots that share the cores. The CPU time that the bot has used remains in the
+// total of all bots. remove must be called before the bot's processes are ended.
 func (w *Monitor) remove(b Counters) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()

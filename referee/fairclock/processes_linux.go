@@ -107,7 +107,7 @@ type process struct {
 // update updates t to the descendants of the process root. It does nothing if no process or thread was created on
 // the machine since the last call.
 func (t *tree) update(root int) {
-	newest := newest()
+	newest := lastProcess()
 	if newest != "" && newest == t.newest && t.processes[0].pid == root {
 		return
 	}
@@ -133,9 +133,9 @@ var kernelsLoad = sync.OnceValue(func() bool {
 	return unix.Statfs("/proc/loadavg", &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 })
 
-// newest returns a text that changes whenever a process or a thread is created on this machine: the last process
-// ID in /proc/loadavg. It returns "" if that is unknown.
-func newest() string {
+// lastProcess returns the ID of the process or thread that was created last on this machine, from /proc/loadavg. It
+// returns "" if the ID is unknown.
+func lastProcess() string {
 	load, err := proc.Read("/proc/loadavg")
 	if err != nil || !kernelsLoad() {
 		return ""

@@ -63,7 +63,7 @@ func (t *TurnMeter) Close() {
 	}
 }
 
-// Begin starts the measurement of a turn. left is the time on the bot's clock.
+// Begin starts the measurement of a turn at the time now. left is the remaining time on the bot's clock.
 func (t *TurnMeter) Begin(now time.Time, left time.Duration) {
 	t.reset(now)
 	t.nextReading = now.Add(min(firstReading, left/10))
@@ -117,7 +117,8 @@ func (t *TurnMeter) Sample(now time.Time) time.Duration {
 // WantsCore reports whether at least one thread of the bot runs or waits for a core.
 func (t *TurnMeter) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
 
-// RecordSleep records that the referee slept between two times. asked is how long it wanted to sleep.
+// RecordSleep records that the referee slept from the time from to the time to. asked is the intended duration of the
+// sleep.
 func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	if !t.inputFilled {
 		t.referee.overslept += Overslept(from, to, asked)
@@ -125,9 +126,9 @@ func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	}
 }
 
-// Overslept returns how much longer the referee slept than the duration asked. A delay of up to a millisecond
-// returns 0, because it is usual on an idle machine. A longer delay counts in full, because the answer may have
-// come when the sleep should have ended.
+// Overslept returns how much longer than the intended duration asked the referee slept. A delay of up to a
+// millisecond returns 0, because it is usual on an idle machine. A longer delay counts in full, because the answer
+// may have come when the sleep should have ended.
 func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	if late := to.Sub(from) - asked; late > time.Millisecond {
 		return late
@@ -155,8 +156,8 @@ func (t *TurnMeter) Absence(answered bool) time.Duration {
 	return t.referee.overslept
 }
 
-// Loss returns how much time the bot lost to other programs between since, when its turn or its start-up began,
-// and now. answered says whether its answer has just been read.
+// Loss returns how much time the bot lost to other programs between the times since and now. since is the time at
+// which its turn or its start-up began. answered is true if its answer has just been read.
 func (t *TurnMeter) Loss(since, now time.Time, answered bool) Loss {
 	if t.monitor == nil || t.start.IsZero() {
 		return Loss{}

@@ -41,8 +41,8 @@ func (l Loss) Plus(d time.Duration) Loss {
 	return l
 }
 
-// followedBy returns the loss of two consecutive periods, l and next. Of l, only Certain counts: if the bot was
-// still waiting for a core at the end of l, that wait is part of next.
+// followedBy returns the loss of two consecutive periods with the losses l and next. Of l, only Certain counts: if
+// the bot was still waiting for a core at the end of the first period, that wait is part of next.
 func (l Loss) followedBy(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)
@@ -60,14 +60,15 @@ type Allowance struct {
 	MaxCredit time.Duration // by how much Due can be extended for time that other programs took
 }
 
-// NewAllowance returns the time limit of a turn that begins at start. left is the time on the bot's clock, and
-// margin the clock's margin.
+// NewAllowance returns the time limit of a turn that begins at start. left is the remaining time on the bot's clock,
+// and margin the clock's margin.
 func NewAllowance(start time.Time, left, margin time.Duration) Allowance {
 	return Allowance{Start: start, Due: start.Add(left + margin), MaxCredit: MaxCredit(left)}
 }
 
-// MaxCredit returns the largest credit of a turn, the time that other programs took and that does not count: ten
-// times left, the time on the bot's clock, but at least two seconds. If a bot needs more credit, the game is void.
+// MaxCredit returns the largest credit of a turn, the time that other programs took and that does not count. It is
+// ten times the remaining time on the bot's clock, left, but at least two seconds. If a bot needs more credit, the
+// game is void.
 func MaxCredit(left time.Duration) time.Duration { return max(turnCredits*left, leastCredit) }
 
 // VerdictReason says what is decided about an answer that did not come by Allowance.Due, and why: it is a fault, it is
@@ -91,9 +92,8 @@ type Verdict struct {
 // Late reports whether the bot is at fault.
 func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
 
-// Judge decides, at the time now, about a turn whose time is over. answered says whether the answer has come. If it has
-// come, only loss.Certain counts. Otherwise loss.Possible counts, because the bot may be waiting for a core at this
-// moment.
+// Judge decides, at the time now, about a turn whose time is over. answered is true if the answer has come; then only
+// loss.Certain counts. Otherwise loss.Possible counts, because the bot may be waiting for a core at this moment.
 func (a Allowance) Judge(now time.Time, loss Loss, answered bool) Verdict {
 	lost := loss.Certain
 	if !answered {

@@ -1,6 +1,5 @@
-// Package fault describes how a bot fails: the reason as data, the text for people, and advice on what to
-// change. All three follow from the Kind of a Reason. Begin with Reason: it is the error that the referee
-// gets where it finds that a bot has failed.
+// Package fault describes how a bot fails. A Reason, the error that the referee gets where it finds that a bot has
+// failed, has a Kind. From the Kind follow the text for people and the advice on what to change. Begin with Reason.
 package fault
 
 import (

@@ -42,7 +42,7 @@ var examples = []struct {
 	{Reason{Kind: LateBank}, "timeout", "no move within the rest of its bank and the margin of 0 ms: answer within the milliseconds that the turn line gives"},
 	{Reason{Kind: NotReading}, "timeout", "did not read its input in time: the pipe is full"},
 	{Reason{Kind: NotReading, BeforeReady: true}, "startup", `before "ready": did not read its input in time: the pipe is full`},
-	{Reason{Kind: IllegalMove, Move: "7o", Detail: `brisca: "7o" is not in hand: play one of 5c,7e`}, "illegal", `"7o": brisca: "7o" is not in hand: play one of 5c,7e: answer with one of the moves that the turn line lists`},
+	{Reason{Kind: IllegalMove, Move: "7o", Detail: `"7o" is not in hand: play one of 5c,7e`}, "illegal", `"7o": "7o" is not in hand: play one of 5c,7e: answer with one of the moves that the turn line lists`},
 	{Reason{Kind: IllegalMove, Move: `"\`, Detail: "is not in the list of the turn"}, "illegal", `"\"\\": is not in the list of the turn: answer with one of the moves that the turn line lists`},
 	{Reason{Kind: MoveBeforeReady, Line: "move 1o"}, "garbled", `"move 1o" came before "ready": answer the line "timba 1" with "ready" first`},
 	{Reason{Kind: MoveUnasked, Line: "move 1o"}, "garbled", `"move 1o" came when no move was asked for: answer each turn line once, within its time`},

@@ -34,8 +34,9 @@ type processConn interface {
 	Wait(deadline time.Time) (end End, ok bool)
 }
 
-// Start starts the bot b with the clock c and sends the greeting; Greet then waits for the answer. If around is
-// not nil, it receives the connection to the bot and returns the one to use, such as one that records the lines.
+// Start starts the bot b with the clock c and sends the greeting; Greet then waits for the answer. If the function
+// around is not nil, it receives the connection to the bot and returns the connection to use, such as one that
+// records the lines.
 func Start(ctx context.Context, b Contestant, c referee.Clock, around func(BotConn) BotConn) (*BotProcess, error) {
 	return newProcess(ctx, b, c, around, startBot)
 }
@@ -68,18 +69,21 @@ func (p *BotProcess) Greet() (version string, err error) {
 	return p.seat.version, err
 }
 
-// PlayTurn sends the bot the lines of the turn of g, waits for the answer, and makes that move in g.
+// PlayTurn sends the bot the lines of its turn in g, waits for the answer, and makes the move of the answer in g.
 func (p *BotProcess) PlayTurn(g *referee.Game) error {
 	p.seat.place, p.seat.clock = g.Turn(), g.Record.ClockOf(g.Turn()).Clock()
 	return p.seat.playTurn(g)
 }
 
-// Await reads the bot's output until the given time. Since it is not the bot's turn, the error is a fault if the
-// bot writes a move.
-func (p *BotProcess) Await(until time.Time) error { return p.seat.readBetweenTurns(time.Now(), until) }
+// ReadBetweenTurns reads the bot's output until the given time. If the bot writes a move, the error is a fault, since
+// it is not the bot's turn.
+func (p *BotProcess) ReadBetweenTurns(until time.Time) error {
+	return p.seat.readBetweenTurns(time.Now(), until)
+}
 
-// AwaitLate waits for the answer of a bot that PlayTurn found late, and returns when it came, or the zero time if
-// it did not come. patience is how much of its own time the bot gets, without the time that other programs take.
+// AwaitLate waits for the answer of a bot that PlayTurn found late, and returns the time at which it came, or the
+// zero time if it did not come. patience is how long AwaitLate waits, not counting the time that other programs take
+// from the bot.
 func (p *BotProcess) AwaitLate(late LateError, patience time.Duration) (came time.Time, err error) {
 	return p.seat.awaitLate(late, patience)
 }
@@ -90,8 +94,8 @@ func (p *BotProcess) SendLines(g *referee.Game, seat int) error {
 	return p.seat.send(g.TakeLines(seat), now, p.seat.allowance(now, 0, g.Record.ClockOf(seat).Clock().Margin))
 }
 
-// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after grace, which does
-// not include time that other programs took.
+// Bye sends "bye" and waits until the bot has ended. ok is false if the bot still runs after the time grace, which
+// does not include time that other programs took.
 func (p *BotProcess) Bye(grace time.Duration) (end End, ok bool, err error) {
 	began := time.Now()
 	limit := p.seat.allowance(began, grace, 0)

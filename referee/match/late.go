@@ -37,9 +37,8 @@ type LateError struct {
 
 func (o LateError) Unwrap() error { return o.Reason }
 
-// allowance returns the time limit of a turn that began at start. left is the time on the bot's clock. If a
-// person or a remote bot plays in the match, the limit can be extended without end for time that other programs
-// take.
+// allowance returns the time limit of a turn that began at start. left is the remaining time on the bot's clock. If a
+// person or a remote bot plays in the match, the limit can be extended without end for time that other programs take.
 func (s *seat) allowance(start time.Time, left, margin time.Duration) fairclock.Allowance {
 	a := fairclock.NewAllowance(start, left, margin)
 	if s.anyRemote {
@@ -55,10 +54,10 @@ func (m *Match) anyRemote() bool {
 	return slices.ContainsFunc(m.Bots, func(b Contestant) bool { return b.Serve != nil })
 }
 
-// judge decides about a turn whose time is over. answered says whether the answer has come. The error is a
-// LateError with the reason why if the bot is at fault, and a *StarvedError if other programs kept the machine
-// too busy to tell; the game is then played again. Otherwise the verdict says that the answer is in time, because
-// other programs took some of the time, or how much longer to wait for it.
+// judge decides about a turn whose time is over. answered is true if the answer has come. The error is a LateError
+// with the reason why if the bot is at fault, and a *StarvedError if other programs kept the machine too busy to
+// tell; the game is then played again. Without an error, the verdict is that the answer is in time, because other
+// programs took some of the time, or it has the new deadline of the wait for the answer.
 func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fault.Reason) (fairclock.Verdict, error) {
 	loss := s.conn.Loss(a.Start, now, answered)
 	v := a.Judge(now, loss, answered)
@@ -83,8 +82,8 @@ func (s *seat) judge(a fairclock.Allowance, now time.Time, answered bool, why fa
 // LatePatience is the usual value of Match.Patience, the time for which a late answer is awaited.
 const LatePatience = time.Second
 
-// arrivalNote waits for the move of a late bot, and returns the line for the bot's log that says when the move came.
-// It returns "" if the bot was late with something other than a move, or if the bot's process ends. The error is the
+// arrivalNote waits for the move of a late bot, and returns a line for the bot's log with the time of its arrival. It
+// returns "" if the bot was late with something other than a move, or if the bot's process ends. The error is the
 // fault of a bot that exceeds its memory limit during the wait, or a failure of the referee.
 func (s *seat) arrivalNote(late LateError) (note string, err error) {
 	if late.Kind != fault.Late && late.Kind != fault.LateBank {

@@ -62,7 +62,8 @@ func (h *holdTimes) hold(on bool) {
 	h.since = time.Time{}
 }
 
-// heldTime returns for how long the clock was stopped in this turn up to now, and whether it is stopped now.
+// heldTime returns for how long the clock was stopped in this turn until the time now, and whether it is stopped at
+// that time.
 func (h *holdTimes) heldTime(now time.Time) (sum time.Duration, held bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

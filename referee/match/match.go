@@ -182,8 +182,8 @@ func (m *Match) playRotations(ctx context.Context, s *schedule) error {
 // lowestPriority is the nice value with the lowest priority.
 const lowestPriority = 19
 
-// worker plays games on one thread and the given core: those of some rotations (assignments of bots to seats),
-// until none is left. players has the processes of all bots of the match. The bots end with the thread.
+// worker plays games on one thread and the given core: the games of some rotations (assignments of bots to seats),
+// until no game is left. players has the processes of all bots of the match. The bots end with the thread.
 func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core int, players *fairclock.Players) error {
 	runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
 	if err := cores.Bind(core); err != nil {

@@ -156,8 +156,8 @@ func (p *process) Line(now, deadline time.Time) ([]byte, time.Time, error) {
 	}
 }
 
-// await sleeps until the bot writes, exits or closes its stdin, or until the time left is over. It reads what is
-// on stderr, sets p.exited after an exit, and returns the time at which it woke.
+// await sleeps until the bot writes, exits or closes its stdin, but at most for the time left. It reads what is on
+// stderr, sets p.exited after an exit, and returns the time at which it woke.
 func (p *process) await(now time.Time, left time.Duration) (woken time.Time, err error) {
 	if p.epoll == 0 {
 		if err := p.register(); err != nil {
@@ -218,8 +218,8 @@ func (p *process) registerEvents(fd int, events uint32) error {
 	return nil
 }
 
-// awaitRoom waits until the full pipe to the bot has room, but no longer than most. left is the time that is left
-// for writing all lines; if it has passed, awaitRoom returns a fault.Reason.
+// awaitRoom waits until the full pipe to the bot has room, but at most for the time most. left is the remaining time
+// for writing all lines; when it is over, awaitRoom returns a fault.Reason.
 func (p *process) awaitRoom(left, most time.Duration) error {
 	p.turn.RecordFullInput()
 	fds := [3]unix.PollFd{

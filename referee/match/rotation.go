@@ -42,9 +42,9 @@ func newRotation(ctx context.Context, m *Match, number int, w *fairclock.Monitor
 	return r
 }
 
-// playDeal plays one deal (the game that one seed determines) with each bot in its seat of this rotation. out
-// says which bots of the match are disqualified. The error is a failure of the referee, or that of the context;
-// the caller must then end the bots' processes.
+// playDeal plays one deal (the game that one seed determines) with each bot in its seat of this rotation. out[n] is
+// true if the bot with the number n in the match is disqualified. The error is a failure of the referee, or the error
+// of the context; the caller must then end the bots' processes.
 func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -79,8 +79,8 @@ func newSchedule(m *Match, done func(*referee.GameResult) error) *schedule {
 	return s
 }
 
-// setRotations sets which rotations (assignments of the bots to the seats) the schedule assigns to workers: first
-// to last-1.
+// setRotations sets the rotations (assignments of the bots to the seats) that the schedule assigns to workers: from
+// number first to number last-1.
 func (s *schedule) setRotations(first, last int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,9 +195,9 @@ func (s *schedule) finishGame(g *scheduledGame, game *referee.GameResult) error 
 	return s.reports.reportGame(game)
 }
 
-// voidGame reports that the game g does not count, and schedules it to be played again. why is a *StarvedError or
-// a failure of the referee. If the referee has failed in this game maxTries times, voidGame returns an error,
-// which ends the match.
+// voidGame records that the game g does not count, and schedules it to be played again. The error why is a
+// *StarvedError or a failure of the referee. If the referee has failed in this game maxTries times, voidGame returns
+// an error, which ends the match.
 func (s *schedule) voidGame(g *scheduledGame, why error) error {
 	s.reports.reportVoid(&VoidError{g.deal, g.rotation, why})
 	s.mu.Lock()

@@ -48,10 +48,10 @@ type session struct {
 	pendingFault error  // a fault between turns, which the next turn reports; may be nil
 }
 
-// playGame starts the bots that have no process, makes the moves of the opening, and plays g to its end. out has,
-// by number of the bot in the match, whether the bot is disqualified; disqualified bots forfeit the game at once.
-// If watch is not nil, it is called with each position. The error is a failure of the referee, or the error of ctx.
-// After an error, the caller must end the bots' processes.
+// playGame starts the bots that have no process, makes the moves of the opening, and plays g to its end. out[n] is
+// true if the bot with the number n in the match is disqualified; such a bot forfeits the game at once. If watch is
+// not nil, it is called with each position. The error is a failure of the referee, or the error of ctx. After an
+// error, the caller must end the bots' processes.
 func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*seat, out []bool, watch func(*referee.Game)) error {
 	if err := startAll(g, seats, out); err != nil {
 		return err
@@ -101,8 +101,8 @@ func playGame(ctx context.Context, g *referee.Game, opening []string, seats []*s
 	return nil
 }
 
-// sendToFollowers sends the new events, and what each may know of the position, to the bots with
-// Contestant.Follows. It skips the bot that is to move, which gets them with its turn.
+// sendToFollowers sends each bot with Contestant.Follows the new events, and what the bot may know of the position.
+// It skips the bot that is to move, which gets them with its turn.
 func sendToFollowers(g *referee.Game, seats []*seat) {
 	for _, s := range seats {
 		if s.Follows && s.session != nil && s.pendingFault == nil && s.place != g.Turn() && !g.IsOver() && !g.HasForfeited(s.place) {
@@ -112,10 +112,10 @@ func sendToFollowers(g *referee.Game, seats []*seat) {
 	}
 }
 
-// startAll starts the bots that have no process, and waits until they are ready. out has, by number of the bot in
-// the match, whether the bot is disqualified. Bots that are disqualified or fail to start forfeit g. The processes
-// start at the same time, except that bots that are stopped between their turns start one after the other, so that
-// each has the core for itself.
+// startAll starts the bots that have no process, and waits until they are ready. out[n] is true if the bot with the
+// number n in the match is disqualified. Bots that are disqualified or fail to start forfeit g. The processes start
+// at the same time, except that bots that are stopped between their turns start one after the other, so that each has
+// the core for itself.
 func startAll(g *referee.Game, seats []*seat, out []bool) error {
 	for _, s := range seats {
 		if out[s.number] {
@@ -243,8 +243,8 @@ func (s *seat) playTurn(g *referee.Game) error {
 
 // awaitAnswer waits for the answer to a turn, whose lines are sent, or to the greeting if sent is nil. now is the
 // current time. at is the time at which the answer came. If an answer to a turn came after limit.Due, credit is the
-// time that other programs took from the bot; it does not count as the bot's time. If the bot is late even with
-// this credit, the error is a LateError with the reason why.
+// time that other programs took from the bot; it does not count as the bot's time. If the bot is late even with this
+// credit, the error is a LateError whose reason is why.
 func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte, why fault.Reason) (
 	msg protocol.BotLine, at time.Time, credit time.Duration, err error,
 ) {
@@ -294,8 +294,9 @@ func isAnswer(line []byte) bool {
 	return err == nil && (msg.Verb == protocol.Move || msg.Verb == protocol.Ready)
 }
 
-// readBetweenTurns handles the output that the bot writes between its last turn and the time until. A move is a fault,
-// since it is not the bot's turn.
+// readBetweenTurns handles what the bot wrote after its last turn, and writes before the time until. now is the
+// present time. It returns a fault for a move, since it is not the bot's turn, and for any line that the protocol
+// does not allow.
 func (s *seat) readBetweenTurns(now, until time.Time) error {
 	if s.pendingFault != nil {
 		return s.pendingFault

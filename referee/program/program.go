@@ -38,8 +38,8 @@ type Program struct {
 	place string // path of its directory or file; "" for a house bot
 }
 
-// Plays reports whether the program plays a game, at least with some options, by its manifest. A program whose manifest
-// names no games plays all.
+// Plays reports whether, according to its manifest, the program plays a game with at least some of the game's
+// options. A program whose manifest names no games plays all.
 func (p Program) Plays(game string) bool { return rules.ClaimsGame(p.Games, game) }
 
 // Check returns an error if the program does not play the game of v with its options, or if it is part of timba and
@@ -65,9 +65,9 @@ type Resolver struct {
 	Cache string        // the directory where built bots are stored; "" means one in the user's cache
 }
 
-// Resolve returns the program of bot: a house bot (part of timba), a directory, a file or a command, as a user
-// writes it. It builds the bot unless the cache has it. When ctx ends, it stops a build, and the cache may remove
-// what was built.
+// Resolve returns the program of bot: a house bot (part of timba), a directory, a file or a command, as a user writes
+// it. It builds the bot unless the cache has it. When ctx ends, a build is stopped, and the cache may remove the
+// built files of the program.
 func (r Resolver) Resolve(ctx context.Context, bot string) (Program, error) {
 	if r.Log == nil {
 		r.Log = io.Discard
@@ -135,9 +135,9 @@ func LanguageOf(bot string) string {
 	return Language(match.Contestant{Command: words})
 }
 
-// ResolveAll returns the programs of a match, each with a unique name. If the user gives the same bot several
-// times without names, and it is not part of timba, ResolveAll numbers the copies if number is true. Otherwise it
-// returns an error that asks the user to name them.
+// ResolveAll returns the programs of a match, each with a unique name. If the user gives the same bot several times
+// without names, and it is not part of timba, ResolveAll returns an error that asks the user to name the copies or,
+// if number is true, numbers them.
 func (r Resolver) ResolveAll(ctx context.Context, specs []BotSpec, number bool) ([]Program, error) {
 	var programs []Program
 	for _, s := range specs {
@@ -202,8 +202,8 @@ var hashes sync.Map
 // assignment matches a word that sets a variable of the environment when a shell reads it.
 var assignment = regexp.MustCompile(`^[A-Za-z_]\w*=`)
 
-// notFoundError returns the error for a bot whose first word names no program. It says which word that is, where
-// it was looked for, and what a shell would have made of it.
+// notFoundError returns the error for a bot whose first word names no program. The error quotes that word, and says
+// where it was looked for and what a shell would have made of it.
 func notFoundError(line string, words []string) error {
 	const try = "try @random, the path of a directory with a timba.toml, or a command in quotes"
 	word, subject := words[0], fmt.Sprintf("bot: %q", line)
@@ -273,10 +273,10 @@ func resolveCommand(line string) (Program, error) {
 	return Program{Contestant: bot, place: place}, nil
 }
 
-// ownDir returns the directory in which a bot runs and whose files it can read: that of the file that the bot's
-// command names. place is the full path of that file. ownDir returns "" if the bot is to run in the current
-// directory instead. This is so if the file is below the current directory or is a program of the system, or if
-// its directory contains much else, like the user's home.
+// ownDir returns the directory in which a bot runs and whose files it can read. It is the directory of the file that
+// the bot's command names; place is the full path of that file. ownDir returns "" if the bot is to run in the current
+// directory instead: because the file is below the current directory or is a program of the system, or because its
+// directory contains much else, like the user's home.
 func ownDir(file, place string) string {
 	here, err := os.Getwd()
 	dir := filepath.Dir(place)

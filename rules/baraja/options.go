@@ -38,14 +38,14 @@ const (
 )
 
 // ReadTableRules returns the values of the options in s. It returns an error if teams is set without four players, or
-// hunt3 (capturing the 3 of trumps with the 1 wins) without two. game is the name of the game for the error.
-func ReadTableRules(game string, s rules.Settings) (TableRules, error) {
+// hunt3 (capturing the 3 of trumps with the 1 wins) without two.
+func ReadTableRules(s rules.Settings) (TableRules, error) {
 	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
 	if r.Teams && r.Players != 4 {
-		return r, phrase.Errorf("%s: option teams cannot be \"yes\" with players=%d: try players=4 or teams=no", game, r.Players)
+		return r, phrase.Errorf("option teams cannot be \"yes\" with players=%d: try players=4 or teams=no", r.Players)
 	}
 	if r.Hunt3 && r.Players != 2 {
-		return r, phrase.Errorf("%s: option hunt3 cannot be \"yes\" with players=%d: try players=2 or hunt3=no", game, r.Players)
+		return r, phrase.Errorf("option hunt3 cannot be \"yes\" with players=%d: try players=2 or hunt3=no", r.Players)
 	}
 	return r, nil
 }

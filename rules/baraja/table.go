@@ -262,20 +262,20 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 }
 
 // CheckSwap returns nil if the seat to move may exchange c for the trump card. Otherwise the error says why it
-// may not. exchange says whether the game's options allow exchanges; game is the name of the game for the error.
-func (t *Table) CheckSwap(game string, c Card, exchange bool) error {
+// may not. exchange says whether the game's options allow exchanges.
+func (t *Table) CheckSwap(c Card, exchange bool) error {
 	price := swapPrice(t.Trump)
 	switch {
 	case !exchange:
-		return phrase.Errorf("%s: \"swap:%v\" is not in this game: play a card, or set exchange=yes", game, c)
+		return phrase.Errorf("\"swap:%v\" is not in this game: play a card, or set exchange=yes", c)
 	case !t.TrumpOnTable():
-		return phrase.Errorf("%s: \"swap:%v\" comes too late, for the trump card has been drawn: play a card", game, c)
+		return phrase.Errorf("\"swap:%v\" comes too late, for the trump card has been drawn: play a card", c)
 	case price == 0:
-		return phrase.Errorf("%s: \"swap:%v\" is not possible, for nothing is given for the %v: play a card", game, c, t.Trump)
+		return phrase.Errorf("\"swap:%v\" is not possible, for nothing is given for the %v: play a card", c, t.Trump)
 	case !price.Has(c):
-		return phrase.Errorf("%s: \"swap:%v\" does not buy the %v: try swap:%v", game, c, t.Trump, price.First())
+		return phrase.Errorf("\"swap:%v\" does not buy the %v: try swap:%v", c, t.Trump, price.First())
 	case !t.Hands[t.Mover].Has(c):
-		return phrase.Errorf("%s: \"swap:%v\" needs a card that is not in hand: play a card", game, c)
+		return phrase.Errorf("\"swap:%v\" needs a card that is not in hand: play a card", c)
 	}
 	return nil
 }

@@ -89,14 +89,13 @@ func MoveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(append(dst, '?'), uint64(m), 10)
 }
 
-// ParseMove parses the text of a card, such as "12c", or of an exchange, such as "swap:7o". game is the name
-// of the game for the error.
-func ParseMove(game, text string) (rules.Move, error) {
+// ParseMove parses the text of a card, such as "12c", or of an exchange, such as "swap:7o".
+func ParseMove(text string) (rules.Move, error) {
 	word, swap := strings.CutPrefix(text, "swap:")
 	c, err := Parse(word)
 	switch {
 	case err != nil:
-		return 0, phrase.Errorf("%s: %q is not a move: write a card, as in 12c, or swap: and a card, as in swap:7o", game, text)
+		return 0, phrase.Errorf("%q is not a move: write a card, as in 12c, or swap: and a card, as in swap:7o", text)
 	case swap:
 		return SwapMove + rules.Move(c), nil
 	}

@@ -21,7 +21,7 @@ var Game = &rules.Game{
 	Options: baraja.TableOptions(),
 	Display: rules.Display{Title: "Brisca", Cards: baraja.TrickRanking.Display()},
 	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
-		r, err := baraja.ReadTableRules(name, settings)
+		r, err := baraja.ReadTableRules(settings)
 		return newVariant(g, settings, r), err
 	},
 }

@@ -361,15 +361,15 @@ func TestBriscaTeams(t *testing.T) {
 
 func TestBriscaOptionsRefused(t *testing.T) {
 	for options, want := range map[string]string{
-		"teams=yes":            `brisca: option teams cannot be "yes" with players=2: try players=4 or teams=no`,
-		"teams=yes players=3":  `brisca: option teams cannot be "yes" with players=3: try players=4 or teams=no`,
-		"hunt3=yes players=3":  `brisca: option hunt3 cannot be "yes" with players=3: try players=2 or hunt3=no`,
-		"players=5":            `brisca: option players cannot be "5": try 2 to 4`,
-		"exchange=always":      `brisca: option exchange cannot be "always": try no or yes`,
-		"followonly=yes":       `brisca: unknown option "followonly": try players, teams, exchange, last10, blackhand, hunt3`,
-		"blackhand=YES":        `brisca: option blackhand cannot be "YES": try no or yes`,
+		"teams=yes":            `option teams cannot be "yes" with players=2: try players=4 or teams=no`,
+		"teams=yes players=3":  `option teams cannot be "yes" with players=3: try players=4 or teams=no`,
+		"hunt3=yes players=3":  `option hunt3 cannot be "yes" with players=3: try players=2 or hunt3=no`,
+		"players=5":            `option players cannot be "5": try 2 to 4`,
+		"exchange=always":      `option exchange cannot be "always": try no or yes`,
+		"followonly=yes":       `brisca has no option "followonly": try players, teams, exchange, last10, blackhand, hunt3`,
+		"blackhand=YES":        `option blackhand cannot be "YES": try no or yes`,
 		"last10=10 exchange=1": ``,
-		"f=1 e=1 d=1 c=1 b=1":  `brisca: unknown option "b": try players, teams, exchange, last10, blackhand, hunt3`,
+		"f=1 e=1 d=1 c=1 b=1":  `brisca has no option "b": try players, teams, exchange, last10, blackhand, hunt3`,
 	} {
 		if _, err := resolve(options); err == nil || want != "" && err.Error() != want {
 			t.Errorf("%s: %v\nwant %s", options, err, want)
@@ -384,13 +384,13 @@ func TestBriscaMovesRefused(t *testing.T) {
 		move rules.Move
 		want string
 	}{
-		{scene{"", pack, ""}, 6, `brisca: "7o" is not in hand: play one of 12o,2b,7b`},
-		{scene{"", pack, ""}, 7, `brisca: "8o" is not in hand: play one of 12o,2b,7b`},
-		{scene{"", pack, ""}, 48 + 42, `brisca: "swap:7b" is not in this game: play a card, or set exchange=yes`},
-		{scene{"exchange=yes", pack, ""}, 48 + 37, `brisca: "swap:2b" does not buy the 12b: try swap:7b`},
-		{scene{"exchange=yes", pack, "12o"}, 48 + 42, `brisca: "swap:7b" needs a card that is not in hand: play a card`},
-		{scene{"exchange=yes", pack, "swap:7b swap:2b"}, 48 + 42, `brisca: "swap:7b" is not possible, for nothing is given for the 2b: play a card`},
-		{scene{"", pack, ""}, 96, `brisca: "?96" is not a move: play one of 12o,2b,7b`},
+		{scene{"", pack, ""}, 6, `"7o" is not in hand: play one of 12o,2b,7b`},
+		{scene{"", pack, ""}, 7, `"8o" is not in hand: play one of 12o,2b,7b`},
+		{scene{"", pack, ""}, 48 + 42, `"swap:7b" is not in this game: play a card, or set exchange=yes`},
+		{scene{"exchange=yes", pack, ""}, 48 + 37, `"swap:2b" does not buy the 12b: try swap:7b`},
+		{scene{"exchange=yes", pack, "12o"}, 48 + 42, `"swap:7b" needs a card that is not in hand: play a card`},
+		{scene{"exchange=yes", pack, "swap:7b swap:2b"}, 48 + 42, `"swap:7b" is not possible, for nothing is given for the 2b: play a card`},
+		{scene{"", pack, ""}, 96, `"?96" is not a move: play one of 12o,2b,7b`},
 	} {
 		s, _ := test.play(t)
 		if err := s.Check(test.move); err == nil || err.Error() != test.want {
@@ -403,7 +403,7 @@ func TestBriscaMovesRefused(t *testing.T) {
 		t.Errorf("after the trump card was drawn: %v", err)
 	}
 	for _, text := range []string{"", "swap:", "swap:c", "7", "sing:o", "swap:7o ", "SWAP:7o"} {
-		want := fmt.Sprintf("brisca: %q is not a move: write a card, as in 12c, or swap: and a card, as in swap:7o", text)
+		want := fmt.Sprintf("%q is not a move: write a card, as in 12c, or swap: and a card, as in swap:7o", text)
 		if _, err := s.ParseMove(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}

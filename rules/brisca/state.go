@@ -55,16 +55,16 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
-		return phrase.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("%q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	case m < baraja.SwapMove:
 		if hand := s.Hands[s.Mover]; !hand.Has(baraja.Card(m)) {
-			return phrase.Errorf("%s: \"%v\" is not in hand: play one of %s", name, baraja.Card(m), hand.Text(nil))
+			return phrase.Errorf("\"%v\" is not in hand: play one of %s", baraja.Card(m), hand.Text(nil))
 		}
 		return nil
 	case m < baraja.SwapMove+baraja.Cards:
-		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
+		return s.CheckSwap(baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
 	}
-	return phrase.Errorf("%s: %q is not a move: play one of %s", name, s.MoveText(nil, m), s.Hands[s.Mover].Text(nil))
+	return phrase.Errorf("%q is not a move: play one of %s", s.MoveText(nil, m), s.Hands[s.Mover].Text(nil))
 }
 
 // Apply implements rules.State: it makes a legal move.

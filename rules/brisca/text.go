@@ -18,5 +18,5 @@ func (s *State) LogStart(log *rules.Log) {
 func (s *State) MoveText(dst []byte, m rules.Move) []byte { return baraja.MoveText(dst, m) }
 
 func (s *State) ParseMove(text string) (rules.Move, error) {
-	return baraja.ParseMove(name, text)
+	return baraja.ParseMove(text)
 }

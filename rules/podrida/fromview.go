@@ -63,8 +63,8 @@ func (s *State) ShownCards() baraja.Set {
 	return baraja.SetOf(s.playedCards[:s.playedCount]).With(s.trumpCard)
 }
 
-// cannotHold returns, for each seat, the cards that it cannot hold, because by the rules it would have had to
-// play them earlier in this round.
+// cannotHold returns, by seat, the cards that a seat cannot hold, because by the rules it would have had to play one
+// of them earlier in this round.
 func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	for p := range s.plays {
 		for _, duty := range p.table.duties().All() {

@@ -286,18 +286,18 @@ func TestPodridaErrors(t *testing.T) {
 		s                State
 		move, want, code string
 	}{
-		{bidding, "bid:3", `podrida: "bid:3" makes the bids add up to the 3 cards, which the last bidder may not: bid another number`, "bids-add-up count=3"},
-		{bidding, "bid:4", `podrida: "bid:4" is more than the hand: bid from bid:0 to bid:3`, ""},
-		{bidding, "12o", `podrida: "12o" cannot be played before the bids are made: bid, from bid:0 to bid:3`, "bid"},
-		{playing, "bid:1", `podrida: "bid:1" comes too late, the bids are made: play one of 10o`, ""},
-		{playing, "12c", `podrida: "12c" is not in hand: play one of 10o`, ""},
-		{playing, "1b", `podrida: "1b" does not follow suit: play one of 10o`, "beat card=7o"},
-		{playing, "2o", `podrida: "2o" is below the trick: play one of 10o`, "beat card=7o"},
-		{void, "2o", `podrida: "2o" does not trump: play one of 1b`, "trump suit=b"},
-		{over, "2o", `podrida: "2o" cannot be played: the game is over`, ""},
-		{playing, "13o", `podrida: "13o" is not a move: write a card as rank and suit (12c) or a bid (bid:2)`, ""},
-		{bidding, "bid:17", `podrida: "bid:17" is not a bid: write bid:0 to bid:16`, ""},
-		{bidding, "bid:01", `podrida: "bid:01" is not a bid: write bid:0 to bid:16`, ""},
+		{bidding, "bid:3", `"bid:3" makes the bids add up to the 3 cards, which the last bidder may not: bid another number`, "bids-add-up count=3"},
+		{bidding, "bid:4", `"bid:4" is more than the hand: bid from bid:0 to bid:3`, ""},
+		{bidding, "12o", `"12o" cannot be played before the bids are made: bid, from bid:0 to bid:3`, "bid"},
+		{playing, "bid:1", `"bid:1" comes too late, the bids are made: play one of 10o`, ""},
+		{playing, "12c", `"12c" is not in hand: play one of 10o`, ""},
+		{playing, "1b", `"1b" does not follow suit: play one of 10o`, "beat card=7o"},
+		{playing, "2o", `"2o" is below the trick: play one of 10o`, "beat card=7o"},
+		{void, "2o", `"2o" does not trump: play one of 1b`, "trump suit=b"},
+		{over, "2o", `"2o" cannot be played: the game is over`, ""},
+		{playing, "13o", `"13o" is not a move: write a card as rank and suit (12c) or a bid (bid:2)`, ""},
+		{bidding, "bid:17", `"bid:17" is not a bid: write bid:0 to bid:16`, ""},
+		{bidding, "bid:01", `"bid:01" is not a bid: write bid:0 to bid:16`, ""},
 	} {
 		m, err := c.s.ParseMove(c.move)
 		if err == nil {
@@ -312,10 +312,10 @@ func TestPodridaErrors(t *testing.T) {
 // TestPodridaOptions checks options out of range.
 func TestPodridaOptions(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
-		{"players", "2", `podrida: option players cannot be "2": try 3 to 12`},
-		{"players", "13", `podrida: option players cannot be "13": try 3 to 12`},
-		{"deck", "52", `podrida: option deck cannot be "52": try 48 or 40`},
-		{"rounds", "down", `podrida: option rounds cannot be "down": try up or updown or short`},
+		{"players", "2", `option players cannot be "2": try 3 to 12`},
+		{"players", "13", `option players cannot be "13": try 3 to 12`},
+		{"deck", "52", `option deck cannot be "52": try 48 or 40`},
+		{"rounds", "down", `option rounds cannot be "down": try up or updown or short`},
 	} {
 		if _, err := Game.Resolve(map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: got  %v\nwant %s", c.name, c.value, err, c.want)

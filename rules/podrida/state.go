@@ -173,7 +173,7 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.turn < 0:
-		return phrase.Errorf("podrida: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("%q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	case s.missingBids > 0:
 		return s.checkBid(m)
 	}
@@ -185,16 +185,16 @@ func (s *State) Check(m rules.Move) error {
 	text := s.MoveText(nil, m)
 	switch {
 	case m >= bidMove:
-		return phrase.Errorf("podrida: %q comes too late, the bids are made: play one of %s", text, may.Text(nil))
+		return phrase.Errorf("%q comes too late, the bids are made: play one of %s", text, may.Text(nil))
 	case m >= baraja.Cards || !hand.Has(baraja.Card(m)):
-		return phrase.Errorf("podrida: %q is not in hand: play one of %s", text, may.Text(nil))
+		return phrase.Errorf("%q is not in hand: play one of %s", text, may.Text(nil))
 	}
-	err := phrase.Errorf("podrida: %q is below the trick: play one of %s", text, may.Text(nil))
+	err := phrase.Errorf("%q is below the trick: play one of %s", text, may.Text(nil))
 	switch led := hand&s.table.led != 0; {
 	case led && !s.table.led.Has(baraja.Card(m)):
-		err = phrase.Errorf("podrida: %q does not follow suit: play one of %s", text, may.Text(nil))
+		err = phrase.Errorf("%q does not follow suit: play one of %s", text, may.Text(nil))
 	case !led && !s.table.trumps.Has(baraja.Card(m)):
-		err = phrase.Errorf("podrida: %q does not trump: play one of %s", text, may.Text(nil))
+		err = phrase.Errorf("%q does not trump: play one of %s", text, may.Text(nil))
 	}
 	trick := s.Trick()
 	best := trick[(s.winner-s.leader+int8(s.rules.Players))%int8(s.rules.Players)]
@@ -205,12 +205,12 @@ func (s *State) checkBid(m rules.Move) error {
 	text := func() []byte { return s.MoveText(nil, m) } // made only for errors
 	switch {
 	case m < bidMove:
-		err := phrase.Errorf("podrida: %q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.handSize)
+		err := phrase.Errorf("%q cannot be played before the bids are made: bid, from bid:0 to bid:%d", text(), s.handSize)
 		return rules.Refuse(err, rules.MustBid)
 	case m > bidMove+rules.Move(s.handSize):
-		return phrase.Errorf("podrida: %q is more than the hand: bid from bid:0 to bid:%d", text(), s.handSize)
+		return phrase.Errorf("%q is more than the hand: bid from bid:0 to bid:%d", text(), s.handSize)
 	case int(m-bidMove) == s.ForbiddenBid():
-		err := phrase.Errorf("podrida: %q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.handSize)
+		err := phrase.Errorf("%q makes the bids add up to the %d cards, which the last bidder may not: bid another number", text(), s.handSize)
 		return rules.Refuse(err, rules.BidsAddUp, "count", strconv.Itoa(int(s.handSize)))
 	}
 	return nil

@@ -117,11 +117,11 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 				return bidMove + rules.Move(n), nil
 			}
 		}
-		return 0, phrase.Errorf("podrida: %q is not a bid: write bid:0 to bid:%d", text, maxCards)
+		return 0, phrase.Errorf("%q is not a bid: write bid:0 to bid:%d", text, maxCards)
 	}
 	c, err := baraja.Parse(text)
 	if err != nil {
-		return 0, phrase.Errorf("podrida: %q is not a move: write a card as rank and suit (12c) or a bid (bid:2)", text)
+		return 0, phrase.Errorf("%q is not a move: write a card as rank and suit (12c) or a bid (bid:2)", text)
 	}
 	return rules.Move(c), nil
 }

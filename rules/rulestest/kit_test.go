@@ -27,7 +27,7 @@ var stateFaults = []struct{ name, says string }{
 	{"check over", "after the end, not ErrOver"},
 	{"check lax", "check: accepts the move 300"},
 	{"check trace", "changes the state"},
-	{"check error", `error: "it cannot be done": name the game first`},
+	{"check error", `error: "it cannot be done": begin with `},
 	{"start leaks", "start: seat 0 sees"},
 	{"start changes", "start: changes the state"},
 	{"ply", "ply: is 2 after 2"},
@@ -38,7 +38,7 @@ var stateFaults = []struct{ name, says string }{
 	{"points", "total: points [0 0]"},
 	{"seats", "points: [0] for 2 players"},
 	{"text same", "is no word or not its own"},
-	{"parse error", "name the game first"},
+	{"parse error", "begin with "},
 	{"parse lax", "reads as the move"},
 	{"view leaks", "view leaks"},
 	{"view empty", "is no key=value of its own"},
@@ -315,11 +315,11 @@ func TestKitFindsEveryFault(t *testing.T) {
 	}
 }
 
-// TestVariantsWantGoodRefusals checks that errors about combinations of options must name the game.
+// TestVariantsWantGoodRefusals checks that errors about combinations of options must name an option.
 func TestVariantsWantGoodRefusals(t *testing.T) {
 	g := *brisca.Game
 	g.Variant = func(g *rules.Game, s rules.Settings) (*rules.Variant, error) { return nil, errBad }
-	if _, err := Variants(&g); err == nil || !strings.Contains(err.Error(), "name the game first, an option and its value") {
+	if _, err := Variants(&g); err == nil || !strings.Contains(err.Error(), "name an option and its value") {
 		t.Errorf("says %v", err)
 	}
 }

@@ -119,7 +119,7 @@ func Variants(g *rules.Game) (variants []*rules.Variant, err error) {
 	for _, options := range combinations(g.Options) {
 		v, err := g.Resolve(options)
 		if err != nil {
-			if err := checkCombinationError(g, options, err); err != nil {
+			if err := checkCombinationError(options, err); err != nil {
 				return nil, err
 			}
 			continue
@@ -162,18 +162,16 @@ func combinations(options []rules.Option) []map[string]string {
 	return all
 }
 
-// checkCombinationError returns an error unless err, with which a game refused the given options, names the game,
-// an option and its value.
-func checkCombinationError(g *rules.Game, options map[string]string, err error) error {
+// checkCombinationError returns an error unless err, with which a game refused the given options, names an option
+// and its value.
+func checkCombinationError(options map[string]string, err error) error {
 	text := err.Error()
-	if strings.HasPrefix(text, g.Name+": ") {
-		for name, value := range options {
-			if strings.Contains(text, name) && strings.Contains(text, value) {
-				return nil
-			}
+	for name, value := range options {
+		if strings.Contains(text, name) && strings.Contains(text, value) {
+			return nil
 		}
 	}
-	return fmt.Errorf("options: %v are refused with %q: name the game first, an option and its value", options, text)
+	return fmt.Errorf("options: %v are refused with %q: name an option and its value", options, text)
 }
 
 // checkSettings returns an error unless v.Settings resolve to the same variant, and the numbers of seats and

@@ -295,7 +295,7 @@ func TestTebesCycles(t *testing.T) {
 			want := ""
 			if row.back {
 				_, to, _ := strings.Cut(row.last, "-")
-				want = fmt.Sprintf("tebes: %q is not legal: it brings back an earlier position of this game repeats square=%s", row.last, to)
+				want = fmt.Sprintf("%q is not legal: it brings back an earlier position of this game repeats square=%s", row.last, to)
 			}
 			if says != want || slices.Contains(s.Legal(nil), m) == row.back {
 				t.Errorf("%s says %q, want %q; legal %v", row.last, says, want, s.Legal(nil))
@@ -306,15 +306,15 @@ func TestTebesCycles(t *testing.T) {
 
 func TestTebesErrors(t *testing.T) {
 	for _, row := range []struct{ moves, move, says, code string }{
-		{"", "0-1", `tebes: "0-1" is not legal: w has no piece on 0`, "no-own-piece square=0"},
-		{"", "7-13", `tebes: "7-13" is not legal: w has no piece on 7`, "no-own-piece square=7"},
-		{"", "30-24", `tebes: "30-24" is not legal: w's own piece is on 24`, "taken square=24"},
-		{"", "19-1", `tebes: "19-1" is not legal: a piece goes one or two squares, straight or diagonally forward or straight sideways`, "wrong-way square=19"},
-		{"", "18-6", `tebes: "18-6" is not legal: the opponent's piece on 12 is in the way`, "between square=12"},
-		{"", "18-12", `tebes: "18-12" is not legal: from 18, a square of its own colour, a piece captures two squares away`, "capture-two square=18"},
-		{"", "24-12", `tebes: "24-12" is not legal: from 24, a square of the other colour, a piece captures one square away`, "capture-one square=24"},
-		{"", "36-1", `tebes: "36-1" is not a move: write two squares from 0 to 35, as in 18-12`, ""},
-		{"", "19-14-", `tebes: "19-14-" is not a move: write two squares from 0 to 35, as in 18-12`, ""},
+		{"", "0-1", `"0-1" is not legal: w has no piece on 0`, "no-own-piece square=0"},
+		{"", "7-13", `"7-13" is not legal: w has no piece on 7`, "no-own-piece square=7"},
+		{"", "30-24", `"30-24" is not legal: w's own piece is on 24`, "taken square=24"},
+		{"", "19-1", `"19-1" is not legal: a piece goes one or two squares, straight or diagonally forward or straight sideways`, "wrong-way square=19"},
+		{"", "18-6", `"18-6" is not legal: the opponent's piece on 12 is in the way`, "between square=12"},
+		{"", "18-12", `"18-12" is not legal: from 18, a square of its own colour, a piece captures two squares away`, "capture-two square=18"},
+		{"", "24-12", `"24-12" is not legal: from 24, a square of the other colour, a piece captures one square away`, "capture-one square=24"},
+		{"", "36-1", `"36-1" is not a move: write two squares from 0 to 35, as in 18-12`, ""},
+		{"", "19-14-", `"19-14-" is not a move: write two squares from 0 to 35, as in 18-12`, ""},
 	} {
 		s := start(t, "")
 		play(t, s, row.moves)

@@ -33,7 +33,8 @@ func (s *State) Unmake(u Undo) {
 	s.pieces, s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
-// limitHorizon is a number of plies. If fewer remain before the limit ends the game, Key includes the ply.
+// limitHorizon is a number of plies. If fewer plies remain before the ply limit ends the game, Key includes the ply,
+// because the value of the position then depends on it.
 const limitHorizon = 64
 
 // Key returns a hash of the state for the tables of searches: the pieces, the side to move, the remaining
@@ -76,7 +77,7 @@ func (s *State) Playout(r *rules.Rand) {
 }
 
 // pick returns the legal move with index n, which must be less than the number of legal moves. from has the legal
-// moves, t their number for each square; rows must be sums(t.counts()).
+// moves, and t has their number for each square. rows must be sums(t.counts()).
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

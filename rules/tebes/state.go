@@ -174,11 +174,11 @@ func (s *State) cells(m rules.Move) (move step, ok bool) {
 
 func (s *State) Check(m rules.Move) error {
 	if s.turn == rules.Over {
-		return phrase.Errorf("tebes: %q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("%q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	}
 	move, ok := s.cells(m)
 	if !ok {
-		return phrase.Errorf("tebes: %q is not on the board: its squares are 0 to %d", s.MoveText(nil, m), int(s.rules.Size)*int(s.rules.Size)-1)
+		return phrase.Errorf("%q is not on the board: its squares are 0 to %d", s.MoveText(nil, m), int(s.rules.Size)*int(s.rules.Size)-1)
 	}
 	var from sources
 	s.sources(&from)
@@ -189,7 +189,7 @@ func (s *State) Check(m rules.Move) error {
 		}
 	}
 	why, code, square := s.illegalReason(move)
-	return rules.Refuse(phrase.Errorf("tebes: %q is not legal: %s", s.MoveText(nil, m), why), code, "square", strconv.Itoa(int(square)))
+	return rules.Refuse(phrase.Errorf("%q is not legal: %s", s.MoveText(nil, m), why), code, "square", strconv.Itoa(int(square)))
 }
 
 // Apply implements rules.State: it makes a legal move.

@@ -91,7 +91,7 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	}
 	size := int(s.rules.Size)
 	middle := size * size / 2 // the first square below the middle, from which a step forward is possible
-	return 0, phrase.Errorf("tebes: %q is not a move: write two squares from 0 to %d, as in %d-%d",
+	return 0, phrase.Errorf("%q is not a move: write two squares from 0 to %d, as in %d-%d",
 		text, size*size-1, middle, middle-size)
 }
 

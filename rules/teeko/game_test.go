@@ -189,20 +189,20 @@ func TestTeekoErrors(t *testing.T) {
 		s                State
 		move, want, code string
 	}{
-		{moving, "12", `teeko: "12" places a piece when all are placed: move one, such as 0-1`, ""},
-		{moving, "1-7", `teeko: "1-7" moves no piece of black: try a move such as 0-1`, "no-own-piece square=1"},
-		{moving, "2-7", `teeko: "2-7" moves no piece of black: try a move such as 0-1`, "no-own-piece square=2"},
-		{moving, "0-2", `teeko: "0-2" does not end on a neighbour of 0: try a move such as 0-1`, "too-far square=0"},
-		{moving, "0-0", `teeko: "0-0" does not end on a neighbour of 0: try a move such as 0-1`, "too-far square=0"},
-		{moving, "5-4", `teeko: "5-4" does not end on a neighbour of 5: try a move such as 0-1`, "too-far square=5"},
-		{moving, "6-2", `teeko: "6-2" ends on a square that is taken: try a move such as 0-1`, "taken square=2"},
-		{moving, "0-6", `teeko: "0-6" ends on a square that is taken: try a move such as 0-1`, "taken square=6"},
-		{placing, "1", `teeko: "1" is taken: name an empty square, such as 2`, "taken square=1"},
-		{placing, "0-5", `teeko: "0-5" moves a piece while pieces are placed: name one empty square, such as 2`, ""},
-		{over, "0-1", `teeko: "0-1" cannot be played: the game is over`, ""},
-		{moving, "25", `teeko: "25" is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)`, ""},
-		{moving, "0-01", `teeko: "0-01" is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)`, ""},
-		{moving, "0-", `teeko: "0-" is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)`, ""},
+		{moving, "12", `"12" places a piece when all are placed: move one, such as 0-1`, ""},
+		{moving, "1-7", `"1-7" moves no piece of black: try a move such as 0-1`, "no-own-piece square=1"},
+		{moving, "2-7", `"2-7" moves no piece of black: try a move such as 0-1`, "no-own-piece square=2"},
+		{moving, "0-2", `"0-2" does not end on a neighbour of 0: try a move such as 0-1`, "too-far square=0"},
+		{moving, "0-0", `"0-0" does not end on a neighbour of 0: try a move such as 0-1`, "too-far square=0"},
+		{moving, "5-4", `"5-4" does not end on a neighbour of 5: try a move such as 0-1`, "too-far square=5"},
+		{moving, "6-2", `"6-2" ends on a square that is taken: try a move such as 0-1`, "taken square=2"},
+		{moving, "0-6", `"0-6" ends on a square that is taken: try a move such as 0-1`, "taken square=6"},
+		{placing, "1", `"1" is taken: name an empty square, such as 2`, "taken square=1"},
+		{placing, "0-5", `"0-5" moves a piece while pieces are placed: name one empty square, such as 2`, ""},
+		{over, "0-1", `"0-1" cannot be played: the game is over`, ""},
+		{moving, "25", `"25" is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)`, ""},
+		{moving, "0-01", `"0-01" is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)`, ""},
+		{moving, "0-", `"0-" is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)`, ""},
 	} {
 		m, err := c.s.ParseMove(c.move)
 		if err == nil {
@@ -217,10 +217,10 @@ func TestTeekoErrors(t *testing.T) {
 // TestTeekoOptions checks options out of range.
 func TestTeekoOptions(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
-		{"start", "empty", `teeko: option start cannot be "empty": try random or drop`},
-		{"squares", "2x2", `teeko: option squares cannot be "2x2": try standard or advanced`},
-		{"limit", "1001", `teeko: option limit cannot be "1001": try 0 to 1000`},
-		{"limit", "-1", `teeko: option limit cannot be "-1": try 0 to 1000`},
+		{"start", "empty", `option start cannot be "empty": try random or drop`},
+		{"squares", "2x2", `option squares cannot be "2x2": try standard or advanced`},
+		{"limit", "1001", `option limit cannot be "1001": try 0 to 1000`},
+		{"limit", "-1", `option limit cannot be "-1": try 0 to 1000`},
 	} {
 		if _, err := Game.Resolve(map[string]string{c.name: c.value}); err == nil || err.Error() != c.want {
 			t.Errorf("%s=%s: got  %v\nwant %s", c.name, c.value, err, c.want)

@@ -197,35 +197,35 @@ func split(m rules.Move) (from, to int) {
 func (s *State) Check(m rules.Move) error {
 	text := func() []byte { return s.MoveText(nil, m) } // made only for errors
 	if s.turn < 0 {
-		return phrase.Errorf("teeko: %q cannot be played: %w", text(), rules.ErrOver)
+		return phrase.Errorf("%q cannot be played: %w", text(), rules.ErrOver)
 	}
 	if m >= squares && m < moveBase || m >= endMoves {
-		return phrase.Errorf("teeko: %q is not a move: write a square to place a piece (12) or two to move it (12-13)", text())
+		return phrase.Errorf("%q is not a move: write a square to place a piece (12) or two to move it (12-13)", text())
 	}
 	taken := s.board[0] | s.board[1]
 	if s.IsPlacing() {
 		switch {
 		case m >= moveBase:
-			return phrase.Errorf("teeko: %q moves a piece while pieces are placed: name one empty square, such as %d", text(), first(^taken))
+			return phrase.Errorf("%q moves a piece while pieces are placed: name one empty square, such as %d", text(), first(^taken))
 		case taken>>m&1 != 0:
-			err := phrase.Errorf("teeko: %q is taken: name an empty square, such as %d", text(), first(^taken))
+			err := phrase.Errorf("%q is taken: name an empty square, such as %d", text(), first(^taken))
 			return rules.Refuse(err, rules.SquareTaken, "square", string(text()))
 		}
 		return nil
 	}
 	if m < moveBase {
-		return phrase.Errorf("teeko: %q places a piece when all are placed: move one, such as %s", text(), s.example())
+		return phrase.Errorf("%q places a piece when all are placed: move one, such as %s", text(), s.example())
 	}
 	from, to := split(m)
 	switch {
 	case s.board[s.turn]>>from&1 == 0:
-		err := phrase.Errorf("teeko: %q moves no piece of %s: try a move such as %s", text(), colours[s.turn], s.example())
+		err := phrase.Errorf("%q moves no piece of %s: try a move such as %s", text(), colours[s.turn], s.example())
 		return rules.Refuse(err, rules.NoOwnPiece, "square", strconv.Itoa(int(from)))
 	case neighbours[from]>>to&1 == 0:
-		err := phrase.Errorf("teeko: %q does not end on a neighbour of %d: try a move such as %s", text(), from, s.example())
+		err := phrase.Errorf("%q does not end on a neighbour of %d: try a move such as %s", text(), from, s.example())
 		return rules.Refuse(err, rules.TooFar, "square", strconv.Itoa(int(from)))
 	case taken>>to&1 != 0:
-		err := phrase.Errorf("teeko: %q ends on a square that is taken: try a move such as %s", text(), s.example())
+		err := phrase.Errorf("%q ends on a square that is taken: try a move such as %s", text(), s.example())
 		return rules.Refuse(err, rules.SquareTaken, "square", strconv.Itoa(int(to)))
 	}
 	return nil

@@ -73,7 +73,7 @@ func (s *State) ParseMove(text string) (rules.Move, error) {
 	if ok && okToo {
 		return move(a, b), nil
 	}
-	return 0, phrase.Errorf("teeko: %q is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)", text)
+	return 0, phrase.Errorf("%q is not a move: write a square from 0 to 24 to place a piece (12) or two to move it (12-13)", text)
 }
 
 func square(text string) (int, bool) {

@@ -73,14 +73,14 @@ func (s *State) mayHaveSwapped(seat int) bool {
 	return s.rules.Exchange && moved && Pair(s.Trumps())&s.publicCards(seat) != 0
 }
 
-// publicCards returns the cards that all seats know: those known to be in the seat's hand, and its card in
-// the current trick.
+// publicCards returns the cards of a seat that all seats know: the cards known to be in its hand, and its card in the
+// current trick.
 func (s *State) publicCards(seat int) baraja.Set {
 	return s.KnownCards[seat] | s.HandAndTrickCard(seat)&^s.Hands[seat]
 }
 
-// cannotHold returns, for each seat, cards that it cannot hold: those that the rules would have forced it to
-// play in this trick, or in earlier tricks after the stock was used up.
+// cannotHold returns, by seat, cards that a seat cannot hold, because by the rules it would have had to play one of
+// them in this trick, or in an earlier trick after the stock was used up.
 func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	draws := s.draws()
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
@@ -140,7 +140,7 @@ func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	return dst
 }
 
-// playedBy returns the cards that a seat has played, except for those among the first n cards of the game.
+// playedBy returns the cards that a seat has played, except cards among the first n cards of the game.
 func (s *State) playedBy(seat, n int) (cards baraja.Set) {
 	for p := range s.Plays {
 		if n--; n < 0 && p.Seat == seat {

@@ -27,7 +27,7 @@ var Game = &rules.Game{
 	}),
 	Display: rules.Display{Title: "Tute", Cards: baraja.TrickRanking.Display()},
 	Variant: func(g *rules.Game, settings rules.Settings) (*rules.Variant, error) {
-		r, err := baraja.ReadTableRules(name, settings)
+		r, err := baraja.ReadTableRules(settings)
 		return newVariant(g, settings, Rules{r, settings.Is("followonly")}), err
 	},
 }

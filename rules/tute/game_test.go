@@ -308,17 +308,17 @@ func TestTuteMovesRefused(t *testing.T) {
 		scene
 		move, want, code string
 	}{
-		{scene{"", choice, "4b", "", ""}, "sing:c", `tute: "sing:c" needs 12 and 11 of a suit that is not done: try sing:o,sing:e`, ""},
-		{scene{"", choice, "4b", "", ""}, "12o", `tute: "12o" comes too early, for a song must be chosen: try sing:o,sing:e`, "sing"},
-		{scene{"exchange=yes", choice + "7b", "1b", "", ""}, "swap:7b", `tute: "swap:7b" comes too early, for a song must be chosen: try sing:o,sing:e`, "sing"},
-		{scene{"", plain, "4b", "", "5o"}, "sing:o", `tute: "sing:o" is not asked for now: try 7o,12o`, ""},
-		{scene{"", plain, "4b", "", "5o"}, "1o", `tute: "1o" is not in hand: try 7o,12o`, ""},
-		{scene{"", plain, "4b", "", "5o"}, "2o", `tute: "2o" may not be played on 5o: try 7o,12o`, "beat card=5o"},
-		{scene{"", plain, "4b", "", "5o"}, "2b", `tute: "2b" may not be played on 5o: try 7o,12o`, "beat card=5o"},
-		{scene{"followonly=yes", plain, "4b", "", "5o"}, "2b", `tute: "2b" may not be played on 5o: try 2o,4o,7o,12o`, "follow suit=o"},
-		{scene{"", "5o/1c 4c 2b 7b 2c 5c 2e 4e", "4b", "", "5o"}, "1c", `tute: "1c" may not be played on 5o: try 2b,7b`, "trump suit=b"},
-		{scene{"players=3", "5o/6b 1e 3e 5e 6e 7e 10e 11e/1c 4c 2b 7b 2c 5c 2e 4e", "4b", "", "5o 6b"}, "2b", `tute: "2b" may not be played on 5o,6b: try 7b`, "beat card=6b"},
-		{scene{"", plain, "4b", "", "5o"}, "swap:2b", `tute: "swap:2b" is not in this game: play a card, or set exchange=yes`, ""},
+		{scene{"", choice, "4b", "", ""}, "sing:c", `"sing:c" needs 12 and 11 of a suit that is not done: try sing:o,sing:e`, ""},
+		{scene{"", choice, "4b", "", ""}, "12o", `"12o" comes too early, for a song must be chosen: try sing:o,sing:e`, "sing"},
+		{scene{"exchange=yes", choice + "7b", "1b", "", ""}, "swap:7b", `"swap:7b" comes too early, for a song must be chosen: try sing:o,sing:e`, "sing"},
+		{scene{"", plain, "4b", "", "5o"}, "sing:o", `"sing:o" is not asked for now: try 7o,12o`, ""},
+		{scene{"", plain, "4b", "", "5o"}, "1o", `"1o" is not in hand: try 7o,12o`, ""},
+		{scene{"", plain, "4b", "", "5o"}, "2o", `"2o" may not be played on 5o: try 7o,12o`, "beat card=5o"},
+		{scene{"", plain, "4b", "", "5o"}, "2b", `"2b" may not be played on 5o: try 7o,12o`, "beat card=5o"},
+		{scene{"followonly=yes", plain, "4b", "", "5o"}, "2b", `"2b" may not be played on 5o: try 2o,4o,7o,12o`, "follow suit=o"},
+		{scene{"", "5o/1c 4c 2b 7b 2c 5c 2e 4e", "4b", "", "5o"}, "1c", `"1c" may not be played on 5o: try 2b,7b`, "trump suit=b"},
+		{scene{"players=3", "5o/6b 1e 3e 5e 6e 7e 10e 11e/1c 4c 2b 7b 2c 5c 2e 4e", "4b", "", "5o 6b"}, "2b", `"2b" may not be played on 5o,6b: try 7b`, "beat card=6b"},
+		{scene{"", plain, "4b", "", "5o"}, "swap:2b", `"swap:2b" is not in this game: play a card, or set exchange=yes`, ""},
 	} {
 		s, _ := test.play(t)
 		m := kit.Get[rules.Move](t)(s.ParseMove(test.move))
@@ -327,16 +327,16 @@ func TestTuteMovesRefused(t *testing.T) {
 		}
 	}
 	s, _ := scene{"", plain, "4b", "", "5o"}.play(t)
-	if err := s.Check(100); err == nil || err.Error() != `tute: "?100" is not a move: try 7o,12o` {
+	if err := s.Check(100); err == nil || err.Error() != `"?100" is not a move: try 7o,12o` {
 		t.Errorf("move 100: %v", err)
 	}
 	for _, text := range []string{"sing:", "sing:x", "sing:oc", "sing:O"} {
-		want := fmt.Sprintf("tute: %q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", text)
+		want := fmt.Sprintf("%q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", text)
 		if _, err := s.ParseMove(text); err == nil || err.Error() != want {
 			t.Errorf("%q: %v\nwant %s", text, err, want)
 		}
 	}
-	if _, err := resolve("hunt3=yes players=4"); err == nil || err.Error() != `tute: option hunt3 cannot be "yes" with players=4: try players=2 or hunt3=no` {
+	if _, err := resolve("hunt3=yes players=4"); err == nil || err.Error() != `option hunt3 cannot be "yes" with players=4: try players=2 or hunt3=no` {
 		t.Errorf("hunt3 for four: %v", err)
 	}
 }

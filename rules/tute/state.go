@@ -103,28 +103,28 @@ func (s *State) Legal(dst []rules.Move) []rules.Move {
 func (s *State) Check(m rules.Move) error {
 	switch {
 	case s.Mover < 0:
-		return phrase.Errorf("%s: %q cannot be played: %w", name, s.MoveText(nil, m), rules.ErrOver)
+		return phrase.Errorf("%q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	case m >= SingMove+suits:
-		return phrase.Errorf("%s: %q is not a move: try %s", name, s.MoveText(nil, m), s.advice())
+		return phrase.Errorf("%q is not a move: try %s", s.MoveText(nil, m), s.advice())
 	case m >= SingMove:
 		if s.SongChoice == 0 {
-			return phrase.Errorf("%s: %q is not asked for now: try %s", name, s.MoveText(nil, m), s.advice())
+			return phrase.Errorf("%q is not asked for now: try %s", s.MoveText(nil, m), s.advice())
 		}
 		if s.SongChoice>>(m-SingMove)&1 == 0 {
-			return phrase.Errorf("%s: %q needs 12 and 11 of a suit that is not done: try %s", name, s.MoveText(nil, m), s.advice())
+			return phrase.Errorf("%q needs 12 and 11 of a suit that is not done: try %s", s.MoveText(nil, m), s.advice())
 		}
 		return nil
 	case s.SongChoice != 0:
-		return rules.Refuse(phrase.Errorf("%s: %q comes too early, for a song must be chosen: try %s", name, s.MoveText(nil, m), s.advice()), rules.MustSing)
+		return rules.Refuse(phrase.Errorf("%q comes too early, for a song must be chosen: try %s", s.MoveText(nil, m), s.advice()), rules.MustSing)
 	case m >= baraja.SwapMove:
-		return s.CheckSwap(name, baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
+		return s.CheckSwap(baraja.Card(m-baraja.SwapMove), s.rules.Exchange)
 	}
 	c := baraja.Card(m)
 	if !s.Hands[s.Mover].Has(c) {
-		return phrase.Errorf("%s: \"%v\" is not in hand: try %s", name, c, s.advice())
+		return phrase.Errorf("\"%v\" is not in hand: try %s", c, s.advice())
 	}
 	if may := s.Playable(); !may.Has(c) {
-		err := phrase.Errorf("%s: \"%v\" may not be played on %s: try %s", name, c, baraja.Text(nil, s.Trick()), s.advice())
+		err := phrase.Errorf("\"%v\" may not be played on %s: try %s", c, baraja.Text(nil, s.Trick()), s.advice())
 		return baraja.RefuseCard(err, s.Hands[s.Mover], may, s.Trick()[0], s.Best)
 	}
 	return nil
@@ -165,9 +165,9 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	}
 }
 
-// finishTrick ends a complete trick. The winner gets its points, and those for a 12 and 11 that it declared. The
-// game ends if the option hunt3 is set and the trick captures the 3 of trumps with the 1. Otherwise the seats
-// draw and the next trick begins. log may be nil.
+// finishTrick ends a complete trick. The winner scores the points of the trick and, if the winner declared a 12 and
+// 11 in this trick and still holds them, the points of that pair. The game ends if the option hunt3 is set and the 1
+// of trumps captures the 3 of trumps. Otherwise the seats draw and the next trick begins. log may be nil.
 func (s *State) finishTrick(log *rules.Log) {
 	hunted := s.rules.Hunt3 && s.IsHunt3()
 	s.CollectTrick(s.rules.Bonus(), log)
@@ -190,8 +190,8 @@ func (s *State) beginTrick(log *rules.Log) {
 	}
 }
 
-// winAtOnce ends the game if a seat holds all four 12s, all four 11s or, if the option blackhand is set, 1,
-// 3 and 12 of trumps. It reports whether the game has ended.
+// winAtOnce ends the game if a hand wins at once: all four 12s, all four 11s or, if the option blackhand is set, the
+// 1, 3 and 12 of trumps. It reports whether the game has ended.
 func (s *State) winAtOnce(log *rules.Log) bool {
 	won := s.FindInstantWins(s.rules.BlackHand, true, log)
 	if won != 0 {

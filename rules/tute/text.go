@@ -62,11 +62,11 @@ func (s *State) MoveText(dst []byte, m rules.Move) []byte {
 func (s *State) ParseMove(text string) (rules.Move, error) {
 	word, ok := strings.CutPrefix(text, "sing:")
 	if !ok {
-		return baraja.ParseMove(name, text)
+		return baraja.ParseMove(text)
 	}
 	suit := strings.Index(baraja.Suits, word)
 	if len(word) != 1 || suit < 0 {
-		return 0, phrase.Errorf("%s: %q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", name, text)
+		return 0, phrase.Errorf("%q is not a move: write sing: and a suit, one of o, c, e and b, as in sing:c", text)
 	}
 	return SingMove + rules.Move(suit), nil
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// Maps of M. Sales, "Tebes", 2015, that value the squares for black on the standard board of 6x6. Black's back
-// row is at the top. The digit of a square is its level, which has a weight; a dot means no value.
+// Maps of M. Sales, "Tebes", 2015: how valuable each square of the standard board of 6x6 is for black, whose back row
+// is at the top. A digit is the level of a square, whose weight is in tebesWeights; a dot means no value.
 var (
 	drawnBonus   = [...]string{"5....5", "......", "..6.6.", "6.3264", ".2.6.2", "133221"}
 	drawnPenalty = [...]string{"133221", ".3...3", "...33."}

@@ -15,7 +15,8 @@ import (
 	"github.com/timba-arena/timba/sandbox/internal/plan"
 )
 
-// starters are programs that start other programs by name, such as shells, or whose scripts do.
+// starters are programs that start other programs by name: on their own, such as env, or as their scripts say, such
+// as a shell or make.
 var starters = []string{"sh", "bash", "dash", "ash", "busybox", "zsh", "ksh", "fish", "env", "nice", "timeout", "make", "ninja", "just"}
 
 // wellKnown are interpreters that the scripts of a shell may start. If one is installed outside the system's

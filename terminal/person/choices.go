@@ -32,8 +32,8 @@ type choices struct {
 	side  int               // number of squares along a side of the board; 0 without a board
 }
 
-// choicesOf returns the choices for the legal moves. hand has the cards in the person's hand. If the game has no
-// cards, hand is nil.
+// choicesOf returns what the person can type for each legal move. hand has the cards in the person's hand. If the
+// game has no cards, hand is nil.
 func choicesOf(d rules.Display, hand, legal []string) choices {
 	c := choices{manner: byNumber, word: "move", legal: legal, keys: map[string]string{}}
 	inHand := func(move string) bool { return slices.Contains(hand, move) }

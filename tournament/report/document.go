@@ -23,7 +23,8 @@ type Document struct {
 	Rounds   []documentRound `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
 	Champion string          `json:"champion,omitempty"` // of a finished Swiss or knockout tournament
 	SPRT     *documentSPRT   `json:"sprt,omitempty"`
-	// AdjudicatedGames is nil if the tournament has no rules of adjudication.
+	// AdjudicatedGames counts the games that the bots' own scores ended early. It is nil if the tournament has no rules
+	// of adjudication.
 	AdjudicatedGames *documentAdjudicated `json:"adjudicated,omitempty"`
 	Faults           []documentFault      `json:"faults"`
 	Voids            []string             `json:"voids"` // a text for each game that was void and played again, with the reason
@@ -253,9 +254,9 @@ func (r *Run) missingText() string {
 	return fmt.Sprintf("%d of %s: %s", n, text.Count(all, "game"), strings.Join(parts, ", "))
 }
 
-// EndEarly sets r.EarlyEnd. why is Interrupted or Failed, and said explains the reason to people. resume is the
-// command that resumes the tournament, or "" if it has no directory.
-func (r *Run) EndEarly(why, said, resume string) {
+// EndEarly sets r.EarlyEnd. cause is Interrupted or Failed, text explains the cause to people, and resume is the
+// command that resumes the tournament, or "" if the tournament has no directory.
+func (r *Run) EndEarly(cause, text, resume string) {
 	_, all := r.Total()
-	r.EarlyEnd = &EarlyEnd{Cause: why, Text: said, Missing: r.countMissing(), Games: all, Resume: resume}
+	r.EarlyEnd = &EarlyEnd{Cause: cause, Text: text, Missing: r.countMissing(), Games: all, Resume: resume}
 }

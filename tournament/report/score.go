@@ -20,9 +20,10 @@ type part struct {
 	rank int
 }
 
-// Score returns the running score in up to two lines, for a terminal with the given number of columns. The first says
-// who is stronger; it is missing until a deal has finished. The second says how far the tournament is. The least
-// important figures are left out if a line is too narrow. Do not call Score while Play runs, except in its callbacks.
+// Score returns the running score in up to two lines, for a terminal with the given number of columns. The first line
+// is about who is stronger; it is missing until a deal has finished. The second line is about the progress of the
+// tournament. The least important figures are left out if a line is too narrow. Do not call Score while Play runs,
+// except in its callbacks.
 func (r *Run) Score(columns int) []string {
 	results := r.Results()
 	var lines []string

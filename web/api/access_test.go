@@ -144,8 +144,10 @@ func accessCases() map[string]accessCase {
 			kit.Must(w.tb, err)
 			return call{path: fmt.Sprintf("/api/v1/admin/invites/%d", i.ID)}
 		}},
-		"PUT /api/v1/admin/people/{person}/block":    {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/block"} }},
-		"POST /api/v1/admin/people/{person}/sign-in": {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/sign-in"} }},
+		"PUT /api/v1/admin/people/{person}/block":     {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/block"} }},
+		"POST /api/v1/admin/people/{person}/sign-in":  {good: 200, make: func(w *world, _ string) call { return call{path: "/api/v1/admin/people/" + w.addPerson() + "/sign-in"} }},
+		"PUT /api/v1/admin/ladders/{ladder}/pause":    {good: 200, make: func(*world, string) call { return call{path: "/api/v1/admin/ladders/tebes/pause"} }},
+		"DELETE /api/v1/admin/ladders/{ladder}/pause": {good: 200, make: func(*world, string) call { return call{path: "/api/v1/admin/ladders/tebes/pause"} }},
 		"PUT /api/v1/admin/bots/{bot}/ban": {good: 200, make: func(w *world, _ string) call {
 			return call{path: "/api/v1/admin/bots/" + w.addLiveBot() + "/ban", body: `{"reason":"it cheats"}`}
 		}},

@@ -213,7 +213,7 @@ func TestJoining(t *testing.T) {
 	w.Config.Registration = "open"
 	join(`{"name":"frank"}`, 201, "timba_")
 	join(`{"name":"frank"}`, 409, "exists")
-	join(`{"name":"F!"}`, 400, "name cannot be")
+	join(`{"name":"F!"}`, 400, "the name of a person cannot be")
 	rec := w.ask(call{method: "DELETE", path: fmt.Sprintf("/api/v1/admin/invites/%d", made.ID), who: "root all"})
 	if rec.Code != 404 {
 		t.Errorf("a used invite is taken back: %d", rec.Code)

@@ -30,12 +30,12 @@ func TestAskForTooMuchTime(t *testing.T) {
 		want []string // parts of the error; "" if the match is accepted
 	}{
 		{`{"game":"teeko","options":{"limit":"0"},"deals":100,"bots":["adabot","@random"]}`,
-			[]string{"it may take 218450h0m0s, which is over the 3h0m0s", "100 deals in 2 rotations, games of up to 65535 plies, 60 s a move", "try 1 deal with limit=90 or less"}},
+			[]string{"the match may take 218450h0m0s, which is over the 3h0m0s", "100 deals in 2 rotations, games of up to 65535 plies, 60 s a move", "try 1 deal with limit=90 or less"}},
 		{`{"game":"teeko","options":{"limit":"91"},"deals":1,"bots":["adabot","@random"]}`, []string{"limit=90 or less"}},
 		{`{"game":"teeko","options":{"limit":"90"},"deals":1,"bots":["adabot","@random"]}`, nil},
 		{`{"game":"teeko","options":{"limit":"10"},"deals":10,"bots":["adabot","@random"]}`, []string{"try fewer deals: 9 at most"}},
 		{`{"game":"teeko","options":{"limit":"10"},"deals":9,"bots":["adabot","@random"]}`, nil},
-		{`{"ladder":"teeko","bots":["adabot","@random"]}`, []string{"it may take 6h40m0s"}},
+		{`{"ladder":"teeko","bots":["adabot","@random"]}`, []string{"the match may take 6h40m0s"}},
 		{`{"game":"brisca","options":{"players":"4"},"bots":["adabot","@random","@first","@greedy"]}`, []string{"fewer deals: 1 at most"}},
 	} {
 		code, said := post(c.body)

@@ -11,21 +11,29 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-func ladderDoc(l store.LadderInfo) wire.Ladder {
+// LadderDoc returns l as the API describes it.
+func LadderDoc(l store.LadderInfo) wire.Ladder {
 	return wire.Ladder{
 		Name: l.Name, Title: l.Title, Game: l.Game, Options: l.Options, Clock: l.Clock,
-		Deals: l.Deals, Slots: l.Bots, Active: l.Active, Matches: l.FinishedMatches,
+		Deals: l.Deals, Slots: l.Bots, Active: l.Active, Matches: l.FinishedMatches, PausedAt: l.PausedAt,
 	}
 }
 
 func (a *API) getLadders(r *http.Request) (wire.List[wire.Ladder], error) {
 	all, err := a.Store.Ladders.List(r.Context())
-	return wire.List[wire.Ladder]{Items: Docs(all, ladderDoc)}, err
+	return wire.List[wire.Ladder]{Items: Docs(all, LadderDoc)}, err
 }
 
 func (a *API) getLadder(r *http.Request) (wire.Ladder, error) {
 	l, err := a.Store.Ladders.Find(r.Context(), r.PathValue("ladder"))
-	return ladderDoc(l), err
+	return LadderDoc(l), err
+}
+
+func (a *API) setPaused(paused bool) endpoint {
+	return answer(func(r *http.Request) (wire.Ladder, error) {
+		l, err := a.Service.SetPaused(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("ladder"), paused)
+		return LadderDoc(l), err
+	})
 }
 
 func standingDoc(s ladder.Standing) wire.Standing {

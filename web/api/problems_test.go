@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -24,11 +25,17 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
+// codeWord matches a text that begins as the errors of a package do: with a lower-case word and a colon.
+var codeWord = regexp.MustCompile(`^[a-z]+: `)
+
 // problemIn returns the problem document of an answer, and checks what all of them have in common.
 func problemIn(t *testing.T, c call, rec *httptest.ResponseRecorder) (p wire.Problem) {
 	t.Helper()
 	if err := json.Unmarshal(rec.Body.Bytes(), &p); err != nil || rec.Header().Get("Content-Type") != wire.ProblemType {
 		t.Errorf("%s %s: %d %q is not a problem document: %s", c.method, ladder.Clip(c.path), rec.Code, rec.Header().Get("Content-Type"), rec.Body)
+	}
+	if codeWord.MatchString(p.Detail) {
+		t.Errorf("%s %s: the detail begins with a word of the code: %s", c.method, ladder.Clip(c.path), p.Detail)
 	}
 	if p.Status != rec.Code || !strings.HasPrefix(p.Type, "urn:timba:problem:") || p.Title == "" || p.Instance != rec.Header().Get("X-Request-Id") {
 		t.Errorf("%s %s: %d %+v", c.method, ladder.Clip(c.path), rec.Code, p)
@@ -72,12 +79,12 @@ func TestProblems(t *testing.T) {
 	}{
 		{call{method: "GET", path: "/api/v1/replays", header: map[string]string{"Accept": "text/html"}}, 406, "not-acceptable", "application/x-ndjson"},
 		{call{method: "POST", path: "/api/v1/matches", who: "ada all", body: "{}", kind: "text/plain"}, 415, "media-type", `cannot be "text/plain"`},
-		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: "x", kind: "text/html"}, 400, "invalid", `its format is unknown: it begins with "x"`},
-		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: "7z\xbc\xaf", kind: "application/zip"}, 400, "invalid", `its format is "7z"`},
+		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: "x", kind: "text/html"}, 400, "invalid", `the format of the archive is unknown: it begins with "x"`},
+		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: "7z\xbc\xaf", kind: "application/zip"}, 400, "invalid", `the format of the archive is "7z"`},
 		{call{method: "POST", path: "/api/v1/people", body: `{"name":"` + strings.Repeat("x", maxDocument) + `"}`}, 413, "too-large", "larger than 64 KiB"},
 		{call{method: "POST", path: "/api/v1/submissions?bot=big", who: "ada all", body: strings.Repeat("x", 1<<20+1), kind: "application/zip"}, 413, "too-large", "more than the limit of 1 MiB"},
-		{call{method: "POST", path: "/api/v1/submissions?bot=odd", who: "ada all", body: "neither", kind: "application/zip"}, 400, "invalid", "archive:"},
-		{call{method: "POST", path: "/api/v1/submissions?bot=A%20B", who: "ada all", body: "x", kind: "application/zip"}, 400, "invalid", `name cannot be "A B"`},
+		{call{method: "POST", path: "/api/v1/submissions?bot=odd", who: "ada all", body: "neither", kind: "application/zip"}, 400, "invalid", "the archive is"},
+		{call{method: "POST", path: "/api/v1/submissions?bot=A%20B", who: "ada all", body: "x", kind: "application/zip"}, 400, "invalid", `the name of a bot cannot be "A B"`},
 		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "bob all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "somebody else's"},
 		{call{method: "POST", path: "/api/v1/submissions?bot=adabot", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/gzip"}, 409, "conflict", "still being checked"},
 		{call{method: "POST", path: "/api/v1/submissions", who: "ada all", body: archive(t, "bot.py", ""), kind: "application/x-www-form-urlencoded"}, 400, "invalid", "the bot has no name"},

@@ -346,6 +346,19 @@ func (a *API) routes() []route {
 			success:     "The code of the link, which is shown only once.", endpoint: answer(a.postSignInLink),
 		},
 		{
+			pattern: "PUT /api/v1/admin/ladders/{ladder}/pause", id: "pauseLadder", tags: "admin",
+			scope: ladder.ScopeAll, admin: true,
+			summary:     "Pause a ladder",
+			description: "No new match of it starts. Matches that run or were interrupted are played to their end.",
+			success:     "The ladder.", endpoint: a.setPaused(true),
+		},
+		{
+			pattern: "DELETE /api/v1/admin/ladders/{ladder}/pause", id: "resumeLadder", tags: "admin",
+			scope: ladder.ScopeAll, admin: true,
+			summary: "Resume a ladder",
+			success: "The ladder.", endpoint: a.setPaused(false),
+		},
+		{
 			pattern: "PUT /api/v1/admin/bots/{bot}/ban", id: "ban", tags: "admin",
 			scope: ladder.ScopeAll, admin: true,
 			summary:     "Ban a bot",

@@ -90,9 +90,9 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 	return row
 }
 
-// WriteCSV writes rows as CSV (RFC 4180) with a header. In a field with a list, items are separated by spaces,
-// but info lines by tabs. Names and versions with unprintable characters are quoted with strconv.Quote, and so
-// are info lines that the protocol does not allow.
+// WriteCSV writes rows as CSV (RFC 4180) with a header. Items of a list are separated by spaces, but info lines by
+// tabs. Names, versions and info lines with unprintable characters are quoted with strconv.Quote. WriteCSV returns
+// the first error of rows or of w.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(Columns); err != nil {

@@ -403,6 +403,16 @@ func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person,
 	return read[wire.Person](ctx, c, request{method: method, path: "/admin/people" + part(name) + "/block"})
 }
 
+// PauseLadder pauses the ladder with this name if paused is true, so that no new match of it starts, and resumes the
+// ladder if paused is false. Only admins may call it.
+func (c *Client) PauseLadder(ctx context.Context, name string, paused bool) (wire.Ladder, error) {
+	method := http.MethodPut
+	if !paused {
+		method = http.MethodDelete
+	}
+	return read[wire.Ladder](ctx, c, request{method: method, path: "/admin/ladders" + part(name) + "/pause"})
+}
+
 // Ban takes a bot off the ladders, so that its owner cannot bring it back, and sends the owner a message with reason.
 // Only admins may call it.
 func (c *Client) Ban(ctx context.Context, bot, reason string) (wire.Bot, error) {

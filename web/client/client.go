@@ -1,5 +1,5 @@
-// Package client is a client of the HTTP API of a competition. Package wire has the documents that it sends
-// and returns. An error that the server answers is a *wire.Problem.
+// Package client is a client of the HTTP API of a competition. The types of requests and responses are in package
+// wire. If the server responds with an error, the methods return it as a *wire.Problem.
 //
 // A request is repeated if the server is busy (status 429 or 503). It is also repeated if the connection fails, or a
 // proxy says that the server does not answer (status 502 or 504), provided that the server has answered before and that
@@ -95,9 +95,9 @@ type request struct {
 	notIdempotent bool
 }
 
-// do sends a request and returns the answer if it is a success or has the status 304. Otherwise it repeats
-// the request under the conditions in the package comment, unless the server asks for a wait of more than
-// maxWait. The caller must close the body of the answer.
+// do sends a request and returns the answer if its status is a success or 304. Otherwise it repeats the request under
+// the conditions in the package comment, unless the server demands a wait of more than maxWait. The caller must close
+// the body of the answer.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, q)

@@ -66,6 +66,10 @@ var formats = map[string][]int{
 var untranslated = regexp.MustCompile(`^(web/(api|remote|socket)/|ladder/config/|ladder/(bundle|cluster)/pack.go|ladder/runner/health.go|ladder/submission/builds.go|` +
 	`ladder/store/(backup|bots|errors|ladders|matches|move|rebuild|remote|rerate|schema|store|tx|uploads|usage|versions).go|referee/program/spec.go)`)
 
+// prefixed matches formats that begin as the errors of a package do. Those that begin with "data" and "backup" are
+// failures of the machine, which middleware.ProblemOf keeps from pages and the API.
+var prefixed = regexp.MustCompile(`^([a-z]+): `)
+
 // collectFormats collects the formats in a package: in called, those in the calls of functions, with the file
 // of the first call; in constants, all constant strings.
 func collectFormats(p *source.Package, called map[string]string, constants map[string]bool) {
@@ -149,6 +153,9 @@ func TestPhrasesOfCode(t *testing.T) {
 		t.Errorf("only %d formats are found", len(called))
 	}
 	for format, path := range called {
+		if word := prefixed.FindStringSubmatch(format); word != nil && !slices.Contains([]string{"cancelled", "data", "backup"}, word[1]) {
+			t.Errorf("%s: %q begins with a word of the code: pages and the API show it", path, format)
+		}
 		if _, ok := all[1].Phrases[format]; !ok && !untranslated.MatchString(path) {
 			t.Errorf("%s: %q is not translated", path, format)
 		}

@@ -75,9 +75,9 @@ func parseHop(text string) (addr netip.Addr, err error) {
 	return addr.Unmap(), nil
 }
 
-// reportProxy logs once that a trusted proxy does not say from which client it passes on a request: its clients
-// then share the limits of one address. header is the value of X-Forwarded-For. A request without that header may
-// also come from a program on the machine of the proxy, such as timba; only browsers always come through a proxy.
+// reportProxy logs once that a trusted proxy does not say which client has sent a request: its clients then share the
+// limits of one address. header is the value of X-Forwarded-For. A request without that header may also come from a
+// program on the machine of the proxy, such as timba; only browsers always come through a proxy.
 func (m *Middleware) reportProxy(r *http.Request, proxy netip.Addr, header string) {
 	if header == "" && !strings.HasPrefix(r.UserAgent(), "Mozilla/") {
 		return
@@ -93,9 +93,9 @@ func (m *Middleware) isTrusted(addr netip.Addr) bool {
 	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// ReadOrigin returns r, or a copy of r. In the copy Host is the host of the header Origin, because r comes from a
-// page of this site although the two differ: a proxy may replace Host, or add a default port to it. The page belongs
-// to this site if it has the configured address of the site, or the host that a trusted proxy names in
+// ReadOrigin returns a copy of r whose Host is the host in the header Origin, if r comes from a page of this site
+// although the two hosts differ: a proxy may replace Host, or add a default port to it. Otherwise it returns r. The
+// page belongs to this site if it has the configured address of the site, or the host that a trusted proxy names in
 // X-Forwarded-Host. A page of another site can set neither Host nor X-Forwarded-Host.
 func (m *Middleware) ReadOrigin(r *http.Request) *http.Request {
 	origin, err := url.Parse(r.Header.Get("Origin"))
@@ -118,7 +118,8 @@ func (m *Middleware) ReadOrigin(r *http.Request) *http.Request {
 	return own
 }
 
-// withoutDefaultPort returns host without the port 80 or 443. Which of the two a proxy adds depends on where TLS ends.
+// withoutDefaultPort returns host without the port 80 or 443. A proxy may add either of them, depending on where TLS
+// ends.
 func withoutDefaultPort(host string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(host, ":443"), ":80")
 }

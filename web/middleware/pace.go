@@ -19,7 +19,8 @@ type pace struct {
 	slack time.Duration // how much longer than at Rate the rest of the transfer may take
 }
 
-// DefaultPace is 32 KiB a second with a window of 10 seconds, which is slower than any usual connection.
+// DefaultPace ends a transfer that is slower than 32 KiB a second by more than 10 seconds. Any usual connection is
+// faster.
 var DefaultPace = Pace{32 << 10, 10 * time.Second}
 
 func (p Pace) start() *pace { return &pace{p, p.Window} }

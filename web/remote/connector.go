@@ -107,9 +107,9 @@ type finalError struct{ error }
 
 func (e finalError) Unwrap() error { return e.error }
 
-// Run connects the bot and plays its matches until ctx ends, the server rejects the bot, another client takes
-// over the bot, or the bot has left; see Leave. If the first attempt to connect fails, Run returns an error. When
-// a connection breaks later, it connects again by itself. Run may be called once.
+// Run connects the bot and plays its matches. It returns nil when the bot has left; see Leave. It returns the error
+// of ctx when ctx ends, and the server's error if the server rejects the bot or another client takes over. If the
+// first attempt to connect fails, Run returns that error; later it connects again by itself. Run may be called once.
 func (c *Connector) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

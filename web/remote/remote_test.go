@@ -302,7 +302,7 @@ func TestLimits(t *testing.T) {
 		refused(w.client(reader, "five"), `needs the scope "submit"`)
 		refused(w.client("timba_nonsense", "five"), "the token is not valid")
 		refused(w.client(ben, "one"), "is somebody else's")
-		refused(w.client(ben, "Not A Name"), "name cannot be")
+		refused(w.client(ben, "Not A Name"), "the name of a bot cannot be")
 		c := w.client(ben, "four")
 		c.Games = []string{"chess"}
 		refused(c, "chess")

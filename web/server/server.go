@@ -293,7 +293,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	group.Go(func() error { return s.tryouts.Run(ctx) })
 	group.Go(func() error { return s.maintainStorage(ctx, pipeline) })
 	group.Go(func() error { return s.maintainMachineList(playing, seen) })
-	group.Go(func() error { return s.monitorBlocked(ctx, r.Wake) })
+	group.Go(func() error { return s.monitorAdmin(ctx, r.Wake) })
 	sum := summary{metrics: registry, log: s.Log}
 	defer sum.report() // after everything else has ended
 	group.Go(func() error { return runEvery(ctx, time.Tick(summaryInterval), sum.report) })

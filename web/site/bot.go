@@ -96,10 +96,10 @@ func (s *Site) addVersions(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// addPlaces adds to page the bot's places on all ladders: those of its present version or, if there is none, of
-// its last rated version. It sets page.Ladder, the ladder of the charts, to the query parameter ladder, or,
-// without that parameter, to the ladder of the first place. It fails if the bot has no place on the ladder in the
-// query.
+// addPlaces adds to page the bot's places on all ladders: those of its present version or, if it has no present
+// version, of its last rated version. It sets page.Ladder, the ladder of the charts, to the value of the query
+// parameter "ladder" or, without that parameter, to the ladder of the first place. It fails if the query names a
+// ladder on which the bot has no place.
 func (s *Site) addPlaces(v *visit, page *botPage) error {
 	page.Ladder = v.query().Text("ladder")
 	var err error

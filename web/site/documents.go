@@ -45,7 +45,7 @@ var publications = []publication{
 	{"docs/operating.md", "/docs/operating", "docs.operating"},
 }
 
-// repository is the address of the project's files that the site does not show.
+// repository is the prefix of links to files of the project that are not pages of the site.
 const repository = "https://github.com/timba-arena/timba/blob/main/"
 
 // document is a document rendered as HTML.

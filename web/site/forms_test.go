@@ -158,6 +158,9 @@ func TestOthersRefused(t *testing.T) {
 		{bert, "POST", "/account/people/unblock", "name=anna", 403},
 		{bert, "POST", "/account/people/reset", "name=anna", 403},
 		{bert, "GET", "/account/operation", "", 403},
+		{bert, "POST", "/ladders/tebes-4/pause", "", 403},
+		{bert, "POST", "/ladders/tebes-4/resume", "", 403},
+		{admin, "POST", "/ladders/chess/pause", "", 404},
 		{bert, "POST", "/bots/@random/ban", "reason=x", 403},
 		{bert, "POST", "/bots/@random/unban", "", 403},
 		{admin, "POST", "/bots/@random/ban", "reason=x", 403}, // a house bot
@@ -272,8 +275,8 @@ func TestSingleFiles(t *testing.T) {
 		{"bot.py", "x", nil, "is empty"},
 		{"my bot.py", "x", source, "rename it"},
 		{"notes.txt", "x", source, "file &#34;notes.txt&#34;: its name tells no language: try bot.py, bot.js"},
-		{"program", "x", []byte("\x7fELF"), "its format is &#34;Linux program&#34;"},
-		{"packed.py", "x", []byte("7z\xbc\xaf"), "its format is &#34;7z&#34;"},
+		{"program", "x", []byte("\x7fELF"), "the format of the archive is &#34;Linux program&#34;"},
+		{"packed.py", "x", []byte("7z\xbc\xaf"), "the format of the archive is &#34;7z&#34;"},
 		{"broken.zip", "x", []byte("<!doctype html>"), "no archive begins with &#34;&lt;!doctyp&#34;, and file &#34;broken.zip&#34;: its name tells no language"},
 		{"mine.zip", "gz-as-zip", packed(t, true), ""},
 		{"mine.py", "zip-as-py", packed(t, false), ""},
@@ -356,8 +359,8 @@ func TestUploadsRefused(t *testing.T) {
 	}{
 		{"no file", nil, []string{"bot", "x"}, 400, "the form has no file"},
 		{"no archive", []byte("hello"), []string{"bot", "x"}, 400, "archive"},
-		{"a bad name", archive, []string{"bot", "<script>"}, 400, "name cannot be &#34;&lt;script&gt;&#34;"},
-		{"a name of the house", archive, []string{"bot", "@random"}, 400, "name cannot be"},
+		{"a bad name", archive, []string{"bot", "<script>"}, 400, "the name of a bot cannot be &#34;&lt;script&gt;&#34;"},
+		{"a name of the house", archive, []string{"bot", "@random"}, 400, "the name of a bot cannot be"},
 		{"a long name", archive, []string{"bot", strings.Repeat("x", 2000)}, 413, "is larger than"},
 		{"no name", archive, nil, 400, "the bot has no name"},
 		{"too large", slices.Concat(archive, make([]byte, 1<<20)), []string{"bot", "x"}, 413, "1 MiB"},
@@ -372,11 +375,11 @@ func TestUploadsRefused(t *testing.T) {
 	if a := w.Get(c, "/submit"); !strings.Contains(a.Body, "1 MiB") {
 		t.Error("the page does not tell the limit")
 	}
-	list := url.Values{"bots": {"@random"}, "ladder": {"brisca"}}
+	list := url.Values{"bot": {"@random"}, "ladder": {"brisca"}}
 	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != 400 || !strings.Contains(a.Body, "notice") {
 		t.Errorf("a match of one bot: status %d", a.Status)
 	}
-	list.Set("bots", "@random @greedy")
+	list["bot"] = []string{"@random", "@greedy", ""}
 	if a := w.Post(c, "/matches/new", list.Encode()); a.Status != http.StatusSeeOther || !strings.HasPrefix(a.Header.Get("Location"), "/matches/") {
 		t.Errorf("a match of two bots: status %d: %s", a.Status, a.Body)
 	}

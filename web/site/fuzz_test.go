@@ -70,6 +70,7 @@ func pagesOf(v *visit, text string) map[string]any {
 		"operation": operationPage{
 			HasStatus: true, ServerStatus: ServerStatus{Failure: errors.New(text), DiskBytes: 9},
 			Submissions: []ladder.Version{ver}, Running: []ladder.Match{m}, FailedVersions: []ladder.Version{ver}, DroppedMatches: []ladder.Match{m}, BannedBots: []ladder.Bot{{Name: name, BanReason: text}},
+			Ladders: []store.LadderInfo{{Ladder: ladder.Ladder{Name: name, Title: text}, PausedAt: at}},
 		},
 		"search": searchPage{Query: text[:min(len(text), 256)], Bots: []string{name}, People: []string{name}, RowLimit: 9},
 	}

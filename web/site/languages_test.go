@@ -161,6 +161,43 @@ func TestNoEnglishLeft(t *testing.T) {
 	}
 }
 
+// A visitor learns in English what is wrong with each form, without the names of packages: World.Post checks that.
+func TestEveryFormRefused(t *testing.T) {
+	t.Parallel()
+	s, w := webtest.NewStaticWorld(t, nil), webtest.New(t, webtest.Calm, 0)
+	addLola(s)
+	refused, mux := map[string]bool{}, http.NewServeMux()
+	for pattern := range site.Patterns() {
+		mux.HandleFunc(pattern, http.NotFound)
+	}
+	post := func(w *webtest.World, token string, forms map[string][]string) {
+		c := w.Client()
+		w.SignIn(c, token)
+		for address, list := range forms {
+			_, pattern := mux.Handler(&http.Request{Method: http.MethodPost, URL: &url.URL{Path: address}, Host: "test"})
+			for _, form := range list {
+				refused[pattern] = refused[pattern] || w.Post(c, address, form).Status >= 400
+			}
+		}
+	}
+	post(&s.World, s.AdaToken, refusedForms)
+	post(&s.World, s.NewToken(s.Ladder.AddPerson("boss", true), ladder.ScopeAll), refusedForms)
+	post(w, w.Token, refusedForms)
+	post(w, w.Token, refusedGames)
+	for pattern := range site.Patterns() {
+		if strings.HasPrefix(pattern, "POST ") && !refused[pattern] && !slices.Contains(unrefused, pattern) {
+			t.Errorf("%s: no form is refused: add wrong ones to refusedForms", pattern)
+		}
+	}
+}
+
+// unrefused are forms that cannot be filled in wrongly, those of a table that is gone, which lead to the page to play,
+// and those that only scripts send.
+var unrefused = []string{
+	"POST /play/{id}/sit", "POST /play/{id}/cancel", "POST /play/{id}/resign",
+	"POST /sign-out", "POST /sign-in/options", "POST /account/sessions/end-others", "POST /account/passkeys", "POST /account/passkeys/options",
+}
+
 // refused looks at the answers to forms that are filled in wrongly.
 func (e english) refused(w *webtest.World, c *http.Client, forms map[string][]string) {
 	for address, list := range forms {
@@ -174,6 +211,7 @@ func (e english) refused(w *webtest.World, c *http.Client, forms map[string][]st
 var refusedGames = map[string][]string{
 	"/play":                {"game=chess", "game=brisca&bot=nobody", "game=brisca&bot=@greedy&seat=x", "game=brisca&bot=@greedy&seat=9", "game=brisca&bot=@greedy&set-players=2&set-teams=yes", "game=tebes&bot=@greedy&set-limit=-1"},
 	"/play/nothing/resign": {""}, "/play/nothing/rematch": {""},
+	"/write/tests/x/cancel": {""},
 }
 
 // refusedForms are forms that are filled in wrongly.
@@ -186,12 +224,18 @@ var refusedForms = map[string][]string{
 	"/account/invites/revoke":  {"id=99"},
 	"/account/sessions/end":    {"id=99"},
 	"/account/people/block":    {"name=nobody", "name=admin"},
+	"/account/people/reset":    {"name=nobody"},
 	"/people/nobody/sign-in":   {""},
-	"/matches/new":             {"ladder=brisca&bots=&deals=x", "ladder=brisca&bots=nobody+@greedy", "ladder=chess&bots=a+b", "ladder=brisca&bots=lola+lola", "ladder=brisca&bots=lola", "ladder=brisca&bots=lola+@greedy&deals=100000"},
+	"/matches/new":             {"ladder=brisca&bot=&deals=x", "ladder=brisca&bot=nobody&bot=@greedy", "ladder=chess&bot=a&bot=b", "ladder=brisca&bot=lola&bot=lola", "ladder=brisca&bot=lola", "ladder=brisca&bot=lola&bot=@greedy&deals=100000"},
 	"/bots/lola/use":           {"version=x", "version=9", "version=2"},
 	"/bots/nobody/withdraw":    {""},
+	"/bots/nobody/restore":     {""},
+	"/bots/nobody/ban":         {""},
+	"/bots/nobody/unban":       {""},
 	"/bots/@greedy/withdraw":   {""},
 	"/submit":                  {"bot=x"},
+	"/write":                   {"game=chess"},
+	"/write/tests":             {"game=chess"},
 	"/submissions/99/cancel":   {""},
 	"/bots/lola/restore/again": {""},
 }

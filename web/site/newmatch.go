@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/service"
@@ -14,39 +15,46 @@ import (
 type newMatchPage struct {
 	Ladders []store.LadderInfo
 	Ladder  string
-	Bots    string // the names of the bots, separated by spaces
-	Deals   string // "" means as many as on the ladder
-	Limit   int    // how many unfinished unrated matches a person may have
+	Chosen  []string // the bots of the match, with "" for each empty field: as many as the largest ladder has slots
+	Bots    []string // the bots to choose from
+	Deals   string   // "" means as many as on the ladder
+	Limit   int      // how many unfinished unrated matches a person may have
 }
 
 func (s *Site) getNewMatch(v *visit) error {
 	q := v.query()
-	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Bots: q.Text("bot")}, nil)
+	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Chosen: []string{q.Text("bot")}}, nil)
 }
 
 func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err error) {
 	if page.Ladders, err = s.activeLadders(v.ctx()); err != nil {
 		return err
 	}
+	if page.Bots, err = s.botNames(v.ctx()); err != nil {
+		return err
+	}
+	for _, l := range page.Ladders {
+		page.Chosen = append(page.Chosen, make([]string, max(0, l.Bots-len(page.Chosen)))...)
+	}
 	page.Limit = s.Config.Limits.UnratedMatches
 	return v.showForm(http.StatusOK, "newmatch", page, refused)
 }
 
 func (s *Site) postNewMatch(v *visit) error {
-	page := newMatchPage{Ladder: v.field("ladder"), Bots: v.field("bots"), Deals: v.field("deals")}
+	page := newMatchPage{Ladder: v.field("ladder"), Chosen: strings.FieldsFunc(strings.Join(v.r.PostForm["bot"], " "), isBetweenBots), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
 	if err != nil {
 		err = ladder.Errorf(ladder.Invalid, "", "deals cannot be %q", ladder.Clip(page.Deals))
 	}
 	var m ladder.Match
 	if err == nil {
-		m, err = s.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{
-			Ladder: page.Ladder, Deals: deals,
-			Bots: strings.FieldsFunc(page.Bots, func(r rune) bool { return r == ' ' || r == ',' || r == '\n' || r == '\r' }),
-		})
+		m, err = s.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{Ladder: page.Ladder, Deals: deals, Bots: page.Chosen})
 	}
 	if err != nil {
 		return s.showNewMatch(v, page, err)
 	}
 	return v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
 }
+
+// isBetweenBots reports whether r separates the names of bots that somebody has written into one field.
+func isBetweenBots(r rune) bool { return r == ',' || unicode.IsSpace(r) }

@@ -33,6 +33,7 @@ type operationPage struct {
 	SuspendedVersions []ladder.Version
 	DroppedMatches    []ladder.Match
 	BannedBots        []ladder.Bot
+	Ladders           []store.LadderInfo // all that are played or paused
 }
 
 // SandboxKey returns the end of the key of the text about the level of the sandbox.
@@ -44,7 +45,7 @@ func (p operationPage) Disk() (sizes struct{ Free, Size string }) {
 	return sizes
 }
 
-// IsDiskFull reports whether more than four fifths of the disk are used.
+// IsDiskFull reports whether the disk is almost full: more than four fifths of it are used.
 func (p operationPage) IsDiskFull() bool { return p.FreeBytes < p.DiskBytes/5 }
 
 // getOperation shows operators how the server is, what waits, and what has failed and why.
@@ -78,5 +79,18 @@ func (s *Site) getOperation(v *visit) (err error) {
 	if page.BannedBots, err = s.Store.Bots.ListBanned(v.ctx(), operationRows); err != nil {
 		return err
 	}
+	if page.Ladders, err = s.activeLadders(v.ctx()); err != nil {
+		return err
+	}
 	return v.showPage(http.StatusOK, "operation", page)
+}
+
+// postPaused returns a handler that pauses or resumes a ladder.
+func (s *Site) postPaused(paused bool) func(*visit) error {
+	return func(v *visit) error {
+		if _, err := s.Service.SetPaused(v.ctx(), v.Actor, v.r.PathValue("ladder"), paused); err != nil {
+			return err
+		}
+		return v.redirect("/account/operation#ladders")
+	}
 }

@@ -54,6 +54,20 @@ func TestOperationInBrowser(t *testing.T) {
 	}
 	examine(b, s.URL+"/account/operation", "operation")
 
+	if b.Count(`section[aria-labelledby="ladders"] .tag`) != 0 {
+		t.Error("a ladder is paused from the start")
+	}
+	b.Click(`form[action="/ladders/tebes-4/pause"] button`)
+	b.Wait(`form[action="/ladders/tebes-4/resume"]`)
+	if a := s.Get(s.Client(), "/ladders/tebes-4"); !strings.Contains(a.Body, "This ladder is paused") {
+		t.Errorf("the page of a paused ladder says %s", a.Body)
+	}
+	b.Click(`form[action="/ladders/tebes-4/resume"] button`)
+	b.Wait(`form[action="/ladders/tebes-4/pause"]`)
+	if a := s.Get(s.Client(), "/ladders/tebes-4"); strings.Contains(a.Body, "This ladder is paused") {
+		t.Error("the page of a resumed ladder says that it is paused")
+	}
+
 	b.Go(s.URL + "/bots/copy")
 	b.Click(`details summary:has(+ form[action$="/ban"])`)
 	webtest.Eval[bool](b, `(document.querySelector('#reason').value = 'It copies lola.', true)`)

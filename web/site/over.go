@@ -30,7 +30,7 @@ type resultCard struct {
 	NextLevel *house.ChampionLevel // the level that the visitor can play next; nil if there is none
 }
 
-// cardSide is the result of a side: a seat or a team.
+// cardSide is one side (a seat or a team) with its result, on the card of the page that shows the result of a game.
 type cardSide struct {
 	Rank   int
 	Seats  []cardSeat
@@ -356,7 +356,7 @@ func (s speaker) event(key string, seat int) string {
 	return s.t("board.event."+key, "who", s.names[seat])
 }
 
-// trickWidth and trickHeight are the size of a bar in the chart of tricks, in units of its view box.
+// trickWidth and trickHeight are the size of a bar in the chart of tricks, in units of the viewBox of the SVG.
 const trickWidth, trickHeight = 10, 44
 
 // Chart draws the points of the tricks as bars in the colors of the seats that took them.

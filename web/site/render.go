@@ -166,10 +166,9 @@ func (v *visit) showForm(status int, name string, data any, err error) error {
 	return v.showTemplate("layout", status, name, data, err)
 }
 
-// showTemplate answers with the template called template of the page called name; the template "layout" is the
-// whole page. If refused is not nil, it is the reason why a form was refused, which the page shows. If a query
-// parameter is invalid, or if refused is an internal error of the server, showTemplate returns that error and
-// does not answer.
+// showTemplate answers with the given template of the page called name; the template "layout" is the whole page.
+// refused, if not nil, is the reason why a form was refused, which the page shows. If a query parameter is invalid,
+// or if refused is an internal error of the server, showTemplate returns that error and writes no answer.
 func (v *visit) showTemplate(template string, status int, name string, data any, refused error) error {
 	if v.parameters != nil && v.parameters.Err() != nil {
 		return v.parameters.Err()

@@ -71,6 +71,8 @@ func (s *Site) routes() []route {
 		{"GET /{$}", false, s.getHome},
 		{"GET /ladders", false, s.getLadders},
 		{"GET /ladders/{ladder}", false, named("ladder", s.Store.Ladders.Find, s.getStandings)},
+		{"POST /ladders/{ladder}/pause", true, s.postPaused(true)},
+		{"POST /ladders/{ladder}/resume", true, s.postPaused(false)},
 		{"GET /ladders/{ladder}/pairs", false, named("ladder", s.Store.Ladders.Find, s.getPairs)},
 		{"GET /ladders/{ladder}/pairs/{one}/{other}", false, named("ladder", s.Store.Ladders.Find, s.getPair)},
 

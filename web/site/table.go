@@ -163,8 +163,8 @@ func (s *Site) getTableReplay(v *visit) error {
 	return v.sendFile("application/json", "replay.json", data)
 }
 
-// getRefusal answers with JSON that says which rule forbids a move of the visitor: the code and the values of a
-// rules.Refusal, or null if none does.
+// getRefusal answers with JSON why the move in the query parameter "move" is illegal: the code and the values of a
+// rules.Refusal, or null if no rule forbids it.
 func (s *Site) getRefusal(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {

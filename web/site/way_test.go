@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/web/client"
 	"github.com/timba-arena/timba/web/webtest"
 	"github.com/timba-arena/timba/web/wire"
@@ -303,6 +305,31 @@ func TestMemberPages(t *testing.T) {
 	awaitSelector(b, "#key0")
 	b.RequireAccessible()
 	b.Picture(*screens, "tokens-made")
+	b.RequireQuiet()
+}
+
+// The form to ask for a match offers the bots, in as many fields as the chosen ladder has slots.
+func TestMatchFieldsInBrowser(t *testing.T) {
+	t.Parallel()
+	in := webtest.Start(t)
+	s := webtest.NewStaticWorld(t, nil)
+	s.MakeLive("lola", store.BuildInfo{})
+	b := webtest.Open(t, in, s.URL+"/sign-in")
+	signIn(b, &s.World, s.AdaToken)
+	b.Go(s.URL + "/matches/new?bot=lola")
+	fields := func() string {
+		return webtest.Eval[string](b, `[...document.querySelectorAll('[list=bots]:enabled')].map((e) => e.checkVisibility() ? e.value : 'hidden').join()`)
+	}
+	if got := fields(); got != "lola," {
+		t.Errorf("for two bots the fields are %q", got)
+	}
+	webtest.Eval[bool](b, `(ladder => { ladder.value = 'teams'; return ladder.dispatchEvent(new Event('change')); })(document.getElementById('ladder'))`)
+	if got := fields(); got != "lola,,," {
+		t.Errorf("for four bots the fields are %q", got)
+	}
+	if names := b.Attributes("datalist#bots option", "value"); !slices.Contains(names, "lola") || !slices.Contains(names, "@greedy") {
+		t.Errorf("the list has %q", names)
+	}
 	b.RequireQuiet()
 }
 

@@ -68,19 +68,25 @@ func (s *Site) gameChoices() (list []gameChoice) {
 	return list
 }
 
-// maxOpponents is the number of bots that the editor offers as opponents.
-const maxOpponents = 200
+// maxBots is the number of bots that a form offers.
+const maxBots = 200
+
+// botNames returns the bots that a form offers.
+func (s *Site) botNames(ctx context.Context) (names []string, err error) {
+	list, err := s.Store.Bots.Search(ctx, store.BotFilter{}, 0, maxBots)
+	for _, b := range list {
+		names = append(names, b.Name)
+	}
+	return names, err
+}
 
 func (s *Site) getWrite(v *visit) error {
 	q := v.query()
 	page := writePage{Games: s.gameChoices(), Languages: starters.Languages, Limit: tryout.MaxText}
 	page.Game, page.Language = q.Text("game"), q.Text("language")
-	list, err := s.Store.Bots.Search(v.ctx(), store.BotFilter{}, 0, maxOpponents)
-	if err != nil {
+	var err error
+	if page.Bots, err = s.botNames(v.ctx()); err != nil {
 		return err
-	}
-	for _, b := range list {
-		page.Bots = append(page.Bots, b.Name)
 	}
 	return v.showPage(http.StatusOK, "write", page)
 }

@@ -38,7 +38,7 @@ func TestEditorRefused(t *testing.T) {
 		{"/write/tests", fields("brisca", "python", strings.Repeat("x", 1<<20), "@random"), 413, "256 KiB"},
 		{"/write/tests", []string{"game"}, 400, ""},
 		{"/write", fields("brisca", "python", "x", ""), 400, "needs a name"},
-		{"/write", fields("brisca", "python", "x", "<b>"), 400, "name cannot be"},
+		{"/write", fields("brisca", "python", "x", "<b>"), 400, "the name of a bot cannot be"},
 		{"/write", fields("brisca", "python", "", "mine"), 400, "is empty"},
 		{"/write/tests/nothing/cancel", nil, 404, "does not exist"},
 	} {

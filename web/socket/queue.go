@@ -78,7 +78,7 @@ func (q *Queue) End(code int, text string) {
 	q.endOnce.Do(func() {
 		q.code, q.text = code, text
 		close(q.ending)
-		time.AfterFunc(endTime, func() { // in case a write still blocks
+		time.AfterFunc(closeTime, func() { // in case a write still blocks
 			q.mu.Lock()
 			defer q.mu.Unlock()
 			if q.conn != nil {

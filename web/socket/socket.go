@@ -75,7 +75,8 @@ func NewConn(ws *websocket.Conn, l Limits) *Conn {
 
 func (l Limits) limiter() *rate.Limiter { return rate.NewLimiter(rate.Limit(l.Frames), l.Burst) }
 
-// bufferSize is the size of each buffer of a connection. It is small because large frames are rare.
+// bufferSize is the size in bytes of the read buffer and of the write buffer of a connection. It is small because
+// large frames are rare.
 const bufferSize = 512
 
 var buffers sync.Pool
@@ -159,23 +160,23 @@ func (c *Conn) Done() <-chan struct{} { return c.closed }
 // maxReason is the largest number of bytes of the reason in a close frame.
 const maxReason = 120
 
-// endTime is the longest time that closing a connection may take.
-const endTime = 5 * time.Second
+// closeTime is the longest time that closing a connection may take.
+const closeTime = 5 * time.Second
 
-// Shut closes the connection with a close code (RFC 6455, section 7.4) and a reason, which is cut to
-// maxReason. Only the first call has an effect.
+// Shut closes the connection with a close code (RFC 6455, section 7.4) and the reason why, which is cut to maxReason
+// bytes. Only the first call has an effect.
 func (c *Conn) Shut(code int, why string) {
 	c.shutOnce.Do(func() {
 		close(c.closed)
 		if len(why) > maxReason {
 			why = why[:maxReason]
 		}
-		c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(endTime))
+		c.ws.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(code, why), time.Now().Add(closeTime))
 		go c.drain()
 	})
 }
 
-// drain reads until the other end has closed too, for at most endTime, and then closes the TCP connection. Closing
+// drain reads until the other end has closed too, for at most closeTime, and then closes the TCP connection. Closing
 // a TCP connection with unread data would reset it, and the other end might not receive the close code.
 func (c *Conn) drain() {
 	defer c.ws.Close()
@@ -185,7 +186,7 @@ func (c *Conn) drain() {
 	}
 	if s, ok := raw.(interface{ CloseWrite() error }); ok {
 		s.CloseWrite()
-		raw.SetReadDeadline(time.Now().Add(endTime))
+		raw.SetReadDeadline(time.Now().Add(closeTime))
 		io.CopyN(io.Discard, raw, c.Frame)
 	}
 }

@@ -26,9 +26,9 @@ type Frame struct {
 	End    string   `json:"end,omitempty"` // why no more lines follow; sent after the last line
 }
 
-// Wire is a connection under a LineStream. Send and Receive may each be called by one goroutine at a time.
-// Close may be called by any goroutine: it makes pending calls of Send and Receive fail, and sends why to the
-// other end as the reason.
+// Wire is a connection under a LineStream. Send and Receive may each be called by one goroutine at a time. Any
+// goroutine may call Close, which makes pending calls of Send and Receive fail, and sends the reason why to the other
+// end.
 type Wire interface {
 	Send(Frame) error // returns in bounded time
 	Receive() (Frame, error)
@@ -140,9 +140,9 @@ func (s *LineStream) signalChange() {
 	s.changeSignal = make(chan struct{})
 }
 
-// Serve sends lines to the other end, and writes the lines that come from the other end to answers. It returns
-// nil when lines ends. Otherwise it returns the reason of the end: Close was called, the other end has ended or
-// was away longer than ReturnTime, or reading lines or writing answers failed. It may be called once.
+// Serve sends lines to the other end, and writes the lines that come from the other end to answers. It returns nil
+// when the reader lines ends. Otherwise it returns the reason of the end: Close was called, the other end has ended
+// or was away longer than ReturnTime, or reading lines or writing answers failed. It may be called once.
 func (s *LineStream) Serve(lines io.Reader, answers io.Writer) error {
 	s.mu.Lock()
 	s.pause.clock, _ = answers.(match.Holder)
@@ -210,7 +210,7 @@ func LostReason(returnTime time.Duration) fault.Reason {
 	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(returnTime / time.Second)}
 }
 
-// Close makes Serve return why, and sends the text of why to the other end. If why is a fault.Reason, the
+// Close makes Serve return the error why, and sends the text of why to the other end. If why is a fault.Reason, the
 // seat forfeits its game.
 func (s *LineStream) Close(why error) {
 	s.mu.Lock()
@@ -222,7 +222,8 @@ func (s *LineStream) Close(why error) {
 	s.finish()
 }
 
-// read adds lines to the outbox until lines ends. It ignores text after the last line feed.
+// read adds the lines of the reader lines to the outbox until the reader ends. It ignores text after the last line
+// feed. It returns an error if a line is longer than protocol.MaxOutput, or if the other end does not read the lines.
 func (s *LineStream) read(lines io.Reader) error {
 	r := bufio.NewReaderSize(lines, protocol.MaxOutput)
 	for {
@@ -370,8 +371,8 @@ func (s *LineStream) send(a *attachment, received <-chan error) error {
 	}
 }
 
-// nextFrame returns the next frame to send over connection a, and records it as sent. If there is nothing to send,
-// any is false. The caller holds s.mu.
+// nextFrame returns the next frame to send over connection a, and records it as sent. It returns false if there is
+// nothing to send. The caller holds s.mu.
 func (s *LineStream) nextFrame(a *attachment) (f Frame, any bool) {
 	f.Ack = s.inbox.count
 	if !a.greeted {
@@ -410,8 +411,8 @@ func (s *LineStream) receive(a *attachment) error {
 // rest is cut.
 const maxEnd = 80
 
-// receiveEnd records end, the reason why the other end sends no more lines. If end is "", it does nothing.
-// Serve returns after it has written the lines that arrived earlier. The caller holds s.mu.
+// receiveEnd records end, the reason why the other end sends no more lines; "" means that it sends more. Serve
+// returns after it has written the lines that arrived earlier. The caller holds s.mu.
 func (s *LineStream) receiveEnd(end string) {
 	if end == "" || s.inbox.end != nil {
 		return

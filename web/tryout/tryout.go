@@ -24,8 +24,9 @@ import (
 
 // Options are what Tryouts needs from the rest of the server. All are required.
 type Options struct {
-	// Play builds a bot and plays its games on the core with this number. It returns the output of the build.
-	Play func(context.Context, submission.Tryout, int) (output string, err error)
+	// Play builds the bot of a try-out and plays its games on the CPU core with the number core. It returns the output
+	// of the build.
+	Play func(ctx context.Context, t submission.Tryout, core int) (output string, err error)
 	// Memory returns the memory that a try-out needs, in bytes.
 	Memory func(game string, against ladder.Version) (int64, error)
 	Wake   func() // called when the runner should look for jobs
@@ -157,8 +158,8 @@ func (x *Tryouts) Next(_ context.Context, c runner.Core) (runner.Job, error) {
 // RecordStart does nothing, because a try-out starts when the runner calls its Run.
 func (x *Tryouts) RecordStart(runner.Job) {}
 
-// update calls do, which changes try-out n, and wakes the callers of Await that wait for n. If n has already
-// ended, it does nothing. If n was waiting, update also wakes the callers that wait for other waiting
+// update calls the function do, which changes try-out n, and wakes the callers of Await that wait for n. If n has
+// already ended, update does nothing. If n was waiting, update also wakes the callers that wait for other waiting
 // try-outs, because their places in the queue may change. If do ends n, update frees the resources of n.
 func (x *Tryouts) update(n *tryout, do func()) {
 	x.mu.Lock()
@@ -262,9 +263,9 @@ func (x *Tryouts) find(actor service.Actor, id string) (*tryout, error) {
 	return nil, ladder.Errorf(ladder.NotFound, "test the bot again", "this test does not exist, or was over an hour ago")
 }
 
-// Await returns the progress of a try-out of actor. It waits until the progress has another Revision than
-// change, the try-out has ended, or ctx ends.
-func (x *Tryouts) Await(ctx context.Context, actor service.Actor, id string, change int) (TryoutProgress, error) {
+// Await returns the progress of a try-out of actor. It waits until the Revision of the progress is not revision, the
+// try-out has ended, or ctx ends.
+func (x *Tryouts) Await(ctx context.Context, actor service.Actor, id string, revision int) (TryoutProgress, error) {
 	for {
 		x.mu.Lock()
 		n, err := x.find(actor, id)
@@ -280,7 +281,7 @@ func (x *Tryouts) Await(ctx context.Context, actor service.Actor, id string, cha
 				}
 			}
 		}
-		over := p.Revision != change || p.IsDone() || x.closed || ctx.Err() != nil
+		over := p.Revision != revision || p.IsDone() || x.closed || ctx.Err() != nil
 		x.mu.Unlock()
 		if over {
 			return p, nil

@@ -175,7 +175,7 @@ func (s *StaticWorld) Play(ladderName string, versions []int64, players map[int6
 	return m
 }
 
-// PlayEach plays this number of matches between bots of timba on each ladder.
+// PlayEach plays the given number of matches between bots of timba on each ladder.
 func (s *StaticWorld) PlayEach(matches int) {
 	s.T.Helper()
 	for _, l := range s.Ladder.Config.Ladders {
@@ -192,7 +192,8 @@ func (s *StaticWorld) PlayEach(matches int) {
 	}
 }
 
-// LastFinished returns the match of a ladder that finished last, and its games.
+// LastFinished returns the match of a ladder that finished last, and its games. The ladder must have a finished
+// match.
 func (s *StaticWorld) LastFinished(ladderName string) (ladder.Match, []ladder.FinishedGame) {
 	s.T.Helper()
 	list, err := s.Store.Matches.List(s.T.Context(), store.MatchFilter{Ladder: ladderName, State: ladder.Finished, Limit: 1})

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -280,6 +281,10 @@ type Answer struct {
 	Body   string
 }
 
+// codeWord matches a refusal, on a page or by the API, that begins as the errors of a package do: with a lower-case
+// word and a colon.
+var codeWord = regexp.MustCompile(`(?:role="alert"><p>|</h1>\s*<p>|"detail": ?")(?:<span lang="en">)?\p{Ll}+: [^<]*`)
+
 // Client returns an HTTP client that stores cookies and does not follow redirects.
 func (w *World) Client() *http.Client {
 	jar := kit.Get[*cookiejar.Jar](w.T)(cookiejar.New(nil))
@@ -308,6 +313,9 @@ func (w *World) do(c *http.Client, method, path, body string, headers []string) 
 	resp := kit.Get[*http.Response](w.T)(c.Do(r))
 	defer resp.Body.Close()
 	data := kit.Get[[]byte](w.T)(io.ReadAll(resp.Body))
+	if word := codeWord.FindSubmatch(data); resp.StatusCode >= 400 && word != nil {
+		w.T.Errorf("%s %s: the refusal begins with a word of the code: %s", method, path, word[0])
+	}
 	return Answer{resp.StatusCode, resp.Header, string(data)}
 }
 

@@ -43,6 +43,8 @@ type Ladder struct {
 	Slots   int               `json:"slots" min:"2" doc:"The number of versions in a match."`
 	Active  bool              `json:"active" doc:"False if the ladder plays no more matches; its history stays."`
 	Matches int64             `json:"matches" min:"0" doc:"Finished matches."`
+
+	PausedAt time.Time `json:"paused,omitzero" doc:"Since when an admin lets no new match start; absent if the ladder is not paused."`
 }
 
 // Ref identifies a version of a bot that takes part in a match.
@@ -140,7 +142,7 @@ type Stage struct {
 	Log       string    `json:"log,omitempty"`
 }
 
-// Submission is the progress of checking a submitted version.
+// Submission is a submitted version on its way through the checks.
 type Submission struct {
 	ID      int64   `json:"id" ref:"ID"`
 	Version Version `json:"version"`

@@ -21,12 +21,12 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Scripts runs the test scripts (see package testscript) in dir, each in its own directory. The scripts can
-// use the commands exits, same and json, and the commands in others, by name. The directories in programs
-// are added to their PATH.
+// Scripts runs the test scripts (see package testscript) in dir, each in its own directory. The scripts can use the
+// commands exits, same and json, and those in others, which has functions by the name of the command. The directories
+// programs are added to the PATH of the scripts.
 func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestScript, bool, []string), programs ...string) {
 	kit.Slow(t)
-	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": Exits, "same": same, "json": Members}
+	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": Exits, "same": same, "json": CheckMembers}
 	maps.Copy(commands, others)
 	testscript.Run(t, testscript.Params{
 		Dir:                 dir,
@@ -110,9 +110,9 @@ func Contents(dir string) (map[string]string, error) {
 	return files, err
 }
 
-// Members implements the command json FILE MEMBER... of test scripts. It fails unless the file is one JSON
+// CheckMembers implements the command "json FILE MEMBER..." of test scripts. It fails unless the file is one JSON
 // object with exactly these keys.
-func Members(ts *testscript.TestScript, neg bool, args []string) {
+func CheckMembers(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: json FILE MEMBER...")
 	}

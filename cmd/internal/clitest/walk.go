@@ -67,7 +67,8 @@ type Walk struct {
 	// serve or measure for longer than a test may take. Other tests start them.
 	UsageOnly []string
 	Data      string // directory with the data of a competition; may be empty
-	// All passes every bad value to every flag.
+	// All makes Run try every bad value with every flag and argument. Otherwise a flag or an argument of a type that it
+	// has seen before gets only one or two of them.
 	All bool
 
 	t           *testing.T
@@ -76,13 +77,13 @@ type Walk struct {
 	next        int             // index of the next bad value
 }
 
-// Run runs each command in a new directory with copies of the files in the directory made.
-func (w *Walk) Run(t *testing.T, made string) {
+// Run runs each command in a new directory with copies of the files in the directory source.
+func (w *Walk) Run(t *testing.T, source string) {
 	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
 	for _, c := range Commands(w.New()) {
 		w.dir = t.TempDir()
-		kit.Must(t, os.CopyFS(w.dir, os.DirFS(made)))
+		kit.Must(t, os.CopyFS(w.dir, os.DirFS(source)))
 		t.Chdir(w.dir)
 		for _, name := range []string{"HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"} {
 			t.Setenv(name, w.dir)
@@ -174,14 +175,14 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns the next ones of values: at the first call for a parser as many as first says, later as many as
-// later says, or all of them if w.All is set. parser names the code that reads the values.
-func (w *Walk) bad(parser string, values []string, first, later int) (some []string) {
-	n := later
+// bad returns some of values, which it takes in turn: all of them if w.All is set, otherwise newCount at the first
+// call for a parser and oldCount at further calls. parser names the code that reads the values.
+func (w *Walk) bad(parser string, values []string, newCount, oldCount int) (some []string) {
+	n := oldCount
 	if w.All {
 		n = len(values)
 	} else if !w.usedParsers[parser] {
-		n = first
+		n = newCount
 	}
 	w.usedParsers[parser] = true
 	for range n {

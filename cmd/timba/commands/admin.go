@@ -36,6 +36,7 @@ type adminService interface {
 	AddSignInLink(ctx context.Context, name string) (wire.SignInLink, error)
 	Ban(ctx context.Context, bot, reason string) (wire.Bot, error)
 	Unban(ctx context.Context, bot string) (wire.Bot, error)
+	PauseLadder(ctx context.Context, name string, paused bool) (wire.Ladder, error)
 }
 
 type adminFlags struct{ data string }
@@ -49,7 +50,7 @@ func newAdmin() *cobra.Command {
 			"(timba login), or with --data the data directory itself, even while the server runs.",
 	}
 	cmd.PersistentFlags().StringVar(&f.data, "data", "", "use this data `DIR` instead of a server")
-	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newBan(f), newUnban(f), newSignIn(f), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
+	return cli.Group(cmd, newInvite(f), newInvites(f), newPeople(f), newBlock(f, true), newBlock(f, false), newBan(f), newUnban(f), newAdminLadder(f), newSignIn(f), newToken(f), newAdminWorker(f), newWorkers(f), newBackup(f), newVerify(f), newRerate(f), newStorage(f))
 }
 
 // fromAdminService completes cmd so that it calls get and prints the answer by show, or as JSON with --json.
@@ -211,6 +212,17 @@ func newUnban(f *adminFlags) *cobra.Command {
 	})
 }
 
+func newAdminLadder(f *adminFlags) *cobra.Command {
+	change := func(use, short, done string, paused bool) *cobra.Command {
+		return fromAdminService(f, &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1)}, func(ctx context.Context, o adminService, args []string) (wire.Ladder, error) {
+			return o.PauseLadder(ctx, args[0], paused)
+		}, func(w io.Writer, l wire.Ladder) { fmt.Fprintln(w, done, l.Name) })
+	}
+	return cli.Group(&cobra.Command{Use: "ladder", Short: "Pause a ladder, or resume it"},
+		change("pause LADDER", "Start no new match of a ladder; matches that run go on", "paused", true),
+		change("resume LADDER", "Start new matches of a paused ladder again", "resumed", false))
+}
+
 // remoteAdmin implements adminService by the API of a server.
 type remoteAdmin struct{ *client.Client }
 
@@ -305,6 +317,14 @@ func (o localAdmin) Ban(ctx context.Context, bot, reason string) (wire.Bot, erro
 
 func (o localAdmin) Unban(ctx context.Context, bot string) (wire.Bot, error) {
 	return o.changeBot(ctx, bot, func(id int64) error { return o.store.Bots.Unban(ctx, id) })
+}
+
+func (o localAdmin) PauseLadder(ctx context.Context, name string, paused bool) (wire.Ladder, error) {
+	if err := o.store.Ladders.SetPaused(ctx, name, paused); err != nil {
+		return wire.Ladder{}, err
+	}
+	l, err := o.store.Ladders.Find(ctx, name)
+	return api.LadderDoc(l), err
 }
 
 // changeBot calls change with the ID of a bot, and returns the bot afterwards, without its owner and its versions.

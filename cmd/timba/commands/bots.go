@@ -329,9 +329,9 @@ type history struct {
 	Changes []wire.Change `json:"changes"`
 }
 
-// historiesOf returns how matches have changed the rating of version n of a bot: on each ladder its last matches,
-// at most as many as last says. If ladder is "", it asks for all ladders of the bot. Ladders without matches are
-// left out.
+// historiesOf returns the changes of the rating of version n of a bot by its matches, for each ladder with such
+// matches: its newest matches there, at most last of them. If ladder is not "", it returns the changes on that ladder
+// only.
 func historiesOf(ctx context.Context, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
 	b, err := c.Bot(ctx, bot)
 	if err != nil {

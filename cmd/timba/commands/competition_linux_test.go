@@ -35,7 +35,7 @@ func TestCompetition(t *testing.T) { // not parallel: its server plays until the
 				e.Setenv("ADMIN", s.token)
 				return nil
 			},
-			Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": clitest.Exits, "json": clitest.Members, "set": set},
+			Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": clitest.Exits, "json": clitest.CheckMembers, "set": set},
 		}
 	}
 	t.Run("scripts", func(t *testing.T) {

@@ -61,7 +61,11 @@ func newStandings() *cobra.Command {
 			if i > 0 {
 				fmt.Fprintln(w)
 			}
-			fmt.Fprintf(w, "%s: %s\n", r.Name, r.Title)
+			paused := ""
+			if !r.PausedAt.IsZero() {
+				paused = " (paused)"
+			}
+			fmt.Fprintf(w, "%s: %s%s\n", r.Name, r.Title, paused)
 			printStandings(w, r.Standings, false)
 		}
 	})

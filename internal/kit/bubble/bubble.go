@@ -25,11 +25,12 @@ func Run(t *testing.T, f func(t *testing.T)) {
 	})
 }
 
-// Settle waits until every other goroutine of the testing/synctest bubble is blocked, waiting for a goroutine or
-// for a time.
+// Settle waits until every other goroutine of the testing/synctest bubble waits for another goroutine or for the
+// clock.
 func Settle() { synctest.Wait() }
 
-// Until waits until holds returns true. After an hour of the fake clock the test fails with what in the message.
+// Until waits until holds returns true. After an hour of the fake clock it fails the test. what is the event that the
+// failure message names.
 func Until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	for end := time.Now().Add(time.Hour); !holds(); time.Sleep(time.Millisecond) {

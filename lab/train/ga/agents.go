@@ -31,9 +31,9 @@ func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	return a
 }
 
-// maxTables returns the number of tables for which a search needs memory: one for each member of two
-// generations, and four for each of the best agents, the parents: two of them are for sorted copies.
-func maxTables(population, best int) int { return 2*population + 4*best }
+// maxTables returns the largest number of tables of agents in memory: one for each member of two generations, and
+// four for each parent, of which two are sorted copies. parents is the number of agents that have children.
+func maxTables(population, parents int) int { return 2*population + 4*parents }
 
 // tableMemory returns the memory limit of one table, in bytes. All tables have the same limit.
 func (c *Config) tableMemory() int64 {
@@ -111,7 +111,8 @@ func (a *agentSpecies) release(old []*dictionary) {
 	}
 }
 
-// metrics returns three numbers about a generation, and the second one also as turned:
+// metrics returns three numbers about a generation; turned is the second one again, as an integer:
+//
 //   - "pairs": the mean number of state-action pairs in the table of an agent
 //   - "turned_away": how often a full table rejected a new pair
 //   - "spread": the share of states in which the best action of an elite agent differs from that of the
@@ -163,8 +164,8 @@ func (a *agentSpecies) drawPlots(f *run.Folder) error {
 	)
 }
 
-// memoryUse returns estimates, in bytes, of the memory use and the size of the checkpoint at the end of the
-// search. Until then each table is assumed to grow by the factor growth, up to its memory limit.
+// memoryUse returns estimates, in bytes, of the memory use and of the size of the checkpoint at the end of the
+// search. They assume that each table grows by the factor growth until then, up to its memory limit.
 func (a *agentSpecies) memoryUse(members []*dictionary, growth float64) (bytes, disk int64) {
 	all := int64(0)
 	for _, d := range members {

@@ -14,7 +14,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Method is the genetic algorithm.
+// Method describes the genetic algorithm as a method of training, for the command "timba-lab train ga" and for
+// experiments.
 var Method = run.Method{
 	Name: "ga", File: run.ModelFile, Unit: "generations", Version: 1, Defects: Defects,
 	Short: "Search for a net or an agent by a genetic algorithm",
@@ -164,9 +165,9 @@ func (c *Config) agentParams() []run.Param {
 	}
 }
 
-// Complete sets each setting that the user has not set to the default of the variant. given reports whether the
-// user has set the setting with a name. Complete returns an error if the user has set a setting or a defect of
-// the other variant, or if a value is not valid.
+// Complete sets each setting that the user has not set to the default of the variant. given(name) reports whether the
+// user has set the setting called name. Complete returns an error if the user has set a setting or a defect of the
+// other variant, or if a value is not valid.
 func (c *Config) Complete(given func(name string) bool) (err error) {
 	others, defaults, defects := c.agentParams(), Default(c.Mode), Defects
 	if c.Variant == Agents {
@@ -252,8 +253,8 @@ func (c *Config) checkAgents() error {
 	return err
 }
 
-// selectNamed returns those of all whose names are in wanted. The function name returns the name of an element.
-// If wanted is empty or has an unknown name, the error calls the elements kind.
+// selectNamed returns the elements of all whose names are in wanted. The function name returns the name of an
+// element, and kind is what the error calls an element. It is an error if wanted is empty or has an unknown name.
 func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
 	known := namesOf(all, name)
 	for _, want := range wanted {

@@ -28,8 +28,8 @@ type Param struct {
 // DefaultMode is the mode (a game and its number of seats) that a training has if none is given.
 const DefaultMode = "brisca2"
 
-// CommonParams returns the settings that every training has: the mode, which is a game and its number of
-// players, and the seed. Their values are stored in *mode and *seed.
+// CommonParams returns the settings that every training has: the mode, which is a game and its number of players, and
+// the seed. Parsing them stores their values in *mode and *seed.
 func CommonParams(mode *string, seed *uint64) []Param {
 	return []Param{
 		ChoiceParam("mode", mode, cards.ModeNames(), "the game and its seats"),
@@ -37,20 +37,20 @@ func CommonParams(mode *string, seed *uint64) []Param {
 	}
 }
 
-// ChoiceParam returns a setting whose value must be one of words. The value is stored in *to.
+// ChoiceParam returns a setting whose value must be one of words. Parsing it stores the value in *to.
 func ChoiceParam(name string, to *string, words []string, help string) Param {
 	return Param{Name: name, Target: to, Choices: words, Help: help + ": one of " + strings.Join(words, ", ")}
 }
 
-// RulesParam returns the setting for the optional rules of the games. The value is stored in *to. The help text
-// includes how, which says in what way all combinations of rules are played, such as "in turn".
+// RulesParam returns the setting for the optional rules of the games. Parsing it stores the value in *to. how is a
+// part of the help text: how all combinations of rules are played, such as "in turn".
 func RulesParam(to *string, how string) Param {
 	return Param{Name: "rules", Target: to, Help: "the optional rules: all (the combinations " + how + "), none, or one combination as `DIGITS` 0 or 1 for " +
 		"exchange, last10, blackhand and, with two players, hunt3"}
 }
 
 // DefectsParam returns the setting --as-published, which selects known defects of the program of R. Arjonilla's
-// thesis (UOC, 2024) to reproduce. The names of the selected defects are stored in *to.
+// thesis (UOC, 2024) to reproduce. Parsing it stores the names of the selected defects in *to.
 func DefectsParam(to *[]string, known []Defect) Param {
 	var names []string
 	for _, d := range known {
@@ -60,7 +60,8 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
 }
 
-// Set parses text and stores the value in Target. The error for a value that is not allowed is AllowedText.
+// Set parses text and stores the value in Target. For a string or a number that is not allowed, the error has the
+// text of AllowedText.
 func (p *Param) Set(text string) (err error) {
 	switch to := p.Target.(type) {
 	case *bool:
@@ -159,8 +160,8 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults copies the values of the settings in others to those with the same index in params. It skips
-// those for whose names given returns true. Both lists must belong to the same training.
+// ApplyDefaults sets each of params to the value of the setting with the same index in others, unless given returns
+// true for its name. Both lists must belong to the same training.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {
 		if !given(p.Name) {
@@ -175,8 +176,8 @@ type Defect struct{ Name, Help string }
 // AllDefects, as the only name in a list of defects, selects all known defects.
 const AllDefects = "all"
 
-// SelectDefects checks a list of names of defects and returns them in the order of known. If the only name is
-// AllDefects, it returns all known names. An unknown name is an error.
+// SelectDefects returns the names in given, in the order of known. If the only name in given is AllDefects, it
+// returns all names in known. An unknown name is an error.
 func SelectDefects(given []string, known []Defect) (names []string, err error) {
 	var words []string
 	for _, d := range known {

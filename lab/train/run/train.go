@@ -150,8 +150,8 @@ type Sampler interface {
 	Sample(context.Context, time.Duration) (done int, err error)
 }
 
-// Estimate predicts the cost of a training. For this it runs the first steps for about half a second or, if
-// the trainer implements Sampler, calls Sample. The unit is that of Cost.Work in the plural.
+// Estimate predicts the cost of a training. For this it runs the first steps for about half a second or, if the
+// trainer implements Sampler, calls Sample. unit is the plural of what Cost.Work counts, such as "games".
 func Estimate(ctx context.Context, unit string, s TrainingSettings, in Input) (c Cost, err error) {
 	began := time.Now()
 	t, err := s.Prepare(ctx, in)

@@ -59,8 +59,8 @@ func newRows(ctx context.Context, set *dataset.Set, c *Config, workers int) (*Ro
 	return r, r.classify(values, c)
 }
 
-// labelGames returns what the net learns to predict about every decision in the games [from, to) of r. The
-// variant selects it, such as the points of the trick.
+// labelGames returns what the net learns to predict about every decision in the games [from, to) of r. The variant of
+// the training says what that is, such as the points of the trick.
 func labelGames(r *Rows, variant string, from, to int) (labels []int16) {
 	var f decisions.Follower
 	var g dataset.GameRecord
@@ -132,8 +132,9 @@ const (
 	lowestTute   = -90
 )
 
-// orderAsText returns the labels in the order of the study's program. It compares the differences from lowest
-// as text with at least two digits, so that numbers with three digits come between numbers with two.
+// orderAsText returns the labels in the order of the study's program. It subtracts lowest from each label and
+// compares the results as text with at least two digits, so that numbers with three digits come between numbers with
+// two.
 func orderAsText(labels []int, lowest int) []int {
 	text := func(label int) string { return fmt.Sprintf("%02d", label-lowest) }
 	ordered := slices.Clone(labels)
@@ -168,8 +169,8 @@ func (f *filler) fillSample(at row, s *fit.Sample) {
 	}
 }
 
-// truncate rounds the inputs of a net toward zero and removes those that become zero. The study's program
-// does this in training, but not in play.
+// truncate rounds the inputs of a net toward zero and removes inputs that become zero, as the study's program does in
+// training, but not in play.
 func truncate(s *net.Inputs) {
 	n := 0
 	for i, x := range s.Value {

@@ -17,6 +17,12 @@ UPDATE ladders SET title = ?, game = ?, options = ?, clock = ?, deals = ?, slots
 -- name: RetireLadder :exec
 UPDATE ladders SET active = 0 WHERE id = ?;
 
+-- name: PauseLadder :exec
+UPDATE ladders SET paused = ? WHERE id = ?;
+
+-- name: PausedLadders :many
+SELECT name FROM ladders WHERE paused IS NOT NULL ORDER BY name;
+
 -- name: CountMatches :one
 SELECT count(*) FROM matches WHERE ladder_id = ?;
 

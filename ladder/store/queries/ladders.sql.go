@@ -77,7 +77,7 @@ func (q *Queries) AddEntry(ctx context.Context, arg AddEntryParams) error {
 
 const addLadder = `-- name: AddLadder :one
 INSERT INTO ladders (name, title, game, options, clock, deals, slots, house, position, active)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING id, name, title, game, options, clock, deals, slots, house, position, active, finished
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 1) RETURNING id, name, title, game, options, clock, deals, slots, house, position, active, paused, finished
 `
 
 type AddLadderParams struct {
@@ -117,6 +117,7 @@ func (q *Queries) AddLadder(ctx context.Context, arg AddLadderParams) (Ladder, e
 		&i.House,
 		&i.Position,
 		&i.Active,
+		&i.Paused,
 		&i.Finished,
 	)
 	return i, err
@@ -372,7 +373,7 @@ func (q *Queries) History(ctx context.Context, arg HistoryParams) ([]HistoryRow,
 }
 
 const ladderByID = `-- name: LadderByID :one
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders WHERE id = ?
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, paused, finished FROM ladders WHERE id = ?
 `
 
 func (q *Queries) LadderByID(ctx context.Context, id int64) (Ladder, error) {
@@ -390,13 +391,14 @@ func (q *Queries) LadderByID(ctx context.Context, id int64) (Ladder, error) {
 		&i.House,
 		&i.Position,
 		&i.Active,
+		&i.Paused,
 		&i.Finished,
 	)
 	return i, err
 }
 
 const ladderByName = `-- name: LadderByName :one
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders WHERE name = ?
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, paused, finished FROM ladders WHERE name = ?
 `
 
 func (q *Queries) LadderByName(ctx context.Context, name string) (Ladder, error) {
@@ -414,13 +416,14 @@ func (q *Queries) LadderByName(ctx context.Context, name string) (Ladder, error)
 		&i.House,
 		&i.Position,
 		&i.Active,
+		&i.Paused,
 		&i.Finished,
 	)
 	return i, err
 }
 
 const ladders = `-- name: Ladders :many
-SELECT id, name, title, game, options, clock, deals, slots, house, position, active, finished FROM ladders ORDER BY active DESC, position, id
+SELECT id, name, title, game, options, clock, deals, slots, house, position, active, paused, finished FROM ladders ORDER BY active DESC, position, id
 `
 
 func (q *Queries) Ladders(ctx context.Context) ([]Ladder, error) {
@@ -444,6 +447,7 @@ func (q *Queries) Ladders(ctx context.Context) ([]Ladder, error) {
 			&i.House,
 			&i.Position,
 			&i.Active,
+			&i.Paused,
 			&i.Finished,
 		); err != nil {
 			return nil, err
@@ -783,6 +787,42 @@ func (q *Queries) PastStandings(ctx context.Context, ladderID int64) ([]Standing
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const pauseLadder = `-- name: PauseLadder :exec
+UPDATE ladders SET paused = ? WHERE id = ?
+`
+
+func (q *Queries) PauseLadder(ctx context.Context, paused sql.NullInt64, iD int64) error {
+	_, err := q.db.ExecContext(ctx, pauseLadder, paused, iD)
+	return err
+}
+
+const pausedLadders = `-- name: PausedLadders :many
+SELECT name FROM ladders WHERE paused IS NOT NULL ORDER BY name
+`
+
+func (q *Queries) PausedLadders(ctx context.Context) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, pausedLadders)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return nil, err
+		}
+		items = append(items, name)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err

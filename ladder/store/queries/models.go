@@ -89,6 +89,7 @@ type Ladder struct {
 	House    string
 	Position int64
 	Active   int64
+	Paused   sql.NullInt64
 	Finished int64
 }
 

@@ -47,7 +47,8 @@ func Bits40(s baraja.Set) (bits uint64) {
 	return bits
 }
 
-// Action returns the number of a move among the actions of a model.
+// Action returns the number by which models know a move: its index, from 0, in the list of all moves of the game; see
+// Mode.Actions.
 func Action(m rules.Move) int {
 	switch {
 	case m < baraja.SwapMove:

@@ -18,7 +18,7 @@ type Position struct {
 	tute    tute.State   // valid in modes of Tute
 }
 
-// Deal sets p to the first position of a game of mode m with the optional rules r. It shuffles the cards by src.
+// Deal shuffles the cards with src and sets p to the first position of a game of mode m with the optional rules r.
 func (p *Position) Deal(m Mode, r baraja.TableRules, src *rules.Stream) {
 	p.Mode, p.History = m, History{}
 	if m.Tute {
@@ -115,7 +115,7 @@ func (p *Position) Song(suit baraja.Suit) int16 {
 	return 0
 }
 
-// Redeal deals the cards that a seat does not see at random, in agreement with what it knows.
+// Redeal deals the cards that a seat does not see at random, in agreement with what the seat knows.
 func (p *Position) Redeal(seat int, r *rules.Rand) {
 	if p.Mode.Tute {
 		p.tute.Redeal(seat, r)
@@ -193,8 +193,8 @@ func Table(s rules.State) *baraja.Table {
 	return nil
 }
 
-// Songs says which declarations (songs) of the 12 and 11 of a suit were made and scored in a game of Tute. It
-// is comparable.
+// Songs has the declarations (songs) of the 12 and 11 of a suit that were made and scored in a game of Tute. It is
+// comparable.
 type Songs struct {
 	DeclaredSuits [baraja.TableSeats]uint8 // by seat: 1 plus the suit declared in this trick, or 0
 	ScoredSuits   uint8                    // suits whose song was scored, one bit for each
@@ -210,9 +210,9 @@ type History struct {
 	ScoredSongs [baraja.TableSeats]uint8
 }
 
-// reconstructHistory returns the history of a position that was not reached by Play. A seat that has scored the
-// declared 12 and 11 of a suit has either played these cards since or is known to hold them. So the pair belongs
-// to the seat that has played the 12 or is known to hold it.
+// reconstructHistory returns the history of a position that was not reached by Play. A position does not say which
+// seat has scored the declared 12 and 11 of a suit. It is the seat that has played the 12 or is known to hold it,
+// because a seat declares only cards of its own hand.
 func (p *Position) reconstructHistory() History {
 	t := p.Board()
 	w := History{PlayedCards: baraja.SetOf(t.Pack[:t.PlayedCount])}

@@ -77,8 +77,9 @@ func (s *Solver[S, G]) Margin(g G) int32 {
 	return s.search(0, -infinity, infinity)
 }
 
-// Solve returns a best move in g, which must not be over, and the result of perfect play. It selects among
-// equally good moves by r. If the budget b does not suffice, Solution.Exact is false.
+// Solve returns a best move in position g and the result of perfect play; side 0 maximizes Solution.Margin. The game
+// must not be over in g. Among equally good moves, Solve chooses by r. If the budget b does not suffice,
+// Solution.Exact is false and the move is arbitrary.
 func (s *Solver[S, G]) Solve(g G, b search.Budget, r *rules.Rand) Solution {
 	s.meter = search.NewMeter(b, clockInterval)
 	s.states[0] = *g

@@ -120,8 +120,9 @@ func pathError(path string, err error) error {
 	return wrap(strconv.Quote(path), err)
 }
 
-// copyTree copies the directory from into the empty directory to. The copies belong to the user uid, or to the
-// calling user if uid is -1. During the copying, from must not change. The caller must close c.source and c.target.
+// copyTree copies the files in the directory from into the empty directory to. The copies belong to the user uid, or
+// to the calling user if uid is -1. Nobody may change the directory from during the copying. The caller must close
+// c.source and c.target.
 func copyTree(from, to string, uid int) (c *copier, err error) {
 	c = &copier{uid: uid}
 	if c.source, err = os.OpenRoot(from); err != nil {

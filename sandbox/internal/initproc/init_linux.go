@@ -59,7 +59,7 @@ func initMain() {
 	if err := r.config.read(r.lifeline); err != nil {
 		syscall.Exit(2) // the calling process has ended
 	}
-	ignoreSignals(r.config.HasNamespaces)
+	surviveSignals(r.config.HasNamespaces)
 	go r.awaitLifelineEnd()
 	oom := raiseOOM()
 	var err error
@@ -87,9 +87,10 @@ func initMain() {
 	r.reap()
 }
 
-// ignoreSignals makes init survive signals that the program sends. It does not set the signals to be ignored,
-// because the program would inherit that setting.
-func ignoreSignals(hasNamespaces bool) {
+// surviveSignals makes init survive signals that the program sends. hasNamespaces says whether init is the first
+// process of a PID namespace; the kernel then drops such signals if init has no handlers. surviveSignals does not set
+// the signals to be ignored, because the program would inherit that setting.
+func surviveSignals(hasNamespaces bool) {
 	if !hasNamespaces {
 		// A signal that is caught does not end init. Nobody reads the channel.
 		signal.Notify(make(chan os.Signal, 1))
@@ -183,8 +184,8 @@ func (r *reaper) reap() {
 	}
 }
 
-// endSandbox kills the remaining processes, copies the result of a build back, sends the report rep and exits. If
-// another thread has already called it, it blocks until this process ends.
+// endSandbox kills the remaining processes, copies the result of a build back, sends the report rep and exits. A
+// second call from another thread blocks until this process ends.
 func (r *reaper) endSandbox(rep Report) {
 	if r.isEnding.Swap(true) {
 		select {}

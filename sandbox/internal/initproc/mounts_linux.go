@@ -136,7 +136,8 @@ func bindMount(from, to string, attr uint64) error {
 	return wrap(trimPrefix(to, newRoot)+": move_mount", sys.MoveMount(fd, "", sys.AT_FDCWD, to, sys.MOVE_MOUNT_F_EMPTY_PATH))
 }
 
-// mountPoint creates an empty file or directory at path to, on which the file or directory fd can then be mounted.
+// mountPoint creates an empty file or directory at the path to, on which the file or directory fd can then be
+// mounted.
 func mountPoint(fd int, to string) error {
 	var st syscall.Stat_t
 	if err := syscall.Fstat(fd, &st); err != nil {
@@ -178,7 +179,7 @@ func (c *Config) makeScratch() error {
 var devices = []string{"null", "full", "random", "urandom", "zero"}
 
 // devices returns the names of the device files in /dev of the sandbox. Without a cgroup it leaves out /dev/zero,
-// because the memory of a shared mapping of it belongs to no process and would not be counted.
+// because the memory of a shared mapping of that file belongs to no process and would not be counted.
 func (c *Config) devices() []string {
 	if c.HasCgroup {
 		return devices
@@ -246,7 +247,7 @@ func isReadable(dir string) bool {
 	return err == nil && info.Mode()&0o005 == 0o005
 }
 
-// copyDir mounts at to a copy of the directory from, with the mount attributes attr. The copy belongs to the
+// copyDir mounts a copy of the directory from at the path to, with the mount attributes attr. The copy belongs to the
 // program's user.
 func (c *Config) copyDir(from, to string, attr uint64) error {
 	if err := mountTmpfs(stagedDir, c.Limit.Disk, c.Limit.Inodes); err != nil {

@@ -102,7 +102,7 @@ func lowerLimit(resource int, soft, hard uint64) error {
 }
 
 // dropRights permanently gives up all rights of root for this thread. Unless uid is -1, the thread changes to that
-// user. capable says that the thread may have Linux capabilities even if uid is -1. Package syscall is not used,
+// user. If capable is true, the thread may have Linux capabilities even if uid is -1. Package syscall is not used,
 // because it would change all threads.
 func dropRights(uid int, capable bool) error {
 	capable = capable || uid >= 0

@@ -80,9 +80,9 @@ func (s *state) Legal(dst []rules.Move) []rules.Move {
 func (s *state) Check(m rules.Move) error {
 	switch {
 	case s.Turn() == rules.Over:
-		return fmt.Errorf("%s: %q: %w", name, s.MoveText(nil, m), rules.ErrOver)
+		return fmt.Errorf("%q cannot be played: %w", s.MoveText(nil, m), rules.ErrOver)
 	case !s.free(m):
-		return fmt.Errorf("%s: %q is not an empty square: try %d", name, s.MoveText(nil, m), s.Legal(nil))
+		return fmt.Errorf("%q is not an empty square: try %d", s.MoveText(nil, m), s.Legal(nil))
 	}
 	return nil
 }
@@ -123,7 +123,7 @@ func (s *state) MoveText(dst []byte, m rules.Move) []byte {
 func (s *state) ParseMove(text string) (rules.Move, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 0 || n >= squares || strconv.Itoa(n) != text {
-		return 0, fmt.Errorf("%s: %q is not a move: write a square, 0 to 8", name, text)
+		return 0, fmt.Errorf("%q is not a move: write a square, 0 to 8", text)
 	}
 	return rules.Move(n), nil
 }
