@@ -37,7 +37,7 @@ const (
 	redraw         = 500 * time.Millisecond // time between two drawings
 
 	// legend explains the "?" behind a rating.
-	legend = "? is provisional: ±100 Elo or more, or fewer than three opponents"
+	legend = "? is provisional: ±100 or few opponents"
 )
 
 func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
