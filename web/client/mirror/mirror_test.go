@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/wire"
 )
 
@@ -107,6 +108,21 @@ func TestDirGoesOn(t *testing.T) {
 	add(t, m)
 	if data, err := os.ReadFile(filepath.Join(dir, cursorFile)); err != nil || string(data) != "two teeko\n" {
 		t.Errorf("after a match the cursor is %q, %v", data, err)
+	}
+}
+
+// A file has a line for each move, or all that a newer timba wrote if this one would lose a part of it.
+func TestFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "replays")
+	m := kit.Get[*Mirror](t)(Open(dir, "teeko", false))
+	known := new(bytes.Buffer)
+	kit.Must(t, json.Compact(known, (&referee.Replay{Timba: 1, Game: "teeko"}).Encode()))
+	newer := strings.Replace(known.String(), `"moves"`, `"mood":{"calm":[1]},"moves"`, 1)
+	add(t, m, wire.ReplayLine{Cursor: "one", Game: 1, Replay: known.Bytes()}, wire.ReplayLine{Cursor: "two", Game: 2, Replay: []byte(newer)})
+	for game, want := range map[int64]string{1: "{\n \"timba\": 1,\n", 2: newer + "\n"} {
+		if data, err := os.ReadFile(filepath.Join(dir, GameFile(game))); err != nil || !strings.HasPrefix(string(data), want) {
+			t.Errorf("game %d is\n%s%v", game, data, err)
+		}
 	}
 }
 
