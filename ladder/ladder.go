@@ -23,6 +23,7 @@ type Person struct {
 	Admin     bool
 	CreatedAt time.Time
 	BlockedAt time.Time // zero if the person is not blocked
+	RemovedAt time.Time // zero if the person is not removed; a removed person is blocked, too
 }
 
 // Scope is what a token permits. The scopes are ordered: each includes the ones before it.

@@ -100,6 +100,22 @@ func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked 
 	return s.Store.People.Find(ctx, p.ID)
 }
 
+// RemovePerson removes the person called name for ever, and returns the person with the new name: see
+// store.People.Remove. Only admins may call it.
+func (s *Service) RemovePerson(ctx context.Context, a Actor, name string) (p ladder.Person, err error) {
+	if err := a.CheckAdmin("to remove people"); err != nil {
+		return p, err
+	}
+	if p, err = s.Store.People.FindByName(ctx, name); err != nil {
+		return p, err
+	}
+	if err := s.Store.People.Remove(ctx, p.ID); err != nil {
+		return p, err
+	}
+	s.Wake() // what they have going on has ended
+	return s.Store.People.Find(ctx, p.ID)
+}
+
 // AddLink creates the text of a link with which the person called name can sign in once, until expires; only a hash
 // of it is stored. It is for a person who has lost all tokens. Only admins may call it.
 func (s *Service) AddLink(ctx context.Context, a Actor, name string) (text string, expires time.Time, err error) {

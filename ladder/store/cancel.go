@@ -35,26 +35,25 @@ func (tx *Tx) cancel(ctx context.Context, m queries.MatchRow, by int64, reason p
 	return tx.dropMatch(ctx, m, by, reason)
 }
 
-// cancelAllOf cancels the unfinished matches and submissions of a blocked person: matches that the person
+// cancelAllOf cancels the unfinished matches and submissions of a person, for the given reason: matches that the person
 // requested or that the person's bots play, and submissions that are being processed. It returns the hashes of
-// the uploads of these submissions. Queued submissions stay in the queue.
-func (tx *Tx) cancelAllOf(ctx context.Context, p queries.Person) (uploads []string, err error) {
-	open, err := tx.OpenOfPerson(ctx, p.ID)
+// the uploads of these submissions. Queued submissions stay in the queue unless queued is true.
+func (tx *Tx) cancelAllOf(ctx context.Context, id int64, reason phrase.Text, queued bool) (uploads []string, err error) {
+	open, err := tx.OpenOfPerson(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	reason := phrase.New("cancelled: %s is blocked", p.Name)
 	for _, m := range open {
-		if err := tx.cancel(ctx, m, p.ID, reason); err != nil {
+		if err := tx.cancel(ctx, m, id, reason); err != nil {
 			return nil, err
 		}
 	}
-	versions, err := tx.OpenVersionsOf(ctx, nullID(p.ID))
+	versions, err := tx.OpenVersionsOf(ctx, nullID(id), boolColumn(queued))
 	if err != nil {
 		return nil, err
 	}
-	for _, id := range versions {
-		row, err := tx.pendingVersion(ctx, id)
+	for _, version := range versions {
+		row, err := tx.pendingVersion(ctx, version)
 		if err != nil {
 			return nil, err
 		}

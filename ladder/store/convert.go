@@ -75,7 +75,7 @@ func parse(what, text string, v any) error {
 }
 
 func person(p queries.Person) ladder.Person {
-	return ladder.Person{ID: p.ID, Name: p.Name, Admin: p.Admin != 0, CreatedAt: moment(p.Created), BlockedAt: nullMoment(p.Blocked)}
+	return ladder.Person{ID: p.ID, Name: p.Name, Admin: p.Admin != 0, CreatedAt: moment(p.Created), BlockedAt: nullMoment(p.Blocked), RemovedAt: nullMoment(p.Removed)}
 }
 
 func token(t queries.Token) ladder.Token {

@@ -2,6 +2,8 @@ package store
 
 import (
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"unicode"
@@ -48,6 +50,16 @@ func personName(name string) (shown, handle string, err error) {
 		return "", "", refused
 	}
 	return shown, handle, nil
+}
+
+// RemovedName returns the name of the person with the given ID after removal. It is the same in all languages of the site.
+func RemovedName(id int64) string { return removedPrefix + strconv.FormatInt(id, 10) }
+
+const removedPrefix = "anon-"
+
+// isReserved reports whether no new person and no new bot may have a name.
+func isReserved(handle string) bool {
+	return strings.HasPrefix(handle, removedPrefix) || slices.Contains(ReservedNames(), handle)
 }
 
 // ReservedNames returns the names that no new person and no new bot of a person may have, because pages show house bots

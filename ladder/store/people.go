@@ -1,11 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"slices"
 	"strings"
 	"time"
 
+	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/store/queries"
@@ -24,6 +25,9 @@ func (tx *Tx) addPerson(ctx context.Context, name string, admin bool) (ladder.Pe
 	name, handle, err := personName(name)
 	if err != nil {
 		return ladder.Person{}, err
+	}
+	if isTaken, err := tx.IsRemovedName(ctx, handle); err != nil || isTaken {
+		return ladder.Person{}, cmp.Or(err, reservedError(name))
 	}
 	p, err := tx.AddPerson(ctx, queries.AddPersonParams{Name: name, Handle: handle, Admin: boolColumn(admin), Created: stamp(tx.now)})
 	if isDuplicate(err) {
@@ -76,39 +80,98 @@ func (s People) BlockedTimes(ctx context.Context) (map[int64]time.Time, error) {
 func (s People) SetBlocked(ctx context.Context, id int64, blocked bool) error {
 	var uploads []string
 	err := s.update(ctx, func(tx *Tx) error {
-		var at time.Time
+		p, err := tx.person(ctx, id)
+		if err != nil {
+			return err
+		}
+		if p.Removed.Valid {
+			return removedError(p)
+		}
+		var since time.Time
 		if blocked {
-			at = tx.now
+			since = tx.now
 		}
-		n, err := tx.BlockPerson(ctx, nullStamp(at), id)
-		if err != nil {
+		if err := tx.BlockPerson(ctx, nullStamp(since), id); err != nil {
 			return err
 		}
-		if n == 0 {
-			return notFound("", "person %d does not exist", id)
-		}
-		tx.changesLadders = true
-		if err := tx.UpdateActive(ctx); err != nil {
+		if blocked {
+			uploads, err = tx.endAllOf(ctx, p, phrase.New("cancelled: %s is blocked", p.Name), false)
 			return err
 		}
-		if err := tx.dropUnplayable(ctx); err != nil || !blocked {
-			return err
-		}
-		if err := tx.EndSessionsOf(ctx, nullID(id), 0); err != nil {
-			return err
-		}
-		p, err := tx.Person(ctx, id)
-		if err != nil {
-			return err
-		}
-		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: id})
-		uploads, err = tx.cancelAllOf(ctx, p)
-		return err
+		return tx.updateActive(ctx)
 	})
 	if err == nil {
 		s.dropUploads(ctx, uploads...)
 	}
 	return err
+}
+
+// Remove removes a person for ever. As after SetBlocked, the person's bots do not play, and all that the person has
+// going on ends; so do tokens, passkeys and submissions in the queue. The bots stay, with their games and ratings. The
+// person gets the name RemovedName, also in the replays of games on the site, and nobody else gets the old name. Remove
+// returns an error for a person who is removed already, and for the last admin.
+func (s People) Remove(ctx context.Context, id int64) error {
+	var uploads []string
+	err := s.update(ctx, func(tx *Tx) error {
+		p, err := tx.person(ctx, id)
+		if err != nil {
+			return err
+		}
+		if p.Removed.Valid {
+			return removedError(p)
+		}
+		if others, err := tx.CountOtherAdmins(ctx, id); err != nil || p.Admin != 0 && others == 0 {
+			return cmp.Or(err, error(conflict("", "person %q is the last admin", p.Name)))
+		}
+		if err := tx.AddRemovedName(ctx, p.Handle); err != nil {
+			return err
+		}
+		p.Name = RemovedName(id)
+		if err := tx.RemovePerson(ctx, p.Name, nullStamp(tx.now), id); err != nil {
+			return err
+		}
+		if uploads, err = tx.endAllOf(ctx, p, phrase.New("cancelled: %s is removed", p.Name), true); err != nil {
+			return err
+		}
+		if err := tx.RevokeTokensOf(ctx, nullStamp(tx.now), id); err != nil {
+			return err
+		}
+		if err := tx.DeletePasskeysOf(ctx, id); err != nil {
+			return err
+		}
+		if err := tx.DeleteMessagesOf(ctx, id); err != nil {
+			return err
+		}
+		return tx.renameInReplays(ctx, s.codec, p)
+	})
+	if err == nil {
+		s.dropUploads(ctx, uploads...)
+	}
+	return err
+}
+
+func removedError(p queries.Person) error { return conflict("", "person %q is removed", p.Name) }
+
+// endAllOf ends what a person who is now blocked has going on, for the given reason: sessions, unfinished matches, and
+// submissions; those in the queue only if queued is true. It returns the hashes of the uploads of these submissions.
+func (tx *Tx) endAllOf(ctx context.Context, p queries.Person, reason phrase.Text, queued bool) (uploads []string, err error) {
+	if err := tx.updateActive(ctx); err != nil {
+		return nil, err
+	}
+	if err := tx.EndSessionsOf(ctx, nullID(p.ID), 0); err != nil {
+		return nil, err
+	}
+	tx.addEvent(events.Event{Kind: events.AccessEnded, Person: p.ID})
+	return tx.cancelAllOf(ctx, p.ID, reason, queued)
+}
+
+// updateActive takes versions that may not play now off the ladders, and puts others back.
+func (tx *Tx) updateActive(ctx context.Context) error {
+	tx.changesLadders = true
+	if err := tx.UpdateActive(ctx); err != nil {
+		return err
+	}
+	return tx.dropUnplayable(ctx)
 }
 
 // Messages returns at most limit messages to a person, the oldest first: those whose own ID is greater than afterID.
@@ -140,10 +203,14 @@ func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error
 // is reserved.
 func freePersonName(name string) (shown string, err error) {
 	shown, handle, err := personName(name)
-	if err == nil && slices.Contains(ReservedNames(), handle) {
-		err = conflict("choose another name", "the name %q is reserved", shown)
+	if err == nil && isReserved(handle) {
+		err = reservedError(shown)
 	}
 	return shown, err
+}
+
+func reservedError(name string) error {
+	return conflict("choose another name", "the name %q is reserved", name)
 }
 
 // AddInvite creates an invite, with which one account can be opened, and returns its code. Only a hash of the

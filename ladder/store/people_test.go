@@ -295,6 +295,80 @@ func TestBlockedPeopleDoNotPlay(t *testing.T) {
 	wantError(t, c.People.SetBlocked(bg, 99, true), ladder.NotFound, "person 99 does not exist")
 }
 
+// TestRemovedPerson checks what ends and what stays when a person is removed: the games and bots stay under another
+// name, also in replays, and nobody gets the old name.
+func TestRemovedPerson(t *testing.T) {
+	t.Parallel()
+	c := newCompetition(t)
+	people := c.addPeople("anna", "ben")
+	anna, ben := people[0], people[1]
+	root := kit.Get[ladder.Person](t)(c.People.Add(bg, "root", true))
+	v := c.addLive(anna.ID, "anna-bot")
+	first := c.liveIDs("@first")[0]
+	c.playRatedMatch("tebes-4", v.ID, first)
+	l := testLadders(t)[0]
+	c.playPeopleGame("before", l, anna, ben)
+	asked := c.addUnrated(anna.ID, v.ID, first)
+	queued := c.addBuilt(anna.ID, "second")
+	text, _, err := c.Sessions.AddToken(bg, anna.ID, "", ladder.ScopeAll, time.Time{})
+	kit.Must(t, err)
+	key := kit.Get[string](t)(c.Sessions.SignIn(bg, text, 0))
+	kit.Must(t, c.Sessions.AddPasskey(bg, anna.ID, "phone", []byte("id"), []byte("{}")))
+
+	kit.Must(t, c.People.Remove(bg, anna.ID))
+	name := RemovedName(anna.ID)
+	p := kit.Get[ladder.Person](t)(c.People.FindByName(bg, name))
+	if p.ID != anna.ID || p.RemovedAt.IsZero() || p.BlockedAt.IsZero() {
+		t.Errorf("the person is %+v", p)
+	}
+	c.playPeopleGame("during", l, anna, ben) // it was open when anna was removed
+	for _, id := range []string{"before", "during"} {
+		r := kit.Get[*referee.Replay](t)(referee.DecodeReplay(kit.Get[[]byte](t)(c.Plays.Replay(bg, id))))
+		if r.Seats[0].Name != name || r.Seats[1].Name != "ben" {
+			t.Errorf("%s: the replay has %q and %q", id, r.Seats[0].Name, r.Seats[1].Name)
+		}
+	}
+	c.wantPlaying(v.BotID, "of a removed person", 1, 0)
+	places := kit.Get[[]ladder.Standing](t)(c.Ladders.ListInactive(bg, "tebes-4"))
+	if len(places) != 1 || places[0].Owner != name || places[0].Matches != 1 {
+		t.Errorf("the place that stays is %+v", places)
+	}
+	if m := kit.Get[ladder.Match](t)(c.Matches.Find(bg, asked.ID)); m.State != ladder.Dropped || m.Reason.String() != "cancelled: "+name+" is removed" {
+		t.Errorf("the requested match is %s: %s", m.State, m.Reason)
+	}
+	if s := kit.Get[ladder.Version](t)(c.Versions.Find(bg, queued.ID)); s.State != ladder.Cancelled {
+		t.Errorf("the submission is %s", s.State)
+	}
+	if _, _, _, err := c.Sessions.Find(bg, key); ladder.CodeOf(err) != ladder.Unauthorized {
+		t.Errorf("the session: %v", err)
+	}
+	if _, _, err := c.Sessions.Authenticate(bg, text); ladder.CodeOf(err) != ladder.Unauthorized {
+		t.Errorf("the token: %v", err)
+	}
+	if n := c.countRows("passkeys"); n != 0 {
+		t.Errorf("%d passkeys are left", n)
+	}
+	if n := c.countRows(fmt.Sprintf("messages WHERE person_id = %d", anna.ID)); n != 0 {
+		t.Errorf("%d messages are left", n)
+	}
+
+	if _, err := c.People.FindByName(bg, "anna"); ladder.CodeOf(err) != ladder.NotFound {
+		t.Errorf("anna is still found: %v", err)
+	}
+	_, _, err = c.People.Register(bg, "", "Anna", true)
+	wantError(t, err, ladder.Conflict, `the name "Anna" is reserved: choose another name`)
+	_, _, err = c.People.Register(bg, "", "anon-99", true)
+	wantError(t, err, ladder.Conflict, `the name "anon-99" is reserved: choose another name`)
+	removed := fmt.Sprintf("person %q is removed", name)
+	wantError(t, c.People.Remove(bg, anna.ID), ladder.Conflict, removed)
+	wantError(t, c.People.SetBlocked(bg, anna.ID, false), ladder.Conflict, removed)
+	wantError(t, c.People.Remove(bg, root.ID), ladder.Conflict, `person "root" is the last admin`)
+	kit.Get[ladder.Person](t)(c.People.Add(bg, "other", true))
+	kit.Must(t, c.People.Remove(bg, root.ID))
+	wantError(t, c.People.Remove(bg, 99), ladder.NotFound, "person 99 does not exist")
+	wantSound(t, c.Store)
+}
+
 func TestUnratedMatches(t *testing.T) {
 	// limit: limits.unrated
 	t.Parallel()

@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store/queries"
+	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules"
 )
 
@@ -125,7 +127,43 @@ func countGuestPlay(ctx context.Context, tx *Tx, address netip.Addr, now time.Ti
 // bots who played and, if the game is rated, the ratings of the people.
 func (s Plays) Finish(ctx context.Context, id string, v *rules.Variant, ranks []int, replay []byte) error {
 	data := s.codec.pack(replay)
-	return s.update(ctx, func(tx *Tx) error { return tx.finishPlay(ctx, id, v, ranks, data) })
+	return s.update(ctx, func(tx *Tx) error {
+		seats, err := playSeats(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		for _, x := range seats { // somebody may have been removed during the game
+			if strings.HasPrefix(x.Person, removedPrefix) {
+				data = s.codec.renameSeat(data, x.Seat, x.Person)
+			}
+		}
+		return tx.finishPlay(ctx, id, v, ranks, data)
+	})
+}
+
+// renameInReplays writes the present name of a person into the replays of the person's games.
+func (tx *Tx) renameInReplays(ctx context.Context, c *codec, p queries.Person) error {
+	rows, err := tx.FinishedPlaysOf(ctx, nullID(p.ID))
+	for _, r := range rows {
+		if err == nil {
+			err = tx.SetPlayReplay(ctx, c.renameSeat(r.Replay, int(r.Seat), p.Name), r.ID)
+		}
+	}
+	return err
+}
+
+// renameSeat returns a compressed replay with another name at a seat. It returns a damaged replay unchanged.
+func (c *codec) renameSeat(packed []byte, seat int, name string) []byte {
+	data, err := c.unpack(packed)
+	if err != nil {
+		return packed
+	}
+	r, err := referee.DecodeReplay(data)
+	if err != nil || seat >= len(r.Seats) {
+		return packed
+	}
+	r.Seats[seat].Name = name
+	return c.pack(r.Encode())
 }
 
 // finishPlay does the work of Plays.Finish in a transaction. replay is compressed already.

@@ -7,10 +7,17 @@ CREATE TABLE people (
   admin   INTEGER NOT NULL CHECK (admin IN (0, 1)),
   created INTEGER NOT NULL,
   blocked INTEGER,
+  removed INTEGER, -- when an admin removed the person, who is blocked for ever and has another name and handle since then
   served  INTEGER, -- when a submission of the person last started; the longest ago comes first in the queue
-  handle  TEXT    NOT NULL UNIQUE -- the name in lower case and usual width, which makes it unique
+  handle  TEXT    NOT NULL UNIQUE, -- the name in lower case and usual width, which makes it unique
+  CHECK (removed IS NULL OR blocked IS NOT NULL)
 ) STRICT;
 CREATE INDEX people_blocked ON people (blocked) WHERE blocked > 0;
+
+-- The handles that removed people had. Nobody else gets them.
+CREATE TABLE removed_names (
+  handle TEXT PRIMARY KEY
+) STRICT, WITHOUT ROWID;
 
 -- The ways to sign in. A token is found by its public part. Of the whole text only the SHA-256 is stored. A link can be
 -- used once; then it expires with its session. A passkey is a key pair in a browser or in a person's device; nobody knows

@@ -136,7 +136,7 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 			b = queries.Bot{}
 		}
 	}
-	if b.ID == 0 && slices.Contains(ReservedNames(), name) {
+	if b.ID == 0 && isReserved(name) {
 		return b, conflict("choose another name", "the name %q is reserved", name)
 	}
 	n, err := tx.CountBots(ctx, nullID(p.ID))

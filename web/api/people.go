@@ -10,7 +10,7 @@ import (
 
 // PersonDoc returns the JSON document of the API about p.
 func PersonDoc(p ladder.Person) wire.Person {
-	return wire.Person{Name: p.Name, Admin: p.Admin, CreatedAt: p.CreatedAt, BlockedAt: p.BlockedAt}
+	return wire.Person{Name: p.Name, Admin: p.Admin, CreatedAt: p.CreatedAt, BlockedAt: p.BlockedAt, RemovedAt: p.RemovedAt}
 }
 
 func tokenDoc(t ladder.Token) wire.Token {

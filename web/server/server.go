@@ -263,7 +263,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.tryouts = tryout.New(tryout.Options{Play: pipeline.RunTryout, Memory: pipeline.TryoutMemory, Wake: r.Wake, Log: s.Log})
+	s.tryouts = tryout.New(tryout.Options{Play: pipeline.RunTryout, Memory: pipeline.TryoutMemory, Wake: r.Wake, Log: s.Log, Store: s.Store})
 	r.Register(s.tryouts, r.Submissions(pipeline.Run))
 	s.tables = play.New(play.Options{
 		Store: s.Store, Limits: play.LimitsOf(s.Config.Play, playMemory), Room: s.room, Resolve: pipeline.Resolve, Log: s.Log,

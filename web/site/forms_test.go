@@ -158,6 +158,10 @@ func TestOthersRefused(t *testing.T) {
 		{bert, "POST", "/account/people/unblock", "name=anna", 403},
 		{bert, "POST", "/account/people/reset", "name=anna", 403},
 		{bert, "GET", "/account/operation", "", 403},
+		{bert, "GET", "/people/anna/remove", "", 403},
+		{bert, "POST", "/people/anna/remove", "", 403},
+		{admin, "POST", "/people/nobody/remove", "", 404},
+		{admin, "POST", "/people/admin/remove", "", 409}, // the last admin
 		{bert, "POST", "/ladders/tebes-4/pause", "", 403},
 		{bert, "POST", "/ladders/tebes-4/resume", "", 403},
 		{admin, "POST", "/ladders/chess/pause", "", 404},

@@ -62,7 +62,8 @@ func pagesOf(v *visit, text string) map[string]any {
 			Person: ladder.Person{Name: name, CreatedAt: at}, Bots: []personBot{{listed, []ladder.Standing{place}}}, Records: []ladder.PlayRecord{{Bot: name}},
 			Plays: personPlays{List: []ownPlay{{Play: ladder.Play{Seats: []ladder.PlaySeat{{Person: name, PersonID: 1}}}, OwnSeat: 1, Result: ladder.PlayWin}}},
 		},
-		"people": peoplePage{Game: "brisca", List: []ladder.PersonRating{{Person: name, Rating: 1500}}},
+		"removal": removalPage{Person: ladder.Person{Name: name}, OtherName: name, Bots: []store.ListedBot{listed}},
+		"people":  peoplePage{Game: "brisca", List: []ladder.PersonRating{{Person: name, Rating: 1500}}},
 		"machines": machinesPage{Machines: []machineRow{{Machine: ladder.Machine{
 			Name: name, State: ladder.MachineRefused, Reason: phrase.Plain(text), Version: text, Arch: text, Sandbox: text, LastReportAt: at,
 			Playing: []ladder.MachineMatch{{Match: 1, Bots: []string{name, name}, Numbers: []int{1, 1}, StartedAt: at}},

@@ -97,8 +97,34 @@ func TestOperationInBrowser(t *testing.T) {
 	}
 	b.Click(`form[action="/account/people/block"] button`)
 	b.Wait(`form[action="/account/people/unblock"]`)
-	b.RequireQuiet()
 	if a := s.Get(owner, "/account"); a.Status == 200 {
 		t.Error("a blocked person still sees the account")
+	}
+
+	b.Click(`a[href="/people/ada/remove"]`)
+	b.Wait(`form[action="/people/ada/remove"]`)
+	other := store.RemovedName(s.Ada.ID)
+	for _, want := range []string{"passkeys of ada end", "the name " + other + " in place of ada", "copy", "Nobody else can take the name ada"} {
+		if text := b.Text("main"); !strings.Contains(text, want) {
+			t.Errorf("before it removes, the page does not say %q: %s", want, text)
+		}
+	}
+	examine(b, s.URL+"/people/ada/remove", "removal")
+	b.Click(`form[action="/people/ada/remove"] button`)
+	b.Wait(`.notice`)
+	if text := b.Text("main"); !strings.Contains(text, other) || !strings.Contains(text, "removed this person") || !strings.Contains(text, "copy") {
+		t.Errorf("the page of a removed person says %q", text)
+	}
+	examine(b, s.URL+"/people/"+other, "person-removed")
+	b.RequireQuiet()
+	if a := s.Get(s.Client(), "/people/ada"); a.Status != 404 {
+		t.Errorf("the page of ada: status %d", a.Status)
+	}
+	if a := s.Get(s.Client(), "/bots/copy"); strings.Contains(a.Body, "/people/ada") || !strings.Contains(a.Body, other) {
+		t.Errorf("the page of the bot: %s", a.Body)
+	}
+	b.Go(s.URL + "/account/people?q=" + other)
+	if b.Count(`form[action="/account/people/unblock"]`) != 0 || b.Count(`a[href$="/remove"]`) != 0 {
+		t.Error("a removed person can be unblocked or removed again")
 	}
 }

@@ -85,3 +85,30 @@ func (s *Site) postSignInLink(v *visit, p ladder.Person) error {
 	s.keepSecret(v.Session, secret{page: "person", id: p.ID, text: text})
 	return v.redirect("/people/" + url.PathEscape(p.Name))
 }
+
+// removalPage asks an admin whether to remove a person.
+type removalPage struct {
+	Person    ladder.Person
+	OtherName string // the name that the person gets
+	Bots      []store.ListedBot
+}
+
+// getRemoval shows an admin what ends and what stays if a person is removed.
+func (s *Site) getRemoval(v *visit, p ladder.Person) (err error) {
+	if err := v.CheckAdmin("to remove people"); err != nil {
+		return err
+	}
+	page := removalPage{Person: p, OtherName: store.RemovedName(p.ID)}
+	if page.Bots, err = s.Store.Bots.ListByPerson(v.ctx(), p, 0, personBots); err != nil {
+		return err
+	}
+	return v.showPage(http.StatusOK, "removal", page)
+}
+
+func (s *Site) postRemoval(v *visit) error {
+	p, err := s.Service.RemovePerson(v.ctx(), v.Actor, v.r.PathValue("name"))
+	if err != nil {
+		return err
+	}
+	return v.redirect("/people/" + p.Name)
+}

@@ -92,6 +92,8 @@ func (s *Site) routes() []route {
 		{"POST /bots/{bot}/unban", true, s.postBot(s.Service.UnbanBot)},
 		{"GET /people", false, s.getPeople},
 		{"GET /people/{name}", false, named("name", s.Store.People.FindByName, s.getPerson)},
+		{"GET /people/{name}/remove", true, named("name", s.Store.People.FindByName, s.getRemoval)},
+		{"POST /people/{name}/remove", true, s.postRemoval},
 		{"POST /people/{name}/sign-in", true, named("name", s.Store.People.FindByName, s.postSignInLink)},
 		{"GET /search", false, s.getSearch},
 		{"GET /docs", false, s.getDocs},

@@ -14,15 +14,17 @@ import (
 	"github.com/timba-arena/timba/internal/cutlog"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/stats"
 	"github.com/timba-arena/timba/web/admission"
 )
 
-// Options are what Tryouts needs from the rest of the server. All are required.
+// Options are what Tryouts needs from the rest of the server. All but Store are required.
 type Options struct {
 	// Play builds the bot of a try-out and plays its games on the CPU core with the number core. It returns the output
 	// of the build.
@@ -31,6 +33,7 @@ type Options struct {
 	Memory func(game string, against ladder.Version) (int64, error)
 	Wake   func() // called when the runner should look for jobs
 	Log    *slog.Logger
+	Store  *store.Store // says who is blocked; if it is nil, nobody is
 }
 
 // Limits bound how many try-outs may wait and run at the same time, for one person and in total.
@@ -305,15 +308,43 @@ func (x *Tryouts) Cancel(actor service.Actor, id string) error {
 	return err
 }
 
-// Run waits until ctx ends, and then ends all try-outs.
+// Run ends the try-outs of people who are blocked. When ctx ends, it ends all try-outs and returns.
 func (x *Tryouts) Run(ctx context.Context) error {
-	<-ctx.Done()
+	var ended <-chan events.Event
+	if x.Store != nil {
+		news, unsubscribe := x.Store.Events().Subscribe(1, func(e events.Event) bool { return e.Kind == events.AccessEnded })
+		defer unsubscribe()
+		ended = news
+	}
+	for {
+		select {
+		case _, more := <-ended: // an event may stand for several
+			if !more { // the server stops
+				ended = nil
+				continue
+			}
+			x.endAll(func(n *tryout) bool {
+				p, err := x.Store.People.Find(ctx, n.owner.Person.ID)
+				return err == nil && !p.BlockedAt.IsZero()
+			})
+		case <-ctx.Done():
+			x.mu.Lock()
+			x.closed = true
+			x.mu.Unlock()
+			x.endAll(func(*tryout) bool { return true })
+			return nil
+		}
+	}
+}
+
+// endAll ends the try-outs that isUnwanted selects.
+func (x *Tryouts) endAll(isUnwanted func(*tryout) bool) {
 	x.mu.Lock()
-	x.closed = true
 	all := slices.Clone(x.all)
 	x.mu.Unlock()
 	for _, n := range all {
-		x.update(n, func() { n.State = Stopped })
+		if isUnwanted(n) {
+			x.update(n, func() { n.State = Stopped })
+		}
 	}
-	return nil
 }

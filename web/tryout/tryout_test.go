@@ -16,8 +16,11 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/events"
+	"github.com/timba-arena/timba/ladder/laddertest"
 	"github.com/timba-arena/timba/ladder/runner"
 	"github.com/timba-arena/timba/ladder/service"
+	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/web/tryout"
@@ -242,4 +245,29 @@ func TestForgotten(t *testing.T) {
 	if runtime.GC(); first.Value() != nil {
 		t.Error("the first is in memory yet")
 	}
+}
+
+// A try-out ends when its owner is blocked or removed, and only then.
+func TestBlockedOwner(t *testing.T) {
+	t.Parallel()
+	w := laddertest.New(t, "", store.Options{})
+	x := tryout.New(tryout.Options{
+		Play: stuck, Memory: func(string, ladder.Version) (int64, error) { return 7, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler), Store: w.Store,
+	})
+	blocked, removed, free := person(w.AddPerson("anna", false).ID), person(w.AddPerson("ben", false).ID), person(w.AddPerson("cleo", false).ID)
+	ids := []string{add(t, x, blocked, "one"), add(t, x, removed, "two"), add(t, x, free, "three")}
+	w.Must(w.Store.People.SetBlocked(t.Context(), blocked.Person.ID, true))
+	w.Must(w.Store.People.Remove(t.Context(), removed.Person.ID))
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- x.Run(ctx) }()
+	kit.Until(t, "the end of two try-outs", func() bool {
+		w.Store.Events().Publish(events.Event{Kind: events.AccessEnded, Person: blocked.Person.ID}) // Run may not have subscribed yet
+		return state(t, x, blocked, ids[0]).State == tryout.Stopped && state(t, x, removed, ids[1]).State == tryout.Stopped
+	})
+	if p := state(t, x, free, ids[2]); p.State != tryout.Waiting {
+		t.Errorf("the try-out of somebody else is %+v", p)
+	}
+	stop()
+	w.Must(<-done)
 }

@@ -281,6 +281,7 @@ type Person struct {
 	Admin     bool      `json:"admin"`
 	CreatedAt time.Time `json:"created"`
 	BlockedAt time.Time `json:"blocked,omitzero" doc:"When an admin blocked the person; absent if not blocked."`
+	RemovedAt time.Time `json:"removed,omitzero" doc:"When an admin removed the person, who has another name since then; absent if not removed."`
 }
 
 // Me describes the token of a request and the person who owns it.

@@ -139,10 +139,10 @@ SELECT * FROM stages WHERE version_id = ? ORDER BY began, rowid;
 DELETE FROM stages WHERE version_id = ?;
 
 -- name: OpenVersionsOf :many
--- The pending versions of a person of which a stage has started.
+-- The pending versions of a person; unless those in the queue are wanted too, only those of which a stage has started.
 SELECT versions.id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE bots.person_id = ? AND versions.state IN ('queued', 'building', 'checking', 'trial')
-  AND EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) ORDER BY versions.id;
+WHERE bots.person_id = sqlc.arg(person_id) AND versions.state IN ('queued', 'building', 'checking', 'trial')
+  AND (CAST(sqlc.arg(queued) AS INTEGER) = 1 OR EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id)) ORDER BY versions.id;
 
 -- name: SetUnplayable :exec
 UPDATE versions SET unplayable = ? WHERE id = ?;

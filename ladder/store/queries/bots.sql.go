@@ -604,13 +604,13 @@ func (q *Queries) OpenVersion(ctx context.Context, botID int64) (int64, error) {
 
 const openVersionsOf = `-- name: OpenVersionsOf :many
 SELECT versions.id FROM versions JOIN bots ON bots.id = versions.bot_id
-WHERE bots.person_id = ? AND versions.state IN ('queued', 'building', 'checking', 'trial')
-  AND EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id) ORDER BY versions.id
+WHERE bots.person_id = ?1 AND versions.state IN ('queued', 'building', 'checking', 'trial')
+  AND (CAST(?2 AS INTEGER) = 1 OR EXISTS (SELECT 1 FROM stages WHERE stages.version_id = versions.id)) ORDER BY versions.id
 `
 
-// The pending versions of a person of which a stage has started.
-func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64) ([]int64, error) {
-	rows, err := q.db.QueryContext(ctx, openVersionsOf, personID)
+// The pending versions of a person; unless those in the queue are wanted too, only those of which a stage has started.
+func (q *Queries) OpenVersionsOf(ctx context.Context, personID sql.NullInt64, queued int64) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, openVersionsOf, personID, queued)
 	if err != nil {
 		return nil, err
 	}

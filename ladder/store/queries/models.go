@@ -148,6 +148,7 @@ type Person struct {
 	Admin   int64
 	Created int64
 	Blocked sql.NullInt64
+	Removed sql.NullInt64
 	Served  sql.NullInt64
 	Handle  string
 }

@@ -10,8 +10,27 @@ SELECT * FROM people WHERE handle = ?;
 -- name: People :many
 SELECT * FROM people ORDER BY id;
 
--- name: BlockPerson :execrows
+-- name: BlockPerson :exec
 UPDATE people SET blocked = ? WHERE id = ?;
+
+-- name: RemovePerson :exec
+UPDATE people SET name = sqlc.arg(name), handle = sqlc.arg(name), admin = 0, removed = sqlc.arg(now), blocked = coalesce(blocked, sqlc.arg(now)) WHERE id = sqlc.arg(id);
+
+-- name: CountOtherAdmins :one
+-- The number of admins who are not blocked, besides one person.
+SELECT count(*) FROM people WHERE admin = 1 AND blocked IS NULL AND id <> sqlc.arg(but);
+
+-- name: AddRemovedName :exec
+INSERT INTO removed_names (handle) VALUES (?);
+
+-- name: IsRemovedName :one
+SELECT EXISTS (SELECT 1 FROM removed_names WHERE handle = ?) AS known;
+
+-- name: DeletePasskeysOf :exec
+DELETE FROM passkeys WHERE token_id IN (SELECT id FROM tokens WHERE person_id = ?);
+
+-- name: DeleteMessagesOf :exec
+DELETE FROM messages WHERE person_id = ?;
 
 -- name: SetServed :exec
 UPDATE people SET served = ? WHERE id = ?;

@@ -76,7 +76,7 @@ func (q *Queries) AddMessage(ctx context.Context, arg AddMessageParams) error {
 }
 
 const addPerson = `-- name: AddPerson :one
-INSERT INTO people (name, handle, admin, created) VALUES (?, ?, ?, ?) RETURNING id, name, admin, created, blocked, served, handle
+INSERT INTO people (name, handle, admin, created) VALUES (?, ?, ?, ?) RETURNING id, name, admin, created, blocked, removed, served, handle
 `
 
 type AddPersonParams struct {
@@ -100,10 +100,20 @@ func (q *Queries) AddPerson(ctx context.Context, arg AddPersonParams) (Person, e
 		&i.Admin,
 		&i.Created,
 		&i.Blocked,
+		&i.Removed,
 		&i.Served,
 		&i.Handle,
 	)
 	return i, err
+}
+
+const addRemovedName = `-- name: AddRemovedName :exec
+INSERT INTO removed_names (handle) VALUES (?)
+`
+
+func (q *Queries) AddRemovedName(ctx context.Context, handle string) error {
+	_, err := q.db.ExecContext(ctx, addRemovedName, handle)
+	return err
 }
 
 const addToken = `-- name: AddToken :one
@@ -149,16 +159,13 @@ func (q *Queries) AddToken(ctx context.Context, arg AddTokenParams) (Token, erro
 	return i, err
 }
 
-const blockPerson = `-- name: BlockPerson :execrows
+const blockPerson = `-- name: BlockPerson :exec
 UPDATE people SET blocked = ? WHERE id = ?
 `
 
-func (q *Queries) BlockPerson(ctx context.Context, blocked sql.NullInt64, iD int64) (int64, error) {
-	result, err := q.db.ExecContext(ctx, blockPerson, blocked, iD)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) BlockPerson(ctx context.Context, blocked sql.NullInt64, iD int64) error {
+	_, err := q.db.ExecContext(ctx, blockPerson, blocked, iD)
+	return err
 }
 
 const blocked = `-- name: Blocked :many
@@ -191,6 +198,18 @@ func (q *Queries) Blocked(ctx context.Context) ([]BlockedRow, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const countOtherAdmins = `-- name: CountOtherAdmins :one
+SELECT count(*) FROM people WHERE admin = 1 AND blocked IS NULL AND id <> ?1
+`
+
+// The number of admins who are not blocked, besides one person.
+func (q *Queries) CountOtherAdmins(ctx context.Context, but int64) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countOtherAdmins, but)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const countOtherKeys = `-- name: CountOtherKeys :one
@@ -227,6 +246,24 @@ func (q *Queries) CountUnseen(ctx context.Context, personID int64) (int64, error
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const deleteMessagesOf = `-- name: DeleteMessagesOf :exec
+DELETE FROM messages WHERE person_id = ?
+`
+
+func (q *Queries) DeleteMessagesOf(ctx context.Context, personID int64) error {
+	_, err := q.db.ExecContext(ctx, deleteMessagesOf, personID)
+	return err
+}
+
+const deletePasskeysOf = `-- name: DeletePasskeysOf :exec
+DELETE FROM passkeys WHERE token_id IN (SELECT id FROM tokens WHERE person_id = ?)
+`
+
+func (q *Queries) DeletePasskeysOf(ctx context.Context, personID int64) error {
+	_, err := q.db.ExecContext(ctx, deletePasskeysOf, personID)
+	return err
 }
 
 const inviteByPublic = `-- name: InviteByPublic :one
@@ -291,6 +328,17 @@ func (q *Queries) Invites(ctx context.Context, now sql.NullInt64) ([]InvitesRow,
 		return nil, err
 	}
 	return items, nil
+}
+
+const isRemovedName = `-- name: IsRemovedName :one
+SELECT EXISTS (SELECT 1 FROM removed_names WHERE handle = ?) AS known
+`
+
+func (q *Queries) IsRemovedName(ctx context.Context, handle string) (bool, error) {
+	row := q.db.QueryRowContext(ctx, isRemovedName, handle)
+	var known bool
+	err := row.Scan(&known)
+	return known, err
 }
 
 const lastMessages = `-- name: LastMessages :many
@@ -370,7 +418,7 @@ func (q *Queries) MessagesAfter(ctx context.Context, personID int64, iD int64, l
 }
 
 const people = `-- name: People :many
-SELECT id, name, admin, created, blocked, served, handle FROM people ORDER BY id
+SELECT id, name, admin, created, blocked, removed, served, handle FROM people ORDER BY id
 `
 
 func (q *Queries) People(ctx context.Context) ([]Person, error) {
@@ -388,6 +436,7 @@ func (q *Queries) People(ctx context.Context) ([]Person, error) {
 			&i.Admin,
 			&i.Created,
 			&i.Blocked,
+			&i.Removed,
 			&i.Served,
 			&i.Handle,
 		); err != nil {
@@ -405,7 +454,7 @@ func (q *Queries) People(ctx context.Context) ([]Person, error) {
 }
 
 const person = `-- name: Person :one
-SELECT id, name, admin, created, blocked, served, handle FROM people WHERE id = ?
+SELECT id, name, admin, created, blocked, removed, served, handle FROM people WHERE id = ?
 `
 
 func (q *Queries) Person(ctx context.Context, id int64) (Person, error) {
@@ -417,6 +466,7 @@ func (q *Queries) Person(ctx context.Context, id int64) (Person, error) {
 		&i.Admin,
 		&i.Created,
 		&i.Blocked,
+		&i.Removed,
 		&i.Served,
 		&i.Handle,
 	)
@@ -424,7 +474,7 @@ func (q *Queries) Person(ctx context.Context, id int64) (Person, error) {
 }
 
 const personByHandle = `-- name: PersonByHandle :one
-SELECT id, name, admin, created, blocked, served, handle FROM people WHERE handle = ?
+SELECT id, name, admin, created, blocked, removed, served, handle FROM people WHERE handle = ?
 `
 
 func (q *Queries) PersonByHandle(ctx context.Context, handle string) (Person, error) {
@@ -436,10 +486,20 @@ func (q *Queries) PersonByHandle(ctx context.Context, handle string) (Person, er
 		&i.Admin,
 		&i.Created,
 		&i.Blocked,
+		&i.Removed,
 		&i.Served,
 		&i.Handle,
 	)
 	return i, err
+}
+
+const removePerson = `-- name: RemovePerson :exec
+UPDATE people SET name = ?1, handle = ?1, admin = 0, removed = ?2, blocked = coalesce(blocked, ?2) WHERE id = ?3
+`
+
+func (q *Queries) RemovePerson(ctx context.Context, name string, now sql.NullInt64, iD int64) error {
+	_, err := q.db.ExecContext(ctx, removePerson, name, now, iD)
+	return err
 }
 
 const revokeInvite = `-- name: RevokeInvite :execrows
@@ -516,7 +576,7 @@ func (q *Queries) SetServed(ctx context.Context, served sql.NullInt64, iD int64)
 }
 
 const tokenByPublic = `-- name: TokenByPublic :one
-SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served, people.handle FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.public = ?
+SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.removed, people.served, people.handle FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.public = ?
 `
 
 type TokenByPublicRow struct {
@@ -544,6 +604,7 @@ func (q *Queries) TokenByPublic(ctx context.Context, public string) (TokenByPubl
 		&i.Person.Admin,
 		&i.Person.Created,
 		&i.Person.Blocked,
+		&i.Person.Removed,
 		&i.Person.Served,
 		&i.Person.Handle,
 	)

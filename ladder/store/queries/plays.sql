@@ -16,6 +16,14 @@ WHERE play_seats.play_id = ? ORDER BY play_seats.seat;
 -- name: PlayReplay :one
 SELECT replay FROM plays WHERE id = ? AND state = 'finished';
 
+-- name: FinishedPlaysOf :many
+-- The finished games of a person, with their replays.
+SELECT plays.id, plays.replay, play_seats.seat FROM play_seats JOIN plays ON plays.id = play_seats.play_id
+WHERE play_seats.person_id = ? AND plays.state = 'finished';
+
+-- name: SetPlayReplay :exec
+UPDATE plays SET replay = ? WHERE id = ?;
+
 -- name: CountPlaysSince :one
 SELECT count(*) FROM play_seats WHERE person_id = ? AND sat >= ?;
 

@@ -175,6 +175,41 @@ func (q *Queries) FinishPlay(ctx context.Context, ended sql.NullInt64, replay []
 	return result.RowsAffected()
 }
 
+const finishedPlaysOf = `-- name: FinishedPlaysOf :many
+SELECT plays.id, plays.replay, play_seats.seat FROM play_seats JOIN plays ON plays.id = play_seats.play_id
+WHERE play_seats.person_id = ? AND plays.state = 'finished'
+`
+
+type FinishedPlaysOfRow struct {
+	ID     string
+	Replay []byte
+	Seat   int64
+}
+
+// The finished games of a person, with their replays.
+func (q *Queries) FinishedPlaysOf(ctx context.Context, personID sql.NullInt64) ([]FinishedPlaysOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, finishedPlaysOf, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FinishedPlaysOfRow
+	for rows.Next() {
+		var i FinishedPlaysOfRow
+		if err := rows.Scan(&i.ID, &i.Replay, &i.Seat); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const forgetGuestPlay = `-- name: ForgetGuestPlay :exec
 DELETE FROM guest_plays WHERE rowid = (
   SELECT g.rowid FROM play_seats JOIN guest_plays AS g ON g.address = ?1 AND g.began = play_seats.sat
@@ -762,5 +797,14 @@ func (q *Queries) SetPersonRating(ctx context.Context, arg SetPersonRatingParams
 		arg.Draws,
 		arg.Losses,
 	)
+	return err
+}
+
+const setPlayReplay = `-- name: SetPlayReplay :exec
+UPDATE plays SET replay = ? WHERE id = ?
+`
+
+func (q *Queries) SetPlayReplay(ctx context.Context, replay []byte, iD string) error {
+	_, err := q.db.ExecContext(ctx, setPlayReplay, replay, iD)
 	return err
 }

@@ -74,7 +74,7 @@ func (q *Queries) LimitSessions(ctx context.Context, personID sql.NullInt64, mos
 }
 
 const passkey = `-- name: Passkey :one
-SELECT passkeys.token_id, passkeys.credential, passkeys.data, tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served, people.handle FROM passkeys
+SELECT passkeys.token_id, passkeys.credential, passkeys.data, tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.removed, people.served, people.handle FROM passkeys
 JOIN tokens ON tokens.id = passkeys.token_id JOIN people ON people.id = tokens.person_id WHERE passkeys.credential = ?
 `
 
@@ -107,6 +107,7 @@ func (q *Queries) Passkey(ctx context.Context, credential []byte) (PasskeyRow, e
 		&i.Person.Admin,
 		&i.Person.Created,
 		&i.Person.Blocked,
+		&i.Person.Removed,
 		&i.Person.Served,
 		&i.Person.Handle,
 	)
@@ -258,7 +259,7 @@ func (q *Queries) SetSession(ctx context.Context, arg SetSessionParams) (int64, 
 }
 
 const token = `-- name: Token :one
-SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.served, people.handle FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.id = ?
+SELECT tokens.id, tokens.person_id, tokens.public, tokens.hash, tokens.label, tokens.kind, tokens.scope, tokens.created, tokens.used, tokens.expires, tokens.revoked, people.id, people.name, people.admin, people.created, people.blocked, people.removed, people.served, people.handle FROM tokens JOIN people ON people.id = tokens.person_id WHERE tokens.id = ?
 `
 
 type TokenRow struct {
@@ -286,6 +287,7 @@ func (q *Queries) Token(ctx context.Context, id int64) (TokenRow, error) {
 		&i.Person.Admin,
 		&i.Person.Created,
 		&i.Person.Blocked,
+		&i.Person.Removed,
 		&i.Person.Served,
 		&i.Person.Handle,
 	)
