@@ -1,4 +1,4 @@
-.PHONY: check test soak lint build
+.PHONY: check test soak lint build release
 
 # The quick check of a change: a minute.
 check:
@@ -20,3 +20,7 @@ lint:
 build:
 	CGO_ENABLED=0 go build -o timba ./cmd/timba
 	CGO_ENABLED=0 go build -o timba-lab ./cmd/timba-lab
+
+# The files of a release, in dist/: archives, Debian packages, checksums and an SBOM.
+release:
+	script/release
