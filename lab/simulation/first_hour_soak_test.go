@@ -1,4 +1,4 @@
-//go:build !race
+//go:build soak
 
 package simulation
 
@@ -179,7 +179,6 @@ func playHour(r *rand.Rand, l ladder.Ladder, house []float64, matches int, visit
 // TestFirstHour compares rules for the order of standings in the first hour of the default ladders, without and with
 // bots of visitors. The strengths and the numbers of matches are those of house-bots-ladders.csv.
 func TestFirstHour(t *testing.T) {
-	kit.Slow(t)
 	const runs = 200
 	rules := []youngRule{{orderBefore, 100, 0, false}, {orderNow, 100, 3, false}, {orderLow, 100, 3, false}}
 	for _, order := range []string{orderBelow, orderMixed} {
