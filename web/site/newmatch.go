@@ -15,7 +15,7 @@ import (
 type newMatchPage struct {
 	Ladders []store.LadderInfo
 	Ladder  string
-	Chosen  []string // the bots of the match, with "" for each empty field: as many as the largest ladder has slots
+	Picks   []string // the bots of the match, with "" for each empty field: as many as the largest ladder has slots
 	Bots    []string // the bots to choose from
 	Deals   string   // "" means as many as on the ladder
 	Limit   int      // how many unfinished unrated matches a person may have
@@ -23,7 +23,7 @@ type newMatchPage struct {
 
 func (s *Site) getNewMatch(v *visit) error {
 	q := v.query()
-	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Chosen: []string{q.Text("bot")}}, nil)
+	return s.showNewMatch(v, newMatchPage{Ladder: q.Text("ladder"), Picks: []string{q.Text("bot")}}, nil)
 }
 
 func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err error) {
@@ -34,21 +34,21 @@ func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err err
 		return err
 	}
 	for _, l := range page.Ladders {
-		page.Chosen = append(page.Chosen, make([]string, max(0, l.Bots-len(page.Chosen)))...)
+		page.Picks = append(page.Picks, make([]string, max(0, l.Bots-len(page.Picks)))...)
 	}
 	page.Limit = s.Config.Limits.UnratedMatches
 	return v.showForm(http.StatusOK, "newmatch", page, refused)
 }
 
 func (s *Site) postNewMatch(v *visit) error {
-	page := newMatchPage{Ladder: v.field("ladder"), Chosen: strings.FieldsFunc(strings.Join(v.r.PostForm["bot"], " "), isBetweenBots), Deals: v.field("deals")}
+	page := newMatchPage{Ladder: v.field("ladder"), Picks: strings.FieldsFunc(strings.Join(v.r.PostForm["bot"], " "), isBetweenBots), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
 	if err != nil {
 		err = ladder.Errorf(ladder.Invalid, "", "deals cannot be %q", ladder.Clip(page.Deals))
 	}
 	var m ladder.Match
 	if err == nil {
-		m, err = s.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{Ladder: page.Ladder, Deals: deals, Bots: page.Chosen})
+		m, err = s.Service.RequestMatch(v.ctx(), v.Actor, service.MatchRequest{Ladder: page.Ladder, Deals: deals, Bots: page.Picks})
 	}
 	if err != nil {
 		return s.showNewMatch(v, page, err)
