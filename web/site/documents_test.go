@@ -138,6 +138,10 @@ func TestSearchAndDescriptions(t *testing.T) {
 	m, games := s.LastFinished("brisca")
 	for _, x := range []struct{ lang, path, has string }{
 		{"en", "/search?q=SPRT", `<a href="/ratings#a-sequential-test-sprt">A sequential test (SPRT)</a>`},
+		{"ca", "/search?q=tute", `<a href="/rules/tute">Com es juga al tute</a>`},
+		{"ca", "/search?q=juga%20a%20la%20brisca", `<a href="/rules/brisca">Com es juga a la brisca</a>`},
+		{"en", "/search?q=podrida", `<a href="/rules/podrida">How to play La Podrida</a>`},
+		{"ca", "/rules/brisca", `<h1>Com es juga a la brisca</h1>`},
 		{"en", "/search?q=small", `<a href="/ladders/tebes-4">`},
 		{"en", fmt.Sprintf("/search?q=%d", m.ID), fmt.Sprintf(`<a href="/matches/%d">`, m.ID)},
 		{"en", "/search?q=%23999999", "Nothing here has"},

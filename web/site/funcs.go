@@ -50,6 +50,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"seatname":    func(name string, bot bool) string { return s.seatName(l, name, bot) },
 		"seatnames":   func(seats []play.SeatView) []string { return s.seatNames(l, seats) },
 		"gametitle":   titleOf,
+		"howto":       func(game string) string { return howTo(l, game) },
 		"watching":    s.Live.WatcherCount,
 		"minutes":     minutes,
 		"botpath":     func(name string) string { return "/bots/" + url.PathEscape(name) },

@@ -53,6 +53,14 @@ type rulesPage struct {
 	Text     template.HTML
 }
 
+// howTo returns the title of the page with the rules of a game.
+func howTo(l *messages.Language, game string) string {
+	if key := "rules.how." + game; l.Texts[key] != nil {
+		return l.Text(key)
+	}
+	return l.Text("rules.title", "Game", titleOf(game)) // of a game that another Go module adds
+}
+
 func (s *Site) getRules(v *visit) error {
 	g, err := games.Find(v.r.PathValue("game"))
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/rules/games"
 )
 
 const (
@@ -19,7 +20,8 @@ const (
 
 type searchPage struct {
 	Query        string
-	Match        int64 // the ID of the match whose number was searched; 0 if there is none
+	Match        int64    // the ID of the match whose number was searched; 0 if there is none
+	Games        []string // the names of games
 	Ladders      []store.LadderInfo
 	Bots, People []string
 	Documents    []foundDocument
@@ -28,10 +30,10 @@ type searchPage struct {
 
 // HasResults reports whether anything was found.
 func (p searchPage) HasResults() bool {
-	return p.Match > 0 || len(p.Ladders)+len(p.Bots)+len(p.People)+len(p.Documents) > 0
+	return p.Match > 0 || len(p.Games)+len(p.Ladders)+len(p.Bots)+len(p.People)+len(p.Documents) > 0
 }
 
-// getSearch finds bots, people and ladders by a part of their names, matches by their numbers, and documents
+// getSearch finds games, with their rules, bots, people and ladders by a part of their names, matches by their numbers, and documents
 // by their contents.
 func (s *Site) getSearch(v *visit) error {
 	page := searchPage{Query: v.query().Text("q"), RowLimit: searchRows}
@@ -48,6 +50,11 @@ func (s *Site) getSearch(v *visit) error {
 			return err
 		}
 		page.Match = m.ID
+	}
+	for _, g := range games.All() {
+		if strings.Contains(strings.ToLower(g.Name+" "+howTo(v.language, g.Name)), strings.ToLower(page.Query)) {
+			page.Games = append(page.Games, g.Name)
+		}
 	}
 	if page.Ladders, err = s.Store.Ladders.List(v.ctx()); err != nil {
 		return err
