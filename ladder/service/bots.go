@@ -3,9 +3,11 @@ package service
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/timba-arena/timba/ladder"
+	"github.com/timba-arena/timba/ladder/bundle"
 	"github.com/timba-arena/timba/ladder/store"
 )
 
@@ -96,6 +98,27 @@ func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number in
 	}
 	f, err := s.Store.Versions.OpenUpload(v)
 	return f, v, err
+}
+
+// EditUpload calls edit with a temporary directory that has the files of a version's upload, and the list of these
+// files. bot and number name the version as in FindVersion. It returns an error unless the actor owns the bot.
+func (s *Service) EditUpload(ctx context.Context, a Actor, bot string, number int, edit func(dir string, t bundle.Tree) error) (v ladder.Version, err error) {
+	f, v, err := s.OpenUpload(ctx, a, bot, number)
+	if err != nil {
+		return v, err
+	}
+	defer f.Close()
+	tmp, err := s.Store.Dir().MkdirTemp("edit-*")
+	if err != nil {
+		return v, unavailable(err)
+	}
+	defer os.RemoveAll(tmp)
+	dir := filepath.Join(tmp, "source")
+	t, err := s.Unpack(f.Name(), dir, bundle.LimitsOf(s.Config.Limits))
+	if err != nil {
+		return v, err
+	}
+	return v, edit(dir, t)
 }
 
 // Stages returns the steps that an uploaded version has passed or is in (unpack, build, check, trial), with their

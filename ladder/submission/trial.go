@@ -132,7 +132,8 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 			continue
 		}
 		matches++
-		n, err := s.playMatch(ctx, t, []match.Contestant{bot, random.Contestant}, TrialDeals, log, func(g *referee.GameResult) error {
+		m := match.Match{Bots: []match.Contestant{bot, random.Contestant}, Deals: TrialDeals, Seed: s.seed()}
+		n, err := s.playMatch(ctx, t, m, 0, log, func(g *referee.GameResult) error {
 			return s.refuseFirstFault(t.Name, g, log)
 		})
 		if err != nil {
@@ -146,36 +147,34 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("%d games against %s in %d matches, no fault", played, ladder.Anchor, matches), nil
 }
 
-// playMatch plays the given number of deals between bots on ladder t and returns the number of games. It calls done
-// with each game; an error of done ends the match. The same uploaded files always get the same deals.
-func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []match.Contestant, deals int, log *transcript, done func(*referee.GameResult) error) (played int, err error) {
+// playMatch plays the bots and deals of m on ladder t and returns the number of games. tested is the index of the bot
+// whose time is limited. playMatch calls done with each game; an error of done ends the match.
+func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, m match.Match, tested int, log *transcript, done func(*referee.GameResult) error) (played int, err error) {
 	variant, err := t.Variant()
 	if err != nil {
 		return 0, err
 	}
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(bots)))
-	s.ownTime.FirstOf = len(bots)
-	match := &match.Match{
-		Variant: variant, Bots: bots, Deals: deals, Seed: s.seed(), Clock: t.Clock, Patience: match.LatePatience,
-		Resources: match.Resources{Workers: []int{s.core}, ParallelRotations: 1},
-		Observer: match.Observer{
-			Watch: func(game *referee.Game) {
-				s.ownTime.Watch(game)
-				s.totalTime.Watch(game)
-				err := s.checkOwnTime(s.ownTime.Sum())
-				if err == nil && s.totalTime.Sum() > 2*s.timeLimit {
-					err = newRefusal("the opponent is too slow for a test: the games of both bots need more than %s; choose another one", shortTime(2*s.timeLimit))
-				}
-				if err != nil {
-					end(err)
-				}
-			},
-			Trouble: func(err error) { fmt.Fprintln(log, err) },
+	tally := referee.NewTally(variant, make([]referee.ReplaySeat, len(m.Bots)))
+	s.ownTime.Bots, s.ownTime.Bot = len(m.Bots), tested
+	m.Variant, m.Clock, m.Patience = variant, t.Clock, match.LatePatience
+	m.Resources = match.Resources{Workers: []int{s.core}, ParallelRotations: 1}
+	m.Observer = match.Observer{
+		Watch: func(game *referee.Game) {
+			s.ownTime.Watch(game)
+			s.totalTime.Watch(game)
+			err := s.checkOwnTime(s.ownTime.Sum())
+			if err == nil && s.totalTime.Sum() > 2*s.timeLimit {
+				err = newRefusal("the opponent is too slow for a test: the games of both bots need more than %s; choose another one", shortTime(2*s.timeLimit))
+			}
+			if err != nil {
+				end(err)
+			}
 		},
+		Trouble: func(err error) { fmt.Fprintln(log, err) },
 	}
-	err = match.Play(ctx, func(game *referee.GameResult) error {
+	err = m.Play(ctx, func(game *referee.GameResult) error {
 		for i, log := range game.Logs {
 			game.Logs[i] = datadir.HideBotPaths(log)
 		}
@@ -188,7 +187,7 @@ func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, bots []matc
 		}
 		return 0, err
 	}
-	score := tally.Scores[0]
+	score := tally.Scores[tested]
 	fmt.Fprintf(log, "%-20s %s: %d won, %d drawn, %d lost\n", t.Name, text.Count(score.Games, "game"), score.Wins, score.Draws, score.Losses)
 	return tally.Games, nil
 }

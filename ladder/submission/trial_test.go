@@ -57,7 +57,7 @@ func TestTimeOfTrial(t *testing.T) {
 				st := w.stages()[3]
 				st.run = func(s *submission, ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 					// 20 moves in each of two games take more than 10 minutes with the time of other programs.
-					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, []match.Contestant{mine, opponent}, TrialDeals, log,
+					_, err = s.playMatch(ctx, ladder.Ladder{Game: "brisca", Clock: referee.Clock{Bank: time.Hour, Startup: time.Minute}}, match.Match{Bots: []match.Contestant{mine, opponent}, Deals: TrialDeals}, 0, log,
 						func(*referee.GameResult) error { return nil })
 					return summary, err
 				}

@@ -6,14 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/referee/match"
 	"github.com/timba-arena/timba/referee/program"
+	"github.com/timba-arena/timba/rules"
 )
 
 // TryoutDeals is the number of deals in a try-out, a test of a bot before it is submitted. Each is played in both
@@ -23,16 +27,50 @@ const TryoutDeals = 5
 // TryoutCheckTime limits the time that the bot itself may use in the conformance tests before it is submitted.
 const TryoutCheckTime = time.Minute
 
-// Tryout is a test of a bot that consists of one file, before it is submitted. The bot is built like a submission,
-// with the same limits, and plays a match against Opponent on the first ladder of Game. Nothing is stored.
+// Tryout is a test of a bot before it is submitted. The bot is built like a submission, with the same limits, and plays
+// a match against Opponent on the first ladder of Game, or one deal again. Nothing is stored.
 type Tryout struct {
-	File     string // file name, whose suffix determines the language
-	Text     string // content of the file
+	File     string         // the edited file; if the bot has no other file, its suffix determines the language
+	Text     string         // content of the file
+	Base     ladder.Version // the version to which the other files belong; the zero value means that there are none
 	Game     string
 	Opponent ladder.Version
+	Deal     *PlayedDeal                              // what is played instead of a match against Opponent; nil for such a match
 	OnBuilt  func()                                   // called before the first game
-	OnGame   func(*referee.GameResult, []TryoutFault) // called with each game and the faults of the tested bot, which is bot 0
-	OnCheck  func(TryoutCheck)                        // called after the games with the outcome of the conformance tests
+	OnGame   func(*referee.GameResult, []TryoutFault) // called with each game and the faults of the tested bot
+	OnCheck  func(TryoutCheck)                        // called after a match with the outcome of the conformance tests
+}
+
+// PlayedDeal is a deal of a finished match, to be played again with the tested bot in the place of another.
+type PlayedDeal struct {
+	Match    ladder.Match
+	Seed     rules.Seed // of the match
+	Deal     int
+	Rotation int              // of the game that the author looks at
+	Slot     int              // of the tested bot
+	Versions []ladder.Version // by slot
+}
+
+// Slot returns the slot of the tested bot in the match of the try-out, a test of a bot before it is submitted.
+func (t Tryout) Slot() int {
+	if t.Deal != nil {
+		return t.Deal.Slot
+	}
+	return 0
+}
+
+// tryoutMatch returns the rules by which a try-out is played, and the versions that play, by slot. That of the tested
+// bot has no meaning.
+func (p *Pipeline) tryoutMatch(t Tryout) (ladder.Ladder, []ladder.Version, error) {
+	if t.Deal != nil {
+		m := t.Deal.Match
+		return ladder.Ladder{Name: m.Game, Game: m.Game, Options: m.Options, Clock: m.Clock}, t.Deal.Versions, nil
+	}
+	list := p.trialLaddersOf(ladder.Version{Games: []string{t.Game}})
+	if len(list) == 0 {
+		return ladder.Ladder{}, nil, ladder.Errorf(ladder.Invalid, "", "game %q does not exist", ladder.Clip(t.Game))
+	}
+	return list[0], []ladder.Version{{}, t.Opponent}, nil
 }
 
 // TryoutCheck is the outcome of the conformance tests of a bot.
@@ -47,33 +85,39 @@ type TryoutFault struct {
 	referee.Fault
 	Description phrase.Text
 	Advice      []phrase.Text
+	Line        int // the line of the edited file that the bot's stderr names; 0 if it names none
 }
 
-// TryoutMemory returns the memory, in bytes, that a test game of a game against a version can use. The game may have
-// options, as in "brisca players=2". It returns an error if the version cannot play that game, or if the memory
-// exceeds that for all bots of the server together.
-func (p *Pipeline) TryoutMemory(game string, against ladder.Version) (int64, error) {
-	t := p.trialLaddersOf(ladder.Version{Games: []string{game}})
-	if len(t) == 0 {
-		return 0, ladder.Errorf(ladder.Invalid, "", "game %q does not exist", ladder.Clip(game))
-	}
-	v, err := t[0].Variant()
+// TryoutMemory returns the memory, in bytes, that a game of a try-out can use. It returns an error if a version cannot
+// play that game, or if the memory exceeds that for all bots of the server together.
+func (p *Pipeline) TryoutMemory(t Tryout) (int64, error) {
+	l, versions, err := p.tryoutMatch(t)
 	if err != nil {
 		return 0, err
 	}
-	if err := against.CheckTablePlay(v); err != nil {
+	v, err := l.Variant()
+	if err != nil {
 		return 0, err
 	}
-	need := max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot, p.Room.RotationMemory(v, []bool{false, against.IsHouse()}))
+	house := make([]bool, len(versions))
+	for slot, against := range versions {
+		if slot == t.Slot() {
+			continue
+		}
+		if err := against.CheckTablePlay(v); err != nil {
+			return 0, err
+		}
+		house[slot] = against.IsHouse()
+	}
+	need := max(p.buildLimit().MaxMemory(p.Level), p.Room.Bot, p.Room.RotationMemory(v, house))
 	if p.Room.Total > 0 && need > p.Room.Total {
-		return 0, ladder.Errorf(ladder.Invalid, "test against a house bot", "a match against %s can use %d MiB, and all bots together have %d MiB",
-			against.Bot, need>>20, p.Room.Total>>20)
+		return 0, ladder.Errorf(ladder.Invalid, "test against a house bot", "the games of this test can use %d MiB, and all bots together have %d MiB", need>>20, p.Room.Total>>20)
 	}
 	return need, nil
 }
 
-// RunTryout builds a bot, plays its games and runs the conformance tests, all on core. Faults in the games do
-// not prevent the tests, but any error before them does. output is the log of the build and the games. If the
+// RunTryout builds a bot, plays its games and, after a match, runs the conformance tests, all on core. The second fault
+// of one kind ends the games, with an error that says what it was. output is the log of the build and the games. If the
 // bot is to blame, the error has the code Invalid; any other error is that of ctx or a failure of the server.
 func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output string, err error) {
 	work, err := p.Dir.MkdirTemp("tryout-")
@@ -82,7 +126,12 @@ func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output st
 	}
 	defer os.RemoveAll(work)
 	s := &submission{Pipeline: p, core: core, work: work, botBuild: &botBuild{dir: filepath.Join(work, "source")}}
-	if err := program.WriteFile(s.botBuild.dir, t.File, []byte(t.Text), []string{t.Game}); err != nil {
+	if t.Base.ID == 0 {
+		err = program.WriteFile(s.botBuild.dir, t.File, []byte(t.Text), []string{t.Game})
+	} else if s.botBuild, err = p.unbundle(t.Base.Bundle, work); err == nil {
+		err = os.WriteFile(filepath.Join(s.botBuild.dir, t.File), []byte(t.Text), 0o644)
+	}
+	if err != nil {
 		return "", fmt.Errorf("submission: %w", err)
 	}
 	if s.hash, err = trees.HashSource(s.botBuild.dir); err != nil {
@@ -100,7 +149,7 @@ func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output st
 	}
 	var refused *refusal
 	switch {
-	case err == nil:
+	case err == nil && t.Deal == nil:
 		err = s.checkTryout(ctx, t)
 	case errors.As(err, &refused) && ctx.Err() == nil:
 		err = ladder.Errorf(ladder.Invalid, "", "%s", refused.text.Map(log.clean))
@@ -134,8 +183,9 @@ func (s *submission) buildTryout(ctx context.Context, log *transcript) (phrase.T
 
 func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) error {
 	s.version = ladder.Version{Bot: t.File, Command: s.manifest.Run, Hash: s.hash, Language: s.manifest.Language(), Games: []string{t.Game}}
-	if t.Opponent.Bot == t.File {
-		s.version.Bot += "#2"
+	l, versions, err := s.tryoutMatch(t)
+	if err != nil {
+		return err
 	}
 	if _, err := s.command(s.dir, s.manifest.Run); err != nil {
 		return err
@@ -146,26 +196,63 @@ func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) 
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	against, err := s.Resolve(ctx, t.Opponent)
-	if err != nil {
-		return err
+	m := match.Match{Deals: TryoutDeals, Seed: s.seed()}
+	if t.Deal != nil {
+		m.Deals, m.FirstDeal, m.Seed = 1, t.Deal.Deal, t.Deal.Seed
+	}
+	for slot, v := range versions {
+		b := bot
+		if slot != t.Slot() {
+			if b, err = s.Resolve(ctx, v); err != nil {
+				return err
+			}
+		}
+		if slices.ContainsFunc(m.Bots, func(o match.Contestant) bool { return o.Name == b.Name }) {
+			b.Name = fmt.Sprintf("%s#%d", b.Name, slot+1)
+		}
+		m.Bots = append(m.Bots, b)
 	}
 	t.OnBuilt()
-	_, err = s.playMatch(ctx, s.trialLadders()[0], []match.Contestant{bot, against}, TryoutDeals, log, func(g *referee.GameResult) error {
+	seen := map[string]bool{} // the faults so far
+	_, err = s.playMatch(ctx, l, m, t.Slot(), log, func(g *referee.GameResult) error {
 		var faults []TryoutFault
+		var twice error
 		for _, f := range g.Faults {
-			if g.Bots[f.Seat] != 0 {
-				if t.Opponent.IsHouse() && f.HouseFailed() {
+			if g.Bots[f.Seat] != t.Slot() {
+				if versions[g.Bots[f.Seat]].IsHouse() && f.HouseFailed() {
 					return fmt.Errorf("submission: %s: %w: %v", t.Game, errHouse, f)
 				}
 				continue
 			}
 			c := bot.InCompetition(&g.Replay, f, g.Logs[f.Seat])
-			faults = append(faults, TryoutFault{f, f.TextIn(c), f.Reason.Advice(c)})
+			faults = append(faults, TryoutFault{f, f.TextIn(c), f.Reason.Advice(c), fault.FailedLine(c.Log.Lines, t.File)})
+			alike, headline := summarizeFault(faults[len(faults)-1], c.Log.Lines)
+			if seen[alike] {
+				twice = &refusal{headline}
+			}
+			seen[alike] = true
 		}
-		g.Reveal(s.seed())
+		g.Reveal(m.Seed)
 		t.OnGame(g, faults)
-		return nil
+		return twice
 	})
 	return err
+}
+
+// summarizeFault returns the cause of a fault as a headline, and a text that is equal for faults that are alike: those
+// of one kind, with one kind of error at one line of the edited file. stderr has the lines of the bot.
+func summarizeFault(f TryoutFault, stderr []string) (alike string, headline phrase.Text) {
+	line, sure := fault.Cause(stderr)
+	cause := phrase.Plain(line)
+	if !sure {
+		line, cause = "", f.Reason.Short()
+	}
+	if f.Line > 0 && !strings.Contains(line, fmt.Sprintf("line %d", f.Line)) {
+		cause = phrase.New("%s, line %d", cause, f.Line)
+	}
+	kind, _, _ := strings.Cut(line, ":")
+	if alike = fmt.Sprint(f.Reason.Kind, f.Line, kind); f.IsBeforeGame() {
+		return alike, phrase.New("the bot did not start: %s", cause)
+	}
+	return alike, phrase.New("the bot failed in the same way in two games: %s", cause)
 }

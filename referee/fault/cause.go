@@ -1,6 +1,8 @@
 package fault
 
 import (
+	"cmp"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,10 +41,10 @@ var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit 
 
 // compilerPatterns match lines with an error message of a compiler or linker.
 var compilerPatterns = expressions(
-	`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `, // C, C++, Java
-	`^error(\[E[0-9]+\])?: `,                  // Rust, javac
-	`^\S+\.go:[0-9]+(:[0-9]+)?: `,             // Go
-	`: undefined reference to |^\S*ld: `,      // linkers
+	`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `,               // C, C++, Java
+	`^error(\[E[0-9]+\])?: `,                                // Rust, javac
+	`^\S+\.go:[0-9]+(:[0-9]+)?: `,                           // Go
+	`: undefined reference to |^(\S*[/.-])?(ld|lld|gold): `, // linkers
 )
 
 // expressions returns a function that returns the compiled regular expressions. The function compiles them at its
@@ -92,6 +94,23 @@ func BuildCause(output []string) string {
 	return line
 }
 
+// FailedLine returns the number of the line of a source file at which a program failed, as the end of its log or the
+// cause of a failed build says: the innermost line of that file in a stack trace. It returns 0 if there is none.
+func FailedLine(log []string, file string) int {
+	place := regexp.MustCompile(`(?:^|[^\w.-])` + regexp.QuoteMeta(path.Base(file)) + `(?:(", line )|: ?(?:line )?| (?:on )?line |" line )([0-9]+)`)
+	from := max(0, len(log)-len(lastWords(log))-placeLines)
+	first, last := 0, 0 // Python names the innermost line last
+	for _, line := range log[from:] {
+		if m := place.FindStringSubmatch(line); m != nil {
+			n, _ := strconv.Atoi(m[2])
+			if first = cmp.Or(first, n); m[1] != "" {
+				last = n
+			}
+		}
+	}
+	return cmp.Or(last, first)
+}
+
 // causeIndex returns the index of the last line that is known to be an error message, or -1.
 func causeIndex(lines []string) int {
 	for i, line := range slices.Backward(lines) {
@@ -139,13 +158,16 @@ func causeText(lines []string, i int) string {
 // placePatterns match the line in which Python or Node says where a syntax error is, above the error message.
 var placePatterns = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
 
+// placeLines is the number of lines above an error message in which its place may be.
+const placeLines = 6
+
 // mistakePlace returns the place of a syntax error, such as " (bot.py, line 3)". The error message is line i. It
 // returns "" for other errors.
 func mistakePlace(lines []string, i int) string {
 	if !syntaxErrorPattern.MatchString(lines[i]) {
 		return ""
 	}
-	for _, line := range slices.Backward(lines[max(0, i-6):i]) {
+	for _, line := range slices.Backward(lines[max(0, i-placeLines):i]) {
 		for _, re := range placePatterns() {
 			if m := re.FindStringSubmatch(strings.TrimSpace(line)); m != nil {
 				return " (" + m[1] + ", line " + m[2] + ")"

@@ -140,3 +140,34 @@ func TestEvidence(t *testing.T) {
 		}
 	}
 }
+
+// The innermost line of a file is found in the stack traces of many languages, and in the causes of failed builds.
+func TestFailedLine(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		file, log string
+		want      int
+	}{
+		{"bot.py", "loading bot.py:99\nTraceback (most recent call last):\n  File \"/bot/bot.py\", line 30, in <module>\n  File \"/bot/bot.py\", line 12, in move\n  File \"/usr/lib/python3/random.py\", line 373, in choice\nIndexError: list index out of range", 12},
+		{"a/bot.py", "  File \"/x/a/bot.py\", line 2\n    def f(:\n          ^\nSyntaxError: invalid syntax", 2},
+		{"bot.js", "/bot/bot.js:3\nconst x = ;\n          ^\nSyntaxError: Unexpected token ';'\n    at wrapSafe (node:internal/modules/cjs/loader:1378:20)", 3},
+		{"bot.js", "/bot/bot.js:7\n  x.y.z;\n      ^\nTypeError: Cannot read properties of undefined\n    at move (/bot/bot.js:7:7)\n    at main (/bot/bot.js:20:3)", 7},
+		{"Bot.java", "Exception in thread \"main\" java.lang.NullPointerException\n\tat java.base/java.util.Objects.requireNonNull(Objects.java:233)\n\tat Bot.move(Bot.java:41)\n\tat Bot.main(Bot.java:12)", 41},
+		{"bot.go", "panic: runtime error: index out of range [5]\ngoroutine 1 [running]:\nmain.move(...)\n\t/build/bot.go:17\nmain.main()\n\t/build/bot.go:31 +0x1d", 17},
+		{"bot.rs", "thread 'main' panicked at bot.rs:12:5:\nno move", 12},
+		{"bot.rb", "bot.rb:12:in 'move': undefined method (NoMethodError)\n\tfrom bot.rb:20:in '<main>'", 12},
+		{"bot.lua", "lua5.4: bot.lua:9: attempt to index a nil value\nstack traceback:\n\tbot.lua:9: in function 'move'", 9},
+		{"bot.pl", "Can't locate object method at bot.pl line 14, <STDIN> line 3.", 14},
+		{"bot.php", "PHP Fatal error:  Uncaught TypeError in /bot/bot.php:8\nStack trace:\n#0 {main}\n  thrown in /bot/bot.php on line 8", 8},
+		{"bot.tcl", "can't read \"x\": no such variable\n    while executing\n\"puts $x\"\n    (file \"bot.tcl\" line 6)", 6},
+		{"bot.sh", "bot.sh: line 5: nothing: command not found", 5},
+		{"bot.c", "bot.c:1:33: error: ‘x’ undeclared", 1},
+		{"bot.py", "  File \"/bot/mybot.py\", line 3, in move\nKeyError: 1", 0},
+		{"bot.py", "hm", 0},
+		{"bot.py", "", 0},
+	} {
+		if got := FailedLine(Lines([]byte(c.log)), c.file); got != c.want {
+			t.Errorf("%s failed at line %d, want %d: %s", c.file, got, c.want, c.log)
+		}
+	}
+}

@@ -244,7 +244,8 @@ func (m *Match) worker(ctx context.Context, s *schedule, rotations []int, core i
 // OwnTime sums the bots' own time for all moves of a match with one worker, without the time that other programs
 // took. Set its Watch method as Observer.Watch. Void games do not count.
 type OwnTime struct {
-	FirstOf int // if positive, the number of bots of the match; then only the moves of bot 0 count
+	Bots int // if positive, the number of bots of the match; then only the moves of Bot count
+	Bot  int // the index of a bot of the match
 
 	finishedGames, currentGame time.Duration
 }
@@ -258,7 +259,7 @@ func (o *OwnTime) Watch(g *referee.Game) {
 	case g.HasEnded():
 		o.finishedGames, o.currentGame = o.finishedGames+o.currentGame, 0
 	default:
-		if m := g.Record.Moves[n-1]; o.FirstOf == 0 || rules.BotAt(m.Seat, g.Record.Match.Rotation, o.FirstOf) == 0 {
+		if m := g.Record.Moves[n-1]; o.Bots == 0 || rules.BotAt(m.Seat, g.Record.Match.Rotation, o.Bots) == o.Bot {
 			o.currentGame += m.OwnTime()
 		}
 	}

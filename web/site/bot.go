@@ -59,6 +59,17 @@ func (p botPage) Live() int {
 	return 0
 }
 
+// EditedVersion returns the number of the version that the owner can edit: the present one or, if none plays, the newest
+// one. It returns 0 for visitors, and if the server does not have the files.
+func (p botPage) EditedVersion() int {
+	for _, v := range p.Versions {
+		if p.IsOwner && hasSource(v) && (p.Live() == 0 || v.Number == p.Live()) {
+			return v.Number
+		}
+	}
+	return 0
+}
+
 func (s *Site) getBot(v *visit, b ladder.Bot) error { return s.showBot(v, b, nil) }
 
 // showBot shows the page of a bot. If refused is not nil, an action was refused, and the page shows the error

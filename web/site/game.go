@@ -26,6 +26,8 @@ type seatLog struct {
 	Seat int
 	Bot  string
 	Log  []byte
+
+	HasSource bool // see hasSource
 }
 
 // ownLogs returns the logs of the seats whose bots the visitor owns.
@@ -42,7 +44,7 @@ func (s *Site) ownLogs(v *visit, m ladder.Match, g ladder.FinishedGame) (list []
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, seatLog{seat.Seat, version.Bot, log})
+		list = append(list, seatLog{seat.Seat, version.Bot, log, hasSource(version)})
 	}
 	return list, nil
 }

@@ -34,6 +34,7 @@ var unlinked = map[string]string{
 	"GET /submissions/{submission}/progress":       "",
 	"GET /games/{game}/embed":                      "/games/100000/embed",
 	"GET /games/{game}/stderr/{seat}":              "", // of a bot that has written something
+	"GET /games/{game}/edit/{seat}":                "", // of a bot that has lost
 	"GET /live/{match}":                            "", // of a match in progress
 	"GET /play/{id}":                               "",
 	"GET /matches/{match}/games/{deal}/{rotation}": "", // from a script, to a game

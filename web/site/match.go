@@ -1,6 +1,7 @@
 package site
 
 import (
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -66,6 +67,7 @@ type faultNote struct {
 	Text                      phrase.Text
 	Advice                    []phrase.Text // what the author can change, the most likely remedy first
 	Log                       string        // the end of the bot's standard error, which only the owner sees
+	Edit                      string        // the address at which the owner edits the version; "" for others
 }
 
 func (s *Site) getMatch(v *visit) error {
@@ -284,6 +286,9 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *
 	c := bot.InCompetition(r, f, log)
 	if v.Owns(version.Owner) {
 		n.Log = strings.Join(fault.LogEnd(c.Log.Lines, faultLog), "\n")
+		if hasSource(version) {
+			n.Edit = fmt.Sprintf("/games/%d/edit/%d", g.ID, f.Seat)
+		}
 	} else {
 		c.Log = fault.BotLog{Private: true}
 	}

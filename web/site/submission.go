@@ -21,6 +21,9 @@ type submissionPage struct {
 	Ladders []string // the ladders on which the bot plays, once it is live
 }
 
+// HasSource reports whether the visitor can edit the version.
+func (p submissionPage) HasSource() bool { return hasSource(p.Version) }
+
 // submissionStep is one step of checking an upload (unpack, build, check, trial) with its state, whether or not
 // it has started.
 type submissionStep struct {

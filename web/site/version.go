@@ -21,7 +21,7 @@ type versionPage struct {
 // CanSeeUpload reports whether the visitor can see the upload: the visitor owns the bot, and the server has
 // kept the upload.
 func (p versionPage) CanSeeUpload() bool {
-	return p.IsOwner && p.Version.Bundle != "" && !p.Version.NeverBuilt()
+	return p.IsOwner && hasSource(p.Version)
 }
 
 // Usable reports whether the visitor can make the bot play with this version again.

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"net/http"
@@ -22,12 +23,13 @@ import (
 )
 
 type writePage struct {
-	Games     []gameChoice
-	Languages []starters.Language
-	Game      string   // the game that is selected
-	Language  string   // the language that is selected
-	Bots      []string // the bots to test against
-	Limit     int      // the largest size of a text in bytes
+	Games      []gameChoice
+	Languages  []starters.Language
+	Game       string      // the game that is selected
+	Language   string      // the language that is selected
+	Bots       []string    // the bots to test against
+	Limit      int         // the largest size of a text in bytes
+	EditedFile *editedFile // the file of a version; nil for a new bot
 }
 
 // RulesGame returns the name of the game whose rules the page links to.
@@ -81,10 +83,11 @@ func (s *Site) botNames(ctx context.Context) (names []string, err error) {
 }
 
 func (s *Site) getWrite(v *visit) error {
-	q := v.query()
-	page := writePage{Games: s.gameChoices(), Languages: starters.Languages, Limit: tryout.MaxText}
-	page.Game, page.Language = q.Text("game"), q.Text("language")
-	var err error
+	return s.showEditor(v, writePage{Game: v.query().Text("game"), Language: v.query().Text("language")})
+}
+
+func (s *Site) showEditor(v *visit, page writePage) (err error) {
+	page.Games, page.Languages, page.Limit = s.gameChoices(), starters.Languages, tryout.MaxText
 	if page.Bots, err = s.botNames(v.ctx()); err != nil {
 		return err
 	}
@@ -111,9 +114,13 @@ type editorForm struct {
 	game   string // as in a manifest, such as "brisca" or "brisca players=2"
 	source string // the name of the file
 	text   string
+
+	base    ladder.Version  // the version that is edited; the zero value for a new bot
+	archive *bundle.Archive // the files of base with the new text
 }
 
-func (v *visit) readEditorForm() (w editorForm, err error) {
+// readEditorForm reads the form of the editor. If pack is set and it edits a version, the result has its archive.
+func (v *visit) readEditorForm(pack bool) (w editorForm, err error) {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, tryout.MaxText+maxForm)
 	var large *http.MaxBytesError
 	if err := v.r.ParseMultipartForm(tryout.MaxText + maxForm); errors.As(err, &large) {
@@ -132,16 +139,23 @@ func (v *visit) readEditorForm() (w editorForm, err error) {
 	if len(w.text) > tryout.MaxText {
 		return w, ladder.Errorf(ladder.TooLarge, "", "the text is larger than %s", bundle.FormatSize(tryout.MaxText))
 	}
-	return w, nil
+	if v.field("edited") != "" {
+		err = v.readEdited(&w, pack)
+	}
+	return w, err
 }
 
-// postWrite submits the text in the editor as a bot of one file. The bot plays only the game that is selected.
+// postWrite submits the text in the editor: as a file of a version that keeps its other files, or as a bot of one file,
+// which plays only the game that is selected.
 func (s *Site) postWrite(v *visit) error {
-	w, err := v.readEditorForm()
+	w, err := v.readEditorForm(true)
 	if err != nil {
 		return err
 	}
 	u := service.Upload{Bot: v.field("bot"), File: w.source, Content: strings.NewReader(w.text), Games: []string{w.game}}
+	if w.archive != nil {
+		u = service.Upload{Bot: u.Bot, Content: bytes.NewReader(w.archive.Data)}
+	}
 	if u.Bot == "" {
 		return ladder.Errorf(ladder.Invalid, "", "%s", v.t("write.no-name"))
 	}
@@ -167,18 +181,23 @@ type tryoutPart struct {
 type testGameRow struct {
 	tryout.TryoutGame
 	Number int    // counted from 1
+	IsLost bool   // its deal and seats are those of the game that the author has looked at
 	Result string // the result of the bot in the editor: "won", "drawn" or "lost"
 }
 
 func (s *Site) postTest(v *visit) error {
-	w, err := v.readEditorForm()
+	w, err := v.readEditorForm(false)
 	if err != nil {
 		return err
 	}
-	against, err := s.Store.Versions.FindLive(v.ctx(), v.field("against"))
-	id := ""
+	t, id := submission.Tryout{File: w.source, Text: w.text, Base: w.base, Game: w.game}, ""
+	if v.field("again") != "" {
+		t.Deal, err = s.playedDeal(v)
+	} else {
+		t.Opponent, err = s.Store.Versions.FindLive(v.ctx(), v.field("against"))
+	}
 	if err == nil {
-		id, err = s.Tryouts.Add(v.Actor, submission.Tryout{File: w.source, Text: w.text, Game: w.game, Opponent: against})
+		id, err = s.Tryouts.Add(v.Actor, t)
 	}
 	if err != nil {
 		return err
@@ -212,7 +231,14 @@ func (s *Site) getTest(v *visit) error {
 	}
 	part := tryoutPart{TryoutProgress: p, ID: id}
 	for i, g := range p.Games {
-		shown := testGameRow{g, i + 1, "drawn"}
+		shown := testGameRow{TryoutGame: g, Number: i + 1, Result: "drawn"}
+		if p.Deal != nil {
+			r, _, err := decodeReplay(i+1, g.Replay)
+			if err != nil {
+				return err
+			}
+			shown.IsLost = r.Match.Rotation == p.Deal.Rotation
+		}
 		switch g.Score {
 		case 1:
 			shown.Result = "won"

@@ -59,7 +59,7 @@ func TestEditorRefused(t *testing.T) {
 		a = w.Get(c, path)
 		return strings.Contains(a.Body, `data-done="true"`)
 	})
-	if !strings.Contains(a.Body, "The bot cannot be tested") || !strings.Contains(a.Body, "return &lt;b&gt;") {
+	if !strings.Contains(a.Body, `class="headline">cc: exit status 1; it says`) || !strings.Contains(a.Body, `data-line="1"`) || !strings.Contains(a.Body, "return &lt;b&gt;") {
 		t.Errorf("a bot that does not compile: %s", a.Body)
 	}
 	for _, x := range []struct {
@@ -71,13 +71,13 @@ func TestEditorRefused(t *testing.T) {
 		}
 	}
 
-	// A test of a bot that fails in a game shows its fault and its standard error.
+	// A test of a bot that fails in the same way in two games ends, and shows the cause, the fault and its standard error.
 	path = send("/write/tests", fields("brisca", "python", "raise ValueError('of anna')", "@random")...).Header.Get("Location")
 	kit.Until(t, "the test is over", func() bool {
 		a = w.Get(c, path)
 		return strings.Contains(a.Body, `data-done="true"`)
 	})
-	if !strings.Contains(a.Body, "0 won, 0 drawn, 10 lost") || !strings.Contains(a.Body, "1 fault<") || !strings.Contains(a.Body, "Conformance with the protocol") {
+	if !strings.Contains(a.Body, "the bot did not start: ValueError: of anna, line 1<br> <b>0 won, 0 drawn, 2 lost") || !strings.Contains(a.Body, `data-line="1"`) || !strings.Contains(a.Body, "1 fault<") {
 		t.Errorf("a bot that fails: %s", a.Body)
 	}
 	if a = w.Get(c, path+"/games/1"); !strings.Contains(a.Body, "ValueError: of anna") || !strings.Contains(a.Body, "faultnote") {

@@ -4,6 +4,7 @@
 package tryout
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -20,6 +21,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store"
 	"github.com/timba-arena/timba/ladder/submission"
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/stats"
 	"github.com/timba-arena/timba/web/admission"
 )
@@ -30,7 +32,7 @@ type Options struct {
 	// of the build.
 	Play func(ctx context.Context, t submission.Tryout, core int) (output string, err error)
 	// Memory returns the memory that a try-out needs, in bytes.
-	Memory func(game string, against ladder.Version) (int64, error)
+	Memory func(submission.Tryout) (int64, error)
 	Wake   func() // called when the runner should look for jobs
 	Log    *slog.Logger
 	Store  *store.Store // says who is blocked; if it is nil, nobody is
@@ -68,7 +70,7 @@ const (
 // TryoutGame is a finished game of a try-out, the test of a bot that a person is editing.
 type TryoutGame struct {
 	Replay []byte
-	Score  float64 // of the tested bot against its opponent: 1, 0.5 or 0
+	Score  float64 // of the tested bot against its strongest opponent: 1, 0.5 or 0
 	Faults []submission.TryoutFault
 	Stderr []string
 }
@@ -77,9 +79,11 @@ type TryoutGame struct {
 // has so far.
 type TryoutProgress struct {
 	Opponent    string
+	Deal        *submission.PlayedDeal // the deal that is played again; nil if there is an opponent
 	State       TryoutState
 	Place       int         // place in the queue; 1 is next, 0 means that it does not wait
 	Reason      phrase.Text // why the bot failed, in the state Failed
+	Line        int         // the line of the edited file at which the bot failed; 0 if it is not known
 	BuildOutput string      // output of the build
 	Games       []TryoutGame
 	Check       *submission.TryoutCheck // nil if the check has not run
@@ -123,12 +127,12 @@ func (x *Tryouts) Add(actor service.Actor, t submission.Tryout) (id string, err 
 	if err := actor.CheckScope(ladder.ScopeSubmit, "to test a bot"); err != nil {
 		return "", err
 	}
-	memory, err := x.Memory(t.Game, t.Opponent)
+	memory, err := x.Memory(t)
 	if err != nil {
 		return "", err
 	}
 	n := &tryout{bot: t, id: rand.Text(), owner: actor, memory: memory, changeSignal: make(chan struct{})}
-	n.TryoutProgress = TryoutProgress{Opponent: t.Opponent.Bot, State: Waiting}
+	n.TryoutProgress = TryoutProgress{Opponent: t.Opponent.Bot, Deal: t.Deal, State: Waiting}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -217,9 +221,14 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	}
 	t.OnBuilt = func() { x.update(n, func() { n.State = Playing }) }
 	t.OnGame = func(g *referee.GameResult, faults []submission.TryoutFault) {
-		game := newGame(g)
+		game := newGame(g, t.Slot())
 		game.Faults = faults
-		x.update(n, func() { n.Games = append(n.Games, game) })
+		x.update(n, func() {
+			n.Games = append(n.Games, game)
+			for _, f := range faults {
+				n.Line = cmp.Or(n.Line, f.Line)
+			}
+		})
 	}
 	t.OnCheck = func(c submission.TryoutCheck) { x.update(n, func() { n.Check = &c }) }
 	said, err := x.Play(n.ctx, t, core)
@@ -230,6 +239,7 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 			n.State = Over
 		case ladder.CodeOf(err) == ladder.Invalid:
 			n.State, n.Reason = Failed, phrase.FromError(err)
+			n.Line = cmp.Or(n.Line, fault.FailedLine([]string{fault.BuildCause(fault.Lines([]byte(said)))}, t.File))
 		case n.ctx.Err() != nil:
 			n.State = Stopped
 		default:
@@ -239,15 +249,23 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	})
 }
 
-// newGame returns the finished game g of a try-out. The tested bot is the first bot of g. The result has what
-// this bot wrote to stderr, cut to maxLog bytes.
-func newGame(g *referee.GameResult) TryoutGame {
+// newGame returns the finished game g of a try-out. tested is the index of the tested bot. The result has what this bot
+// wrote to stderr, cut to maxLog bytes.
+func newGame(g *referee.GameResult, tested int) TryoutGame {
 	bot := func(seat int) int { return g.Bots[seat] }
 	var result stats.DealResult
 	result.Add(stats.Seats(g.Bots, bot, g.Ranks, g.Points))
-	game := TryoutGame{Replay: g.Encode(), Score: result.Deal()[0].Score}
+	game := TryoutGame{Replay: g.Encode(), Score: 1}
+	for _, d := range result.Deal() {
+		switch tested {
+		case d.A:
+			game.Score = min(game.Score, d.Score)
+		case d.B:
+			game.Score = min(game.Score, 1-d.Score)
+		}
+	}
 	for seat, log := range g.Logs {
-		if bot(seat) != 0 {
+		if bot(seat) != tested {
 			continue
 		}
 		game.Stderr = append(game.Stderr, ladder.Plain(string(cutlog.Cut(log, maxLog))))

@@ -50,7 +50,7 @@ func stuck(ctx context.Context, t submission.Tryout, _ int) (string, error) {
 
 func newTryouts() *tryout.Tryouts {
 	return tryout.New(tryout.Options{
-		Play: stuck, Memory: func(string, ladder.Version) (int64, error) { return 7, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
+		Play: stuck, Memory: func(submission.Tryout) (int64, error) { return 7, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 }
 
@@ -209,7 +209,7 @@ func TestScore(t *testing.T) {
 			}
 			return "", nil
 		},
-		Memory: func(string, ladder.Version) (int64, error) { return 0, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
+		Memory: func(submission.Tryout) (int64, error) { return 0, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler),
 	})
 	id := add(t, x, person(1), "")
 	next(t, x).Run(t.Context(), 0)
@@ -232,7 +232,7 @@ func TestForgotten(t *testing.T) {
 			b.OnGame(r, faults)
 			return "", nil
 		},
-		Memory: func(string, ladder.Version) (int64, error) { return 0, nil }, Wake: func() {},
+		Memory: func(submission.Tryout) (int64, error) { return 0, nil }, Wake: func() {},
 		Log: slog.New(slog.DiscardHandler),
 	})
 	id := add(t, x, person(1), "")
@@ -252,7 +252,7 @@ func TestBlockedOwner(t *testing.T) {
 	t.Parallel()
 	w := laddertest.New(t, "", store.Options{})
 	x := tryout.New(tryout.Options{
-		Play: stuck, Memory: func(string, ladder.Version) (int64, error) { return 7, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler), Store: w.Store,
+		Play: stuck, Memory: func(submission.Tryout) (int64, error) { return 7, nil }, Wake: func() {}, Log: slog.New(slog.DiscardHandler), Store: w.Store,
 	})
 	blocked, removed, free := person(w.AddPerson("anna", false).ID), person(w.AddPerson("ben", false).ID), person(w.AddPerson("cleo", false).ID)
 	ids := []string{add(t, x, blocked, "one"), add(t, x, removed, "two"), add(t, x, free, "three")}

@@ -13,8 +13,8 @@ import { ruby } from '@codemirror/legacy-modes/mode/ruby';
 import { rust } from '@codemirror/legacy-modes/mode/rust';
 import { shell as bash } from '@codemirror/legacy-modes/mode/shell';
 import { tcl } from '@codemirror/legacy-modes/mode/tcl';
-import { EditorState } from '@codemirror/state';
-import { EditorView, keymap, lineNumbers } from '@codemirror/view';
+import { EditorState, StateEffect, StateField } from '@codemirror/state';
+import { Decoration, EditorView, keymap, lineNumbers } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
 const words = (text) => Object.fromEntries(text.split(' ').map((word) => [word, true]));
@@ -39,6 +39,7 @@ const look = EditorView.theme({
 	'.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.5', overflow: 'auto' },
 	'.cm-content': { caretColor: 'var(--text)' },
 	'.cm-gutters': { backgroundColor: 'var(--sunk)', color: 'var(--soft)', border: '0' },
+	'.cm-failed': { backgroundColor: 'color-mix(in srgb, var(--bad) 18%, transparent)', boxShadow: 'inset 3px 0 var(--bad)' },
 	'.cm-matchingBracket': { backgroundColor: 'var(--sunk) !important', outline: '1px solid var(--soft)' },
 });
 const colours = HighlightStyle.define([
@@ -48,6 +49,19 @@ const colours = HighlightStyle.define([
 	{ tag: [tags.number, tags.atom, tags.bool, tags.null], color: 'var(--bad)' },
 ]);
 
+// failed is the line at which the bot failed; setFailed, with the number of a line, marks it, 0 none.
+const setFailed = StateEffect.define();
+const failed = StateField.define({
+	create: () => Decoration.none,
+	update(mark, change) {
+		for (const { value } of change.effects.filter((e) => e.is(setFailed))) {
+			return value ? Decoration.set(Decoration.line({ class: 'cm-failed' }).range(change.newDoc.line(value).from)) : Decoration.none;
+		}
+		return mark.map(change.changes);
+	},
+	provide: (field) => EditorView.decorations.from(field),
+});
+
 // openEditor makes an editor in an element, with a name for who cannot see it; changed is called with each new text.
 // It stands in a shadow root: there its styles are no style elements, which the content security policy forbids.
 export function openEditor(element, label, changed) {
@@ -56,9 +70,15 @@ export function openEditor(element, label, changed) {
 	return {
 		get text() { return view.state.doc.toString(); },
 		focus: () => view.focus(),
+		mark(line) {
+			if (!(line >= 0 && line <= view.state.doc.lines)) return;
+			const effects = [setFailed.of(line)];
+			if (line) effects.push(EditorView.scrollIntoView(view.state.doc.line(line).from, { y: 'center' }));
+			view.dispatch({ effects });
+		},
 		show(text, language) {
 			view.setState(EditorState.create({ doc: text, extensions: [
-				lineNumbers(), history(), indentOnInput(), bracketMatching(), look, syntaxHighlighting(colours),
+				lineNumbers(), failed, history(), indentOnInput(), bracketMatching(), look, syntaxHighlighting(colours),
 				keymap.of([...defaultKeymap, ...historyKeymap, indentWithTab]),
 				StreamLanguage.define(languages[language]), indentUnit.of(/\n\t/.test(text) ? '\t' : '    '),
 				EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),

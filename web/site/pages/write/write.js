@@ -1,4 +1,5 @@
-// The editor: a text for each game and language, which the browser keeps; tests of it, and its submission.
+// The editor: a text for each game and language or for a file of a version, which the browser keeps; tests of it, and its
+// submission.
 
 import { openEditor } from './codemirror.js';
 import { html } from '../board/dom.js';
@@ -6,8 +7,11 @@ import { say } from '../board/text.js';
 
 const find = (id) => document.getElementById(id);
 const game = find('game'), language = find('language'), editor = find('editor'), box = find('tryout');
-const key = () => `timba.write.${game.value}.${language.value}`;
-const starters = new Map(); // texts by language
+const { edited, file } = Object.fromEntries(new FormData(find('write'))); // a file of a version; undefined for a new bot
+const key = () => edited ? `timba.write.${edited}/${file}` : `timba.write.${game.value}.${language.value}`;
+const source = () => edited ? `?${new URLSearchParams({ file, text: 1 })}` : `/write/${language.value}`;
+const originals = new Map(); // texts by source()
+const original = () => originals.get(source()) ?? '';
 
 // kept is what the browser keeps; some browsers keep nothing.
 const kept = {
@@ -20,26 +24,29 @@ const kept = {
 	},
 };
 
-const view = openEditor(editor, editor.dataset.label, (text) => kept.set(key(), text === starters.get(language.value) ? null : text));
+const view = openEditor(editor, editor.dataset.label, (text) => kept.set(key(), text === original() ? null : text));
 
-// open shows the text of the game and the language: what the browser keeps, else the starter.
+// open shows the text that the browser keeps, else the file of the version or the starter.
 async function open() {
-	const at = key(), name = language.value;
-	find('rules').href = `/rules/${game.value}`;
-	kept.set('timba.write', JSON.stringify([game.value, name]));
+	const at = key(), from = source(), name = language.value;
+	if (edited && editor.dataset.shown === at) return; // another game was chosen
+	find('rules').href = `/rules/${game.value.split(' ')[0]}`;
+	if (!edited) kept.set('timba.write', JSON.stringify([game.value, name]));
 	for (const link of document.querySelectorAll('.signin')) link.href = `/sign-in?next=${encodeURIComponent(`/write?game=${game.value}&language=${name}`)}`;
-	if (!starters.has(name)) {
+	if (!originals.has(from)) {
 		try {
-			const answer = await fetch(`/write/${name}`);
+			const answer = await fetch(from);
 			if (!answer.ok) throw new Error(answer.status);
-			starters.set(name, await answer.text());
+			originals.set(from, await answer.text());
 		} catch {
 			find('kept').textContent = say('away');
 		}
 	}
 	if (at !== key()) return;
-	view.show(kept.get(at) ?? starters.get(name) ?? '', name);
+	view.show(kept.get(at) ?? original(), name);
 	editor.dataset.shown = at;
+	const failed = Number(find('write').dataset.line ?? 0), lines = original().split('\n');
+	if (failed) view.mark(view.text.split('\n').indexOf(lines[failed - 1], view.text === original() ? failed - 1 : 0) + 1);
 }
 
 // tell puts what the server answers into an element.
@@ -50,14 +57,12 @@ function tell(element, text) {
 
 const fail = (element, text) => element.replaceChildren(html('div', { class: 'notice', role: 'alert' }, html('p', {}, text)));
 
-// send sends the text with the fields of a form, and returns the answer; null if there is none.
-async function send(form, element) {
-	const data = new FormData(form);
-	data.set('game', game.value);
-	data.set('language', language.value);
+// send sends the text with the fields of the form of an event, and returns the answer; null if there is none.
+async function send({ target: form, submitter }, element) {
+	const data = new FormData(form, submitter), buttons = form.querySelectorAll('button');
+	for (const [name, value] of new FormData(find('write'))) data.set(name, value);
 	data.set('text', view.text);
-	const button = form.querySelector('button');
-	button.disabled = true;
+	for (const button of buttons) button.disabled = true;
 	try {
 		if (new Blob([view.text]).size > Number(find('write').dataset.limit)) {
 			fail(element, say('large'));
@@ -68,7 +73,7 @@ async function send(form, element) {
 		fail(element, say('away'));
 		return null;
 	} finally {
-		button.disabled = false;
+		for (const button of buttons) button.disabled = false;
 	}
 }
 
@@ -102,7 +107,9 @@ function show(text) {
 	if (focus) ([...box.querySelectorAll('[data-game]')].find((e) => at && e.dataset.game === at) ?? box).focus();
 	for (const form of box.querySelectorAll('.cancel')) form.addEventListener('submit', cancel);
 	for (const button of box.querySelectorAll('button[data-game]')) button.addEventListener('click', () => look(button.dataset.game));
-	if (!box.querySelector('.shown') && box.querySelector('.now[data-done=true] button[data-game]')) look(box.querySelector('button[data-game]').dataset.game, false);
+	const now = box.querySelector('.now[data-done=true]'), first = now?.querySelector('[data-first]') ?? now?.querySelector('button[data-game]');
+	if (now) view.mark(Number(now.dataset.line));
+	if (!box.querySelector('.shown') && first) look(first.dataset.game, false);
 }
 
 function mark(url) {
@@ -138,7 +145,7 @@ async function look(url, chosen = true) {
 
 find('test')?.addEventListener('submit', async (event) => {
 	event.preventDefault();
-	const answer = await send(event.target, box);
+	const answer = await send(event, box);
 	if (!answer) return;
 	box.replaceChildren();
 	show(await answer.text());
@@ -148,20 +155,21 @@ find('test')?.addEventListener('submit', async (event) => {
 
 find('submit')?.addEventListener('submit', async (event) => {
 	event.preventDefault();
-	const answer = await send(event.target, find('refused'));
+	const answer = await send(event, find('refused'));
 	if (!answer) return;
 	if (answer.ok && answer.redirected) location.assign(answer.url);
 	else tell(find('refused'), await answer.text());
 });
 
 find('again').addEventListener('click', () => {
-	if (kept.get(key()) !== null && !window.confirm(say('sure'))) return;
+	if (kept.get(key()) !== null && !window.confirm(find('again').dataset.ask)) return;
 	kept.set(key(), null);
+	editor.dataset.shown = '';
 	open();
 });
 find('write').addEventListener('submit', (event) => event.preventDefault());
 for (const select of [game, language]) select.addEventListener('change', open);
-if (!location.search) {
+if (!location.search && !edited) {
 	const [last, spoken] = JSON.parse(kept.get('timba.write') ?? '[]');
 	for (const [select, value] of [[game, last], [language, spoken]]) {
 		if ([...select.options].some((o) => o.value === value)) select.value = value;
