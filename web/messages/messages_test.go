@@ -2,6 +2,7 @@ package messages_test
 
 import (
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -134,6 +135,15 @@ func TestOptions(t *testing.T) {
 			if strings.HasPrefix(key, "play.option.") && !used[key] {
 				t.Errorf("%s: %q is of no option", l.Tag, key)
 			}
+		}
+	}
+}
+
+// In Spanish a file is always "archivo", and an archive "archivo comprimido".
+func TestOneWordForFile(t *testing.T) {
+	for _, name := range []string{"es.toml", "phrases/es.toml", "../../docs/es/competing.md", "../../docs/es/writing-a-bot.md"} {
+		if text := string(kit.Get[[]byte](t)(os.ReadFile(name))); strings.Contains(strings.ToLower(text), "fichero") {
+			t.Errorf("%s says fichero", name)
 		}
 	}
 }
