@@ -273,6 +273,9 @@ var otherValue = regexp.MustCompile(`\b(another|leave|out|only)\b`)
 // Advice follows the last colon. It may propose another value of the flag that the message is about, to leave a flag
 // out, or a whole command.
 func uselessFlag(args []string, message string) string {
+	if i := slices.Index(args, "--"); i >= 0 {
+		args = args[:i] // no flags follow
+	}
 	for line := range strings.Lines(message) {
 		colon := strings.LastIndex(line, ": ") + 1
 		advice, _, _ := strings.Cut(line[colon:], "timba ")
