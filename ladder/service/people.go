@@ -116,6 +116,14 @@ func (s *Service) RemovePerson(ctx context.Context, a Actor, name string) (p lad
 	return s.Store.People.Find(ctx, p.ID)
 }
 
+// SetAnnouncement replaces what all pages tell everybody; an empty text removes it. Only admins may call it.
+func (s *Service) SetAnnouncement(ctx context.Context, a Actor, text string) error {
+	if err := a.CheckAdmin("to announce something"); err != nil {
+		return err
+	}
+	return s.Store.People.SetAnnouncement(ctx, text)
+}
+
 // AddLink creates the text of a link with which the person called name can sign in once, until expires; only a hash
 // of it is stored. It is for a person who has lost all tokens. Only admins may call it.
 func (s *Service) AddLink(ctx context.Context, a Actor, name string) (text string, expires time.Time, err error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
@@ -172,6 +173,30 @@ func (tx *Tx) updateActive(ctx context.Context) error {
 		return err
 	}
 	return tx.dropUnplayable(ctx)
+}
+
+// Announcement returns what an admin tells everybody on all pages, or "".
+func (s People) Announcement(ctx context.Context) (string, error) {
+	text, err := s.read.Announcement(ctx)
+	return text, machineError(ifNoRows(err, nil))
+}
+
+// maxAnnouncement is the greatest length of an announcement, in characters.
+const maxAnnouncement = 500
+
+// SetAnnouncement replaces the announcement by text, in which each run of white space becomes one space. An empty text
+// removes it.
+func (s People) SetAnnouncement(ctx context.Context, text string) error {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) > maxAnnouncement || !ladder.IsLine(text, utf8.UTFMax*maxAnnouncement) {
+		return invalid("", "an announcement cannot be %q", ladder.Clip(text)).Try("write at most %d characters of plain text", maxAnnouncement)
+	}
+	return s.update(ctx, func(tx *Tx) error {
+		if err := tx.DeleteAnnouncement(ctx); err != nil || text == "" {
+			return err
+		}
+		return tx.AddAnnouncement(ctx, text)
+	})
 }
 
 // Messages returns at most limit messages to a person, the oldest first: those whose own ID is greater than afterID.

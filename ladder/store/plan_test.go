@@ -35,6 +35,7 @@ func generatedStatements(t *testing.T) map[string]string {
 var fullScans = map[string]string{
 	"People":           "an operator's list",
 	"CountOtherAdmins": "once for a removal",
+	"Announcement":     "one row",
 	"Invites":          "an operator's list",
 	"Ladders":          "a dozen rows",
 	"PausedLadders":    "a dozen rows",

@@ -19,6 +19,11 @@ CREATE TABLE removed_names (
   handle TEXT PRIMARY KEY
 ) STRICT, WITHOUT ROWID;
 
+-- The only row, if there is one, is what an admin tells everybody on all pages.
+CREATE TABLE announcement (
+  text TEXT NOT NULL
+) STRICT;
+
 -- The ways to sign in. A token is found by its public part. Of the whole text only the SHA-256 is stored. A link can be
 -- used once; then it expires with its session. A passkey is a key pair in a browser or in a person's device; nobody knows
 -- a text with its hash.

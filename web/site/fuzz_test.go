@@ -31,7 +31,8 @@ func newStrangerVisit(t testing.TB) *visit {
 	x := &service.Service{Options: service.Options{Store: new(store.Store), Config: &config.Config{}, Now: time.Now}}
 	s, err := New(Options{Middleware: &middleware.Middleware{Options: middleware.Options{Service: x}}, Live: live.NewHub(live.Options{})})
 	kit.Must(t, err)
-	s.namesakes = func() map[string]string { return nil } // the store has no database
+	s.Store = kit.Get[*store.Store](t)(store.Open(t.TempDir(), store.Options{Server: true, NoSync: true}))
+	t.Cleanup(func() { s.Store.Close() })
 	w := httptest.NewRecorder()
 	v := &visit{Request: new(middleware.Request), site: s, w: w, language: s.pages.languages[0]}
 	v.r = httptest.NewRequest(http.MethodGet, "/bots/x", nil)

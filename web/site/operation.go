@@ -94,3 +94,10 @@ func (s *Site) postPaused(paused bool) func(*visit) error {
 		return v.redirect("/account/operation#ladders")
 	}
 }
+
+func (s *Site) postAnnouncement(v *visit) error {
+	if err := s.Service.SetAnnouncement(v.ctx(), v.Actor, v.r.PostForm.Get("text")); err != nil {
+		return err
+	}
+	return v.redirect("/account/operation")
+}

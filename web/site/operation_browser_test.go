@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
@@ -66,6 +67,27 @@ func TestOperationInBrowser(t *testing.T) {
 	b.Wait(`form[action="/ladders/tebes-4/pause"]`)
 	if a := s.Get(s.Client(), "/ladders/tebes-4"); strings.Contains(a.Body, "This ladder is paused") {
 		t.Error("the page of a resumed ladder says that it is paused")
+	}
+
+	announce := func(text string) {
+		webtest.Eval[bool](b, `(document.querySelector('#text').value = `+fmt.Sprintf("%q", text)+`, true)`)
+		b.Click(`form[action$="/announcement"] button`)
+	}
+	announce(`<b>Maintenance</b>   on Friday & Saturday`)
+	b.Wait(`.announcement`)
+	if text := b.Text(`.announcement`); text != "<b>Maintenance</b> on Friday & Saturday" {
+		t.Errorf("the announcement is %q", text)
+	}
+	for _, path := range []string{"/", "/ladders", "/nothing-here", "/sign-in"} {
+		if a := s.Get(s.Client(), path); strings.Count(a.Body, "&lt;b&gt;Maintenance&lt;/b&gt; on Friday &amp; Saturday</p>") != 1 {
+			t.Errorf("%s does not show the announcement: %s", path, a.Body)
+		}
+	}
+	examine(b, s.URL+"/account/operation", "announcement")
+	announce("")
+	kit.Until(t, "the end of the announcement", func() bool { return b.Count(`.announcement`) == 0 })
+	if a := s.Get(s.Client(), "/"); strings.Contains(a.Body, "Maintenance") {
+		t.Error("the announcement is still shown")
 	}
 
 	b.Go(s.URL + "/bots/copy")

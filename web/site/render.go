@@ -124,6 +124,13 @@ func (f frame) Names() (template.JS, error) {
 	return template.JS(text), err
 }
 
+// Announcement returns what an admin tells everybody on all pages. It is "" if it cannot be read, so that error pages can
+// be shown.
+func (f frame) Announcement() string {
+	text, _ := f.site.Store.People.Announcement(f.ctx())
+	return text
+}
+
 // Unread returns the number of messages that the visitor has not read.
 func (f frame) Unread() (int, error) {
 	if f.Person.ID == 0 {

@@ -119,6 +119,7 @@ func (s *Site) routes() []route {
 		{"POST /account/invites/revoke", true, s.postID("/account/invites", s.Service.RevokeInvite)},
 		{"GET /account/people", true, s.getMembers},
 		{"GET /account/operation", true, s.getOperation},
+		{"POST /account/operation/announcement", true, s.postAnnouncement},
 		{"POST /account/people/reset", true, s.postReset},
 		{"POST /account/people/{what}", true, s.postBlock},
 

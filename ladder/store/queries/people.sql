@@ -26,6 +26,15 @@ INSERT INTO removed_names (handle) VALUES (?);
 -- name: IsRemovedName :one
 SELECT EXISTS (SELECT 1 FROM removed_names WHERE handle = ?) AS known;
 
+-- name: Announcement :one
+SELECT text FROM announcement;
+
+-- name: AddAnnouncement :exec
+INSERT INTO announcement (text) VALUES (?);
+
+-- name: DeleteAnnouncement :exec
+DELETE FROM announcement;
+
 -- name: DeletePasskeysOf :exec
 DELETE FROM passkeys WHERE token_id IN (SELECT id FROM tokens WHERE person_id = ?);
 

@@ -10,6 +10,15 @@ import (
 	"database/sql"
 )
 
+const addAnnouncement = `-- name: AddAnnouncement :exec
+INSERT INTO announcement (text) VALUES (?)
+`
+
+func (q *Queries) AddAnnouncement(ctx context.Context, text string) error {
+	_, err := q.db.ExecContext(ctx, addAnnouncement, text)
+	return err
+}
+
 const addInvite = `-- name: AddInvite :one
 INSERT INTO invites (public, hash, name, invited_by, created, expires) VALUES (?, ?, ?, ?, ?, ?) RETURNING id, public, hash, name, invited_by, created, expires, person_id
 `
@@ -159,6 +168,17 @@ func (q *Queries) AddToken(ctx context.Context, arg AddTokenParams) (Token, erro
 	return i, err
 }
 
+const announcement = `-- name: Announcement :one
+SELECT text FROM announcement
+`
+
+func (q *Queries) Announcement(ctx context.Context) (string, error) {
+	row := q.db.QueryRowContext(ctx, announcement)
+	var text string
+	err := row.Scan(&text)
+	return text, err
+}
+
 const blockPerson = `-- name: BlockPerson :exec
 UPDATE people SET blocked = ? WHERE id = ?
 `
@@ -246,6 +266,15 @@ func (q *Queries) CountUnseen(ctx context.Context, personID int64) (int64, error
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const deleteAnnouncement = `-- name: DeleteAnnouncement :exec
+DELETE FROM announcement
+`
+
+func (q *Queries) DeleteAnnouncement(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, deleteAnnouncement)
+	return err
 }
 
 const deleteMessagesOf = `-- name: DeleteMessagesOf :exec
