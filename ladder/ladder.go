@@ -401,7 +401,7 @@ const (
 	MessageUnbanned   MessageKind = "unbanned"
 )
 
-// Text returns what the message says, as a translatable text.
+// Text returns the text of the message, which can be translated.
 func (m Message) Text() phrase.Text {
 	switch m.Kind {
 	case MessageFailed:

@@ -39,7 +39,7 @@ const (
 	NoSuchLine Flaw = "no-such-line"
 )
 
-// Error describes the flaw and says what a bot may write. An error message puts it after the quoted line.
+// Error describes the flaw and what a bot may write. An error message puts this text after the quoted line.
 func (f Flaw) Error() string {
 	switch f {
 	case TooLong:

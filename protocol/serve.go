@@ -72,10 +72,10 @@ type client struct {
 // maxRefLine is the maximum length of a referee's line in bytes.
 const maxRefLine = 64 << 10
 
-// Serve runs a bot: it reads the referee's lines from in, calls think for every turn, and writes the answers
-// to out, until "bye" or the end of in. name and version identify the bot in its answer to the greeting; each
-// may be empty and must not contain spaces. Lines with unknown verbs are ignored. Each answer is a single
-// write. Serve returns an error for an invalid line, another version of the protocol, or Answer.Err.
+// Serve runs a bot: it reads the referee's lines from in, calls think for every turn, and writes the answers to out,
+// until "bye" or the end of the input. name and version identify the bot in its answer to the greeting; each may be
+// empty and must not contain spaces. Lines with unknown verbs are ignored. Each answer is a single write. Serve
+// returns an error for an invalid line, another version of the protocol, or Answer.Err.
 func Serve(in io.Reader, out io.Writer, name, version string, think func(*Turn) Answer) error {
 	c := client{out: out, ready: AppendReady(nil, name, version), think: think}
 	if _, err := ParseBot(c.ready[:len(c.ready)-1]); err != nil {

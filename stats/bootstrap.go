@@ -84,7 +84,7 @@ func drawsOf(fit *Fit, deals []Deal) (draws [][]draw) {
 	return draws
 }
 
-// weigh sets the wins and losses of m to those of one random reweighting of draws. A virtual tie of A and B is
+// weigh sets the wins and losses of m to the sums after one random reweighting of draws. A virtual tie of A and B is
 // half a win and half a loss, so its weight is the product of a random weight of A and one of B.
 func weigh(m *model, fit *Fit, draws [][]draw, r *rand.Rand) {
 	// The model does not use these slices until it is maximized.

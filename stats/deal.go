@@ -76,7 +76,7 @@ func (s *DealResult) Deal() Deal {
 	return deal
 }
 
-// addDuel adds the games, score and points of d to the duel of the same two bots in to.
+// addDuel adds the games, score and points of d to the duel of the same two bots in the map to.
 func addDuel(to map[[2]int]Duel, d Duel) {
 	key := [2]int{d.A, d.B}
 	sum := to[key]

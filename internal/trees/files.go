@@ -136,7 +136,8 @@ func hashOf(write func(io.Writer) error) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
-// CopySource copies the files of ListSource to a new directory. If it fails, it removes that directory.
+// CopySource copies the files that ListSource finds in the directory from to a new directory with the path to. If it
+// fails, it removes the new directory.
 func CopySource(to, from string) error {
 	list, err := ListSource(from)
 	if err != nil {

@@ -194,10 +194,10 @@ func (s *Store) Get(key string) (h *Hold, err error) {
 	return h, nil
 }
 
-// Add begins a use of the entry with a key. If the entry does not exist or is damaged, Add calls build,
-// which must create it at the given path, where nothing exists; an entry whose hash is not the key is an
-// error. If several calls want the same entry, one of them creates it and the others wait. Then Add removes
-// other entries until the limits hold, except those in use.
+// Add begins a use of the entry with a key. If the entry does not exist or is damaged, Add calls build, which must
+// create it at the given path, where nothing exists; an entry whose hash is not the key is an error. If several calls
+// want the same entry, one of them creates it and the others wait. Then Add removes other entries until the limits
+// hold, except entries in use.
 func (s *Store) Add(ctx context.Context, key string, build func(ctx context.Context, path string) error) (*Hold, error) {
 	turn, _ := s.turns.LoadOrStore(key, make(chan struct{}, 1))
 	select {
@@ -259,8 +259,8 @@ func (s *Store) checkHash(key, path string) error {
 // Recheck makes Add check the hash of an entry again.
 func (s *Store) Recheck(key string) { s.verifiedKeys.Delete(key) }
 
-// addNew creates the entry with a key by calling build, and begins a use of it. If another process has
-// created the entry meanwhile, it uses that one.
+// addNew creates the entry with a key by calling build, and begins a use of the entry. If another process has created
+// the entry meanwhile, addNew uses that entry.
 func (s *Store) addNew(ctx context.Context, key string, build func(context.Context, string) error) (h *Hold, err error) {
 	var dir string
 	var lock *flock.Flock

@@ -234,9 +234,9 @@ func (b *sandboxBench) measureTurn(g *rules.Game, bot match.Contestant, ways []w
 	return nil
 }
 
-// addRow adds a row to the report, for the measurement what of a bot that was run in way w. It has the quartiles
-// of times, in the given unit. bare has the times in the same rounds without a sandbox; the last cell is the
-// median of the ratios times/bare, which does not depend on the load of the machine.
+// addRow adds a row to the report. what is the measurement, of a bot that was run in way w. The row has the quartiles
+// of times, in the given unit. bare has the times in the same rounds without a sandbox; the last cell is the median
+// of the ratios times/bare, which does not depend on the load of the machine.
 func (b *sandboxBench) addRow(what, bot string, w way, unit string, times, bare []float64) {
 	median, low, high := quantile(times, 0.5), quantile(times, 0.25), quantile(times, 0.75)
 	row := []any{what, bot, w.name, unit, twoDecimals(median), twoDecimals(low), twoDecimals(high)}

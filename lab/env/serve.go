@@ -17,8 +17,8 @@ import (
 	"github.com/timba-arena/timba/terminal/draw"
 )
 
-// Serve reads frames (messages) of one client from in and writes the answers to out, until in or ctx ends. The
-// games use the given number of goroutines, or one for each core if workers is 0. Serve fails if it cannot read
+// Serve reads frames (messages) of one client from in and writes the answers to out, until ctx or the input in ends.
+// The games use the given number of goroutines, or one for each core if workers is 0. Serve fails if it cannot read
 // or write, or if it cannot find the start of the next frame.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error {
 	ended := make(chan error, 1)

@@ -46,8 +46,8 @@ func openCache(dir string, mebibytes int) (*cache, error) {
 	return &cache{dir: dir, maxBytes: int64(mebibytes) << 20, lock: held, used: map[string]bool{}}, nil
 }
 
-// lock locks the file at path for this experiment. If another experiment has locked it, the error says that
-// the resource what is in use, and that the user can choose another one with the given flag.
+// lock locks the file at path for this experiment. It returns an error if another experiment has locked it. In the
+// error, what names the resource that is in use, and flag is the flag by which the user can choose another one.
 func lock(path, what, flag string) (*flock.Flock, error) {
 	l := flock.New(path)
 	if held, err := l.TryLock(); err != nil || !held {

@@ -101,7 +101,7 @@ func measureNames(k kind) (names []string) {
 	return names
 }
 
-// columns returns the names of the table's columns: those that its measure defines, otherwise the bots.
+// columns returns the names of the table's columns: the columns that its measure defines, otherwise the bots.
 func (t *Table) columns() []string {
 	if c := measures[t.Measure].columns; c != nil {
 		return c

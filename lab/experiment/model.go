@@ -239,8 +239,8 @@ func (m *Model) plan(w way, scale float64, seed uint64) (*TrainedModel, error) {
 	return l, l.applySettings(given, internal, scale)
 }
 
-// applySettings sets the settings of the training. given has those of the experiment's file, internal those
-// that must not be in the file, both by name of the flag of timba-lab train. All others get their defaults,
+// applySettings sets the settings of the training. given has the settings in the experiment's file, and internal has
+// settings that must not be in the file, both by name of the flag of timba-lab train. All others get their defaults,
 // and the amount of training is multiplied by scale.
 func (l *TrainedModel) applySettings(given, internal map[string]string, scale float64) error {
 	var known, named []string

@@ -109,7 +109,7 @@ func SimulateConvergence(ctx context.Context, c Config, m Method) ([]Curve, erro
 type snapshot struct{ spearman, kendall, err, bias float64 }
 
 // sampleLadder plays a simulated ladder by method m and compares ratings with true strengths at every checkpoint.
-// looks has the comparisons for Elo; fits has those for maximum-likelihood ratings, or is nil if m has none.
+// looks has the comparisons for Elo, and fits for maximum-likelihood ratings; fits is nil if m has no such ratings.
 func (c Config) sampleLadder(ctx context.Context, w *world, m Method) (looks, fits []snapshot, err error) {
 	for _, at := range c.checkpoints() {
 		for 2*w.matches < at*c.Bots {

@@ -110,7 +110,7 @@ func (p *run) play(ctx context.Context) (err error) {
 	return match.Play(ctx, p.addGame)
 }
 
-// programs returns the bots of the match, ready to be started. Their names are those in the job.
+// programs returns the bots of the match, ready to be started, with their names in the job.
 func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 	bots := make([]match.Contestant, len(p.Bots))
 	for slot, b := range p.Bots {
@@ -148,8 +148,8 @@ func (p *run) addGame(g *referee.GameResult) error {
 	return nil
 }
 
-// recordTrouble logs err. If err says that a game does not count and is played again, recordTrouble also counts
-// that. Other errors say that other programs use the core.
+// recordTrouble logs err. If err is a *match.VoidError, recordTrouble also counts the void game, which is played
+// again. Otherwise err means that other programs use the core.
 func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
 	case *match.VoidError:

@@ -124,8 +124,8 @@ func (r *reader) visitAll(f *os.File, v visitor) error {
 	return damageError(r.visitTar(io.NewSectionReader(f, 0, r.size), kind, v))
 }
 
-// damageError turns an error of an archive library into an error that says what the sender can do. It returns other
-// errors unchanged.
+// damageError turns an error of an archive library into an error with advice for the sender. It returns other errors
+// unchanged.
 func damageError(err error) error {
 	switch {
 	case err == nil || ladder.CodeOf(err) != "" || errors.As(err, new(*fs.PathError)):
@@ -240,8 +240,8 @@ func notFileError(name, kind string) error {
 	return invalid("leave it out", "%s is a %s, not a file or directory", quote(name), kind)
 }
 
-// admit checks the name and the unpacked size of the next entry of an archive, and counts the entry. dir says
-// that it is a directory. skip is true if the entry is not part of the bot: junk, or the bot's directory itself.
+// admit checks the name and the unpacked size of the next entry of an archive, and counts the entry. dir is true for
+// a directory. skip is true if the entry is not part of the bot: junk, or the bot's directory itself.
 func (r *reader) admit(name string, dir bool, size int64) (e entry, skip bool, err error) {
 	if r.count++; r.count > r.limits.Files {
 		return e, false, tooLarge("leave out what the bot does not need, such as .git, caches and build outputs",

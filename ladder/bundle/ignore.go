@@ -41,8 +41,8 @@ type pattern struct {
 	dir     bool // matches directories only
 }
 
-// readIgnore returns the patterns of defaultIgnore, followed by those in the IgnoreFile of a directory, if it
-// has one.
+// readIgnore returns the patterns of defaultIgnore, followed by the patterns in the IgnoreFile of a directory, if it
+// has such a file.
 func readIgnore(directory string) (ignore, error) {
 	list, err := parseIgnore([]byte(defaultIgnore))
 	if err != nil {
@@ -59,7 +59,7 @@ func readIgnore(directory string) (ignore, error) {
 	return append(list, own...), err
 }
 
-// parseIgnore parses the content of an IgnoreFile as git does that of a .gitignore.
+// parseIgnore parses the content of an IgnoreFile by the rules of git for a .gitignore.
 func parseIgnore(data []byte) (ignore, error) {
 	var list ignore
 	n := 0
@@ -90,8 +90,8 @@ func parseIgnore(data []byte) (ignore, error) {
 	return list, nil
 }
 
-// excludes reports whether the path p is not uploaded; dir says that it is a directory. The directories above
-// p are not considered, because the caller skips excluded directories with everything in them.
+// excludes reports whether the path p is not uploaded. dir is true for a directory. The directories above p are not
+// considered, because the caller skips excluded directories with everything in them.
 func (list ignore) excludes(p string, dir bool) bool {
 	out := false
 	for _, i := range list {

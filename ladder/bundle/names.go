@@ -28,7 +28,7 @@ var (
 	junkFiles = []string{".DS_Store", "Thumbs.db", "desktop.ini"}
 )
 
-// isJunk reports whether the path p is junk or in a junk directory. dir says that p is a directory.
+// isJunk reports whether the path p is junk or in a junk directory. dir is true if p is a directory.
 func isJunk(p string, dir bool) bool {
 	names := strings.Split(p, "/")
 	last := len(names) - 1
@@ -105,8 +105,8 @@ type paths struct {
 	entries map[string]entry // by fold of the path; only path and dir are set
 }
 
-// add adds the path p and the directories above it. dir says that p is a directory itself. It returns an error if
-// one of the paths conflicts with an earlier one.
+// add adds the path p and the directories above it. dir is true if p is a directory itself. add returns an error if
+// one of the paths conflicts with an earlier path.
 func (ps *paths) add(p string, dir bool) error {
 	if ps.entries == nil {
 		ps.entries = map[string]entry{}

@@ -39,8 +39,8 @@ func CheckAccess(path string, write bool) error {
 	return nil
 }
 
-// ExplainDenied adds to err, if it says that a file may not be opened or changed, the owner of that file and what to
-// try. It returns other errors unchanged.
+// ExplainDenied returns err with the owner of the file and what to try, if err means that a file may not be opened or
+// changed. It returns other errors unchanged.
 func ExplainDenied(err error) error {
 	var e *fs.PathError
 	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &e) {

@@ -57,8 +57,7 @@ func (p *Pipeline) SweepBuilds(ctx context.Context) (done trees.Eviction, err er
 	return done, buildsError(err)
 }
 
-// buildsError returns an error for people that wraps err. It says that the built bots cannot be read. If err is
-// nil, it returns nil.
+// buildsError wraps err in an error for people: the built bots cannot be read. If err is nil, it returns nil.
 func buildsError(err error) error {
 	if err == nil {
 		return nil

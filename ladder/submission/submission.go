@@ -219,8 +219,8 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
-// processStage runs a stage of a submission and stores its outcome. on is true if the next stage can follow. If
-// it is false and err is nil, the bot was refused and its version has failed.
+// processStage runs a stage of a submission and stores its outcome. If the result on is true, the next stage can
+// follow. If it is false and err is nil, the bot was refused and its version has failed.
 func (s *submission) processStage(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
 		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {

@@ -85,8 +85,8 @@ func (s *submission) clock() referee.Clock {
 
 func (s *submission) trialLadders() []ladder.Ladder { return s.trialLaddersOf(s.version) }
 
-// trialLaddersOf returns the ladders on which a new version plays its trial: those of its games, and a ladder
-// with default options, except those that the version requires, for each of its games that has none.
+// trialLaddersOf returns the ladders on which a new version plays its trial: the ladders of its games and, for each
+// of its games without a ladder, one with default options, except options that the version requires.
 func (p *Pipeline) trialLaddersOf(version ladder.Version) (list []ladder.Ladder) {
 	for _, l := range p.Config.Ladders {
 		if version.Plays(l.Game, l.Options) {

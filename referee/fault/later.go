@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// ArrivalNote returns the line that the referee appends to the log of a bot that was late. If came is true, it
-// says that the answer came after the given time; otherwise, that no answer came within that time.
+// ArrivalNote returns the line that the referee appends to the log of a bot that was late. If came is true, the
+// answer came when the time after had passed; otherwise no answer came within this time.
 func ArrivalNote(came bool, after time.Duration) string {
 	if !came {
 		return fmt.Sprintf("[no answer within %d ms either]", after.Milliseconds())

@@ -16,9 +16,9 @@ import (
 // fileName matches names, without extension, that every compiler and interpreter accepts and reads in the same way.
 var fileName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// SingleFileManifest returns the manifest of a bot that consists of one file, by the extension of the file's
-// name. The bot is called like the file without its extension, unless that is "bot" or "main". The error says
-// which names are possible.
+// SingleFileManifest returns the manifest of a bot that consists of one file, by the extension of the file's name.
+// The bot is called like the file without its extension, unless that is "bot" or "main". For another extension it
+// returns an error that lists the possible names.
 func SingleFileManifest(name string) (Manifest, error) {
 	var known []string
 	for _, f := range mainFiles {

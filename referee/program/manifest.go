@@ -188,7 +188,7 @@ func (m *Manifest) setMatch(table string, value any) error {
 }
 
 // overrideValue returns a value of the TOML table [match] as text, in the form in which users write it in an
-// argument. quoted says whether it must be a string in TOML; otherwise it must be a whole number.
+// argument. If quoted is true, the value must be a string in TOML; otherwise it must be a whole number.
 func overrideValue(name string, quoted bool, value any) (string, error) {
 	switch v := value.(type) {
 	case string:
@@ -344,8 +344,8 @@ func fixSource(source string) phrase.Text {
 // Language returns the language of the bot, guessed from its commands, or "" if it is unknown.
 func (m Manifest) Language() string { return m.language }
 
-// Command returns the command that starts the bot, with the absolute path of its program. dir is the directory
-// where it was built. The error says that the program does not exist or is not executable.
+// Command returns the command that starts the bot, with the absolute path of its program. dir is the directory where
+// the bot was built. It is an error if the program does not exist or is not executable.
 func (m Manifest) Command(dir string) ([]string, error) {
 	command := slices.Clone(m.Run)
 	if strings.Contains(command[0], "/") && !filepath.IsAbs(command[0]) {

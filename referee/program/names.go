@@ -18,10 +18,10 @@ type namer struct {
 	usedNames map[string]bool
 }
 
-// nameAll sets the names of the programs of a match. A bot has the name that the user gave, otherwise its own.
-// Bots with the same name but different paths are named by the ends of their paths. House bots (those that are
-// part of timba) that play several times get numbers: @random, @random#2. If another bot plays several times, its
-// copies get numbers if number is true; otherwise nameAll returns an error that asks for names.
+// nameAll sets the names of the programs of a match. A bot has the name that the user gave, otherwise its own. Bots
+// with the same name but different paths are named by the ends of their paths. House bots (part of timba) that play
+// several times get numbers: @random, @random#2. If another bot plays several times, its copies get numbers if the
+// argument number is true; otherwise nameAll returns an error that demands names.
 func nameAll(programs []Program, specs []BotSpec, number bool) error {
 	n := namer{programs, specs, number, map[string]bool{}}
 	for i, s := range specs {

@@ -161,7 +161,7 @@ func (o *Overrides) check() error {
 	return nil
 }
 
-// withDefaults returns o with the settings of m, those in the bot's manifest, wherever o has none.
+// withDefaults returns o with the settings in m, which come from the bot's manifest, wherever o has none.
 func (o Overrides) withDefaults(m Overrides) Overrides {
 	if o.Movetime == 0 && o.Bank == 0 {
 		o.Movetime, o.Bank, o.Inc = m.Movetime, m.Bank, m.Inc
@@ -182,7 +182,8 @@ func (o Overrides) Clock(c referee.Clock) *referee.Clock {
 	return &ms
 }
 
-// Limit returns the limits of the bot's sandbox: those of o and, where o has none, those of the match in l.
+// Limit returns the limits of the bot's sandbox: the limits in o and, where o has none, the limits of the match,
+// which are in l.
 func (o Overrides) Limit(l sandbox.Limit) sandbox.Limit {
 	l.Memory = cmp.Or(int64(o.Memory), l.Memory)
 	l.Processes = cmp.Or(o.Processes, l.Processes)

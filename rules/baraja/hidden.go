@@ -129,7 +129,7 @@ type matching struct {
 }
 
 // assign assigns c to a place (a seat or the stock) and reports whether it could. It may move cards that were
-// assigned before. It skips the places in tried, which has one bit for each, and adds those that it tries.
+// assigned before. *tried has one bit for each place: assign skips these places, and adds the places that it tries.
 func (m *matching) assign(c Card, tried *uint16) bool {
 	first := int(m.hidden.place[m.rand.Below(m.hidden.n)])
 	for k := range m.room {

@@ -261,8 +261,8 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	}
 }
 
-// CheckSwap returns nil if the seat to move may exchange c for the trump card. Otherwise the error says why it
-// may not. exchange says whether the game's options allow exchanges.
+// CheckSwap returns nil if the seat to move may exchange c for the trump card, and otherwise an error with the
+// reason. exchange is true if the game's options allow exchanges.
 func (t *Table) CheckSwap(c Card, exchange bool) error {
 	price := swapPrice(t.Trump)
 	switch {
@@ -327,13 +327,14 @@ func (t *Table) HasInstantWin(blackhand, tute bool) bool {
 }
 
 // WinHunt ends the game because the complete trick captures the 3 of trumps with the 1. It sets the points of the
-// trick's winner to full and those of the others to 0.
+// trick's winner to the number full and the points of the others to 0.
 func (t *Table) WinHunt(full int16, log *rules.Log) {
 	logInstant(int(t.Winner), "hunt3", log)
 	t.WinAtOnce(rules.OneSeat(int(t.Winner)), full)
 }
 
-// WinAtOnce ends the game. It sets the points of each seat in won to full and those of the others to 0.
+// WinAtOnce ends the game. It sets the points of each seat in the set won to the number full and the points of the
+// others to 0.
 func (t *Table) WinAtOnce(won rules.Seats, full int16) {
 	for seat := range t.Points {
 		t.Points[seat] = 0

@@ -123,8 +123,8 @@ func (p *Pair[N]) Try(text string) error {
 	return p.compare()
 }
 
-// PlayOn makes moves until the game ends or its number of plies reaches last, and compares the
-// implementations after each move. pick returns the index of the next move among the n legal ones.
+// PlayOn makes moves until the game ends or the number of its plies is last, and compares the implementations after
+// each move. pick returns the index of the next move among the n legal ones.
 func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 	for p.Naive.Turn() >= 0 && p.Naive.Ply() < last {
 		legal := p.Naive.Legal()

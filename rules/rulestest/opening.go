@@ -71,7 +71,7 @@ func withoutOpening(v *rules.Variant) (*rules.Variant, error) {
 	return v.Game.Resolve(given)
 }
 
-// makeOpening makes in s the random first moves that told, a list of events, describes. It returns the number of
+// makeOpening makes in s the random first moves that the list of events told describes. It returns the number of
 // moves, and an error unless the moves log the same events.
 func makeOpening(s rules.State, told []string) (plies int, err error) {
 	var log rules.Log

@@ -47,8 +47,8 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening turns first, the position after the random moves o, into the first position of the game, with
-// ply 0 and no past.
+// startAfterOpening turns the position after the random moves o into the first position of the game, with ply 0 and
+// no past. first is that position, which is changed in place.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.irreversiblePly, s.past = 0, 0, [maxPast]step{}
@@ -98,9 +98,9 @@ func (s *State) sources(from *sources) {
 	}
 }
 
-// forbid removes from the legal moves in from those that would bring back an earlier position. It goes back through
-// the moves since the last irreversible one, in which the sides have alternated, and maintains the squares of each
-// side that differ from now. A move brings an earlier position back if it was then the opponent's turn, the
+// forbid removes from *from, the legal moves, the moves that would bring back an earlier position. It goes back
+// through the moves since the last irreversible one, in which the sides have alternated, and maintains the squares of
+// each side that differ from now. A move brings an earlier position back if it was then the opponent's turn, the
 // opponent's pieces stood as now, and only the moving piece stood elsewhere, on the square where the move ends.
 func (s *State) forbid(from *sources) {
 	var mine, theirs Board

@@ -46,8 +46,8 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// illegalReason returns why m is illegal: a sentence for people, the code of a rules.Refusal, and the square that they
-// mention.
+// illegalReason returns the reason why m is illegal: as a sentence for people, as the code of a rules.Refusal, and
+// the square that both mention.
 func (s *State) illegalReason(m step) (why phrase.Text, code rules.RefusalCode, square uint8) {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.start), s.pieceAt(m.end)

@@ -123,8 +123,8 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening turns first, the position after the random moves o, into the first position of the game, with
-// ply 0.
+// startAfterOpening turns the position after the random moves o into the first position of the game, with ply 0.
+// first is that position, which is changed in place.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.lastPly, s.opening = 0, s.rules.lastPly(), o

@@ -157,7 +157,7 @@ func (a *studyAppraiser) strength(c baraja.Card) int {
 	return baraja.Strength(c)
 }
 
-// trickGain returns the points in the trick plus those of c if playing c makes c, or a partner's card, the best
+// trickGain returns the points in the trick plus the points of c, if playing c makes c, or a partner's card, the best
 // of the trick so far. Otherwise it returns the negative of that number. teams is set if seats play in two teams.
 func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)

@@ -168,8 +168,8 @@ var ladderSpecs = map[string][]string{
 // Version is the common version of all house bots. It must change whenever their moves change.
 const Version = "2"
 
-// Run plays as the bot of spec (name and options): it reads the protocol from in and writes the answers to out,
-// until in ends. The bot reports the canonical form of spec as its name.
+// Run plays as the bot of spec (name and options): it reads the protocol from in and writes the answers to out, until
+// the input ends. The bot reports the canonical form of spec as its name.
 func Run(spec string, in io.Reader, out io.Writer) error {
 	p, err := NewPlayer(spec)
 	if err != nil {
@@ -182,8 +182,8 @@ func Run(spec string, in io.Reader, out io.Writer) error {
 	return protocol.Serve(in, out, name, Version, p.Answer)
 }
 
-// resolve parses given, "key=value,key=value", and returns the values of all options of b. Options that given
-// omits have their defaults. Errors name the complete spec.
+// resolve parses the text given, "key=value,key=value", and returns the values of all options of b. Options that the
+// text omits have their defaults. Errors name the complete spec.
 func (b Bot) resolve(spec, given string) (rules.Settings, error) {
 	options := b.Options()
 	settings := make(rules.Settings, len(options))

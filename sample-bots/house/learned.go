@@ -26,7 +26,8 @@ const (
 //go:embed models
 var modelFiles embed.FS
 
-// modelOption returns the bot option that selects the model file. of is the kind of the model, such as "rl".
+// modelOption returns the bot option that selects the model file. The argument of is the kind of the model, such as
+// "rl".
 func modelOption(of string) BotOption {
 	return BotOption{rules.Option{Name: "model", Values: []string{builtIn}, Help: "the file of a model"}, &valueKind{
 		allowedText: builtIn + ", or the path of a model.timba",

@@ -256,9 +256,9 @@ func (c *call) words() (words [6]uintptr) {
 	return words
 }
 
-// freeFault judges got, the result of a call made without a sandbox; root says whether the caller was root. fault
-// describes an unexpected result. idle gives the reason if the call cannot succeed on this machine at all.
-// Otherwise both are "".
+// freeFault judges got, the result of a call made without a sandbox; root is true if the caller was root. fault
+// describes an unexpected result. idle gives the reason if the call cannot succeed on this machine at all. Otherwise
+// both are "".
 func (c *call) freeFault(got syscall.Errno, root bool) (fault, idle string) {
 	switch {
 	case got == 0 || slices.Contains(c.freeErrors, got):

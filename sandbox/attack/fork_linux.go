@@ -118,8 +118,8 @@ func (t *team) err() error {
 	return errNothing
 }
 
-// forkAll forks n processes, each of which calls part and then waits. If all still run after holdTime, the attack
-// has succeeded and forkAll returns what, the text for that. Otherwise it returns an error.
+// forkAll forks n processes, each of which calls part and then waits. If all still run after holdTime, the attack has
+// succeeded, and forkAll returns the text what, which describes the success. Otherwise it returns an error.
 func forkAll(n int, part func() syscall.Errno, what string) (string, error) {
 	t, err := newTeam(0)
 	if err != nil {

@@ -181,8 +181,8 @@ func splitOption(word string) string {
 	return strings.TrimPrefix(word, "-S")
 }
 
-// programWords returns those words of a script's #! line that name programs: the interpreter and, if that is env,
-// the program that env starts.
+// programWords returns the words of a script's #! line that name programs: the interpreter and, if that is env, the
+// program that env starts.
 func programWords(words []string) []string {
 	if len(words) == 0 {
 		return nil

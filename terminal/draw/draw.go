@@ -28,7 +28,7 @@ type Position struct {
 	Keys map[string]string
 }
 
-// Position draws a position with cards or a board, as the display of its game says, or otherwise what the seat
+// Position draws a position with cards or a board, if the display of its game has them, or otherwise what the seat
 // knows as text.
 func (s Style) Position(p Position) string {
 	d := drawing{Style: s, p: p, seats: max(1, min(p.players(), rules.MaxSeats))}
@@ -92,7 +92,7 @@ func (d *drawing) title() string {
 	return d.Bold(game) + strings.Repeat(" ", max(2, room-width(game))) + d.Dim(end)
 }
 
-// toMove returns text that says who is to move, shortened to the given number of columns.
+// toMove returns text with the seat that is to move, shortened to the given number of columns.
 func (d *drawing) toMove(columns int) string {
 	start, end := d.pick(" · ", ", "), " to move"
 	who := d.name(d.p.Turn, 20)

@@ -98,8 +98,8 @@ func (d *drawing) spread(rows [][]string) block {
 	return lines
 }
 
-// cardsBelow returns the lines below a seat's row in the table of seats: the seat's hand if it is shown,
-// otherwise those of the seat's cards that all seats know.
+// cardsBelow returns the lines below a seat's row in the table of seats: the seat's hand if it is shown, otherwise
+// the cards in the hand that all seats know.
 func (d *drawing) cardsBelow(seat int) block {
 	words, open := d.openHand(seat)
 	if !open {

@@ -12,7 +12,7 @@ import (
 )
 
 // Steps shows one position at a time, beginning with s.Game.Frames[i]. Keys read from in select the next one. It
-// returns an error if in or the Screen's Writer is not a terminal.
+// returns an error if the input or the Screen's Writer is not a terminal.
 func (s *Screen) Steps(in io.Reader, i int) error {
 	file, out := screen.Terminal(in), screen.Terminal(s.Writer)
 	if file == nil || out == nil {

@@ -22,8 +22,8 @@ type Limits struct {
 	Retry   time.Duration // the time after which to try again
 }
 
-// Check returns an error if one more thing would exceed a limit. The arguments are how many things go on now:
-// those of the person, those from the address, and all.
+// Check returns an error if one more thing would exceed a limit. The arguments are how many things go on now: of the
+// person, from the address, and in total.
 func (l Limits) Check(ofPerson, fromAddress, all int) error {
 	var text phrase.Text
 	switch {

@@ -235,8 +235,8 @@ func perSeatKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes returns the entries of after that are new or have another value than in before. If among is true, it
-// returns only entries with keys in own, otherwise only entries with other keys.
+// changes returns the entries of the map after that are new or have another value than in the map before. If among is
+// true, it returns only entries with keys in own, otherwise only entries with other keys.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

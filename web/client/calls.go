@@ -180,9 +180,9 @@ func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReplaysAfter yields the replays of a ladder, the oldest first, up to the newest one. If ladder is "", it
-// yields those of all matches. It begins after the replay with the given cursor; "" means from the first
-// replay on. If the stream breaks, ReplaysAfter requests the rest.
+// ReplaysAfter yields the replays of a ladder, the oldest first, up to the newest one. If ladder is "", it yields the
+// replays of all matches. It begins after the replay with the given cursor; "" means from the first replay on. If the
+// stream breaks, ReplaysAfter requests the rest.
 func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		failures := 0

@@ -149,8 +149,8 @@ type result struct {
 	Over   bool      `json:"over"` // the game ended by the rules
 }
 
-// doc returns a message with all frames from the ply (number of moves) first on. If first is the ply of the
-// oldest frame, the message also describes the game.
+// doc returns a message with all frames from the frame with the ply (number of moves) first on. If that is the oldest
+// frame, the message also describes the game.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
 	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.MoveStep{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}

@@ -123,7 +123,7 @@ type ListedGame struct {
 	Sides  []int    `json:"sides"`  // of the seats; if nil, each of Bots is a side of its own
 }
 
-// Games returns the listed games in progress: first those of people, then the matches, the oldest first.
+// Games returns the listed games in progress: first the games of people, then the matches, the oldest first.
 func (h *Hub) Games() []ListedGame {
 	h.mu.Lock()
 	defer h.mu.Unlock()

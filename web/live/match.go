@@ -227,7 +227,7 @@ func (m *match) advance() bool {
 	return true
 }
 
-// broadcast sends the frames that are new since before to all watchers.
+// broadcast sends the frames that are newer than the mark before to all watchers.
 func (m *match) broadcast(before mark) {
 	if m.feed.failed {
 		return
@@ -249,7 +249,7 @@ func (m *match) broadcast(before mark) {
 	}
 }
 
-// encode returns a message with all frames from the ply (number of moves) first on. If first is the ply of the
+// encode returns a message with all frames from the frame with the ply (number of moves) first on. If that is the
 // oldest frame, the message also describes the game.
 func (m *match) encode(first int) (*socket.Broadcast, error) {
 	doc := m.feed.doc(first)

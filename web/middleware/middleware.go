@@ -168,8 +168,8 @@ const (
 	answerTime = 90 * time.Second // for the whole request; longer than the longest wait
 )
 
-// Wrap returns a handler that passes all requests through the middleware before next, also those without a
-// route: it attaches a Request, sets headers and deadlines, recovers from panics, and writes the log and the
+// Wrap returns a handler that passes all requests, also those without a route, through the middleware and then to the
+// handler next: it attaches a Request, sets headers and deadlines, recovers from panics, and writes the log and the
 // metrics. It neither identifies the client nor counts the request; see Identify.
 func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -124,8 +124,8 @@ func failureOf(err error) error {
 	return errors.Join(errors.New(e.Text.String()), cause)
 }
 
-// writeProblem answers with p, a document of RFC 9457. If after is not 0, the header Retry-After names that time.
-// It removes headers that a route has set for another answer.
+// writeProblem answers with p, a document of RFC 9457. If the time after is not 0, it is the value of the header
+// Retry-After. writeProblem removes headers that a route has set for another answer.
 func writeProblem(w http.ResponseWriter, r *http.Request, p wire.Problem, after time.Duration) {
 	h := w.Header()
 	for _, name := range []string{"ETag", "Content-Disposition", "Location", "Content-Encoding"} {

@@ -132,8 +132,8 @@ func (q *Query) CursorID(name, kind string) int64 {
 	return n
 }
 
-// CursorOf returns the cursor, which says where a page of a list starts, that consists of kind and key, such as
-// "match-17". kind identifies the list. CursorID reads it.
+// CursorOf returns a cursor, the place where a page of a list starts. It consists of kind, which identifies the list,
+// and key, such as "match-17". CursorID reads it.
 func CursorOf(kind string, key int64) string { return kind + "-" + strconv.FormatInt(key, 10) }
 
 // Err returns the first error, or nil. Unlike Check, it ignores parameters that no method has read.

@@ -98,8 +98,9 @@ func (t *Tables) liveVersion(ctx context.Context, name string, variant *rules.Va
 	return v, err
 }
 
-// TableOptions returns given, options of a game, with the defaults of a table at which people play for options that are
-// missing: the game begins as its rules say for people, without random moves. If game does not exist, it returns given.
+// TableOptions returns the options given for a game. Missing options get the defaults of a table at which people
+// play: the game begins as its rules demand for people, without random moves. If game does not exist, it returns
+// given.
 func TableOptions(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {

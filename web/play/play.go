@@ -362,9 +362,9 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// releaseIdle ends a game whose person has made no move for longer than Limits.Spare, so that x can have its place: of
-// those without which x would keep the limits, the one that has waited longest. It waits for the end of that game. It
-// returns false if there is none.
+// releaseIdle ends a game whose person has made no move for longer than Limits.Spare, so that x can have its place.
+// Among the games without which x would keep the limits, it ends the game that has waited longest, and waits for its
+// end. It returns false if there is no such game.
 func (t *Tables) releaseIdle(ctx context.Context, x *Table) bool {
 	t.mu.Lock()
 	var longest *Table

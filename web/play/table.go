@@ -617,7 +617,7 @@ func (x *Table) playGame(ctx context.Context, bots []match.Contestant) (game *re
 	return game, nil
 }
 
-// reportVoid ends the table if err says that the game does not count because the machine was at fault.
+// reportVoid ends the table if err means that the game does not count because the machine was at fault.
 func (x *Table) reportVoid(err error) {
 	if v, ok := errors.AsType[*match.VoidError](err); ok {
 		x.tables.Log.Warn("a game of a person is void", "game", x.ID, "err", v.Err)

@@ -34,8 +34,8 @@ type Cluster struct {
 	URL, Creds       string // the address and the credentials file of an existing NATS cluster to use instead
 }
 
-// openDispatcher connects to NATS and returns the dispatcher that gives matches to other machines. If
-// s.Cluster is zero, it returns nil. p provides the built bots for those machines.
+// openDispatcher connects to NATS and returns the dispatcher that gives matches to other machines. If s.Cluster is
+// zero, it returns nil. p provides the built bots for the other machines.
 func (s *Server) openDispatcher(ctx context.Context, registry *prometheus.Registry, p *submission.Pipeline) (*cluster.Dispatcher, error) {
 	if s.Cluster.Listen == "" && s.Cluster.URL == "" {
 		return nil, nil

@@ -34,8 +34,8 @@ func Cores(n int) ([]int, error) {
 
 func bindsCores() bool { return runtime.GOOS == "linux" }
 
-// RequireLevel returns the level of sandbox (how strict it is) that this machine supports. If it is lower than
-// least, RequireLevel also returns an error that says what is missing.
+// RequireLevel returns the level of sandbox (how strict it is) that this machine supports. If it is lower than least,
+// RequireLevel also returns an error with what is missing.
 func RequireLevel(least sandbox.Level) (sandbox.Level, error) {
 	report := sandbox.Probe()
 	if report.Level >= least {
@@ -85,9 +85,9 @@ func lowerBotMemory(c *config.Config, room *ladder.MemoryBudget) (notice string,
 	return notice, nil
 }
 
-// memoryOf returns the amount of memory that bots may use, from the configuration or, by default, from the
-// memory of this machine. level is the level of the sandbox. If the limit for one bot had to be lowered,
-// notice says so to the operator. memoryOf returns an error if a match of some ladder does not fit.
+// memoryOf returns the amount of memory that bots may use, from the configuration or, by default, from the memory of
+// this machine. level is the level of the sandbox. If the limit for one bot had to be lowered, notice is the text of
+// this for the operator. memoryOf returns an error if a match of some ladder does not fit.
 func memoryOf(c *config.Config, level sandbox.Level) (room ladder.MemoryBudget, notice string, err error) {
 	machine := sandbox.MachineMemory()
 	room.Total = int64(c.Memory)

@@ -88,9 +88,9 @@ func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Mac
 	return renameio.WriteFile(dir.Machines(), data, 0o600)
 }
 
-// ReadMachines returns the machines of the competition in the data directory dir. If its server runs, runs is
-// true, and list is the server's last list of its machines. Otherwise list has the machines with credentials.
-// now is the current time.
+// ReadMachines returns the machines of the competition in the data directory dir. runs is true if its server runs;
+// list then has the machines that the server listed last. Otherwise list has the machines with credentials. now is
+// the current time.
 func ReadMachines(dir datadir.Dir, now time.Time) (list []wire.Machine, runs bool, err error) {
 	added, err := cluster.ReadAddTimes(dir.Fleet())
 	if err != nil {

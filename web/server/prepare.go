@@ -48,7 +48,7 @@ func (s *Server) prepare(ctx context.Context) error {
 	return err
 }
 
-// houseBots returns the house bots, which are part of timba, of all ladders in c, and those that people can
+// houseBots returns the house bots, which are part of timba, of all ladders in c, and the house bots that people can
 // choose as opponents.
 func houseBots(ctx context.Context, c *config.Config) (bots []store.HouseBot, err error) {
 	var names []string

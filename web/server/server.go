@@ -226,8 +226,8 @@ func dataError(err error) error {
 	return fmt.Errorf("data: %w", err)
 }
 
-// listenError converts err, the error of listening on address, into an error that says what to try. setting
-// is the flag or the configuration key that sets the address.
+// listenError wraps err, the error of listening on address, in an error with advice. setting is the flag or the
+// configuration key that sets the address.
 func listenError(address, setting string, err error) error {
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):

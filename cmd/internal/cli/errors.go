@@ -62,7 +62,7 @@ var fileErrors = []struct {
 	{syscall.EINVAL, "cannot be the name of a file"},
 }
 
-// pathError returns the path of an error of the file system, and what is wrong with that path, in words of
+// pathError returns the path of an error of the file system and, as why, what is wrong with that path in words of
 // timba. For any other error, why is "".
 func pathError(err error) (path, why string) {
 	switch e := err.(type) {

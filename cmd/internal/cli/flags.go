@@ -174,8 +174,8 @@ func CountFlag[T int | int64](cmd *cobra.Command, target *T, name string, value 
 	NumberFlag(cmd, target, name, value, 1, T(math.MaxInt), usage)
 }
 
-// MsFlag adds a flag to cmd that accepts a number of milliseconds, from least to those of a day, and stores
-// the duration in target. The default is value milliseconds; below least it means "not set".
+// MsFlag adds a flag to cmd that accepts a number of milliseconds, from least to the number in a day, and stores the
+// duration in target. The default is value milliseconds; below least it means "not set".
 func MsFlag(cmd *cobra.Command, target *time.Duration, name string, value, least int, usage string) {
 	*target = time.Duration(value) * time.Millisecond
 	n := number[int]{&value, least, int((24 * time.Hour).Milliseconds())}

@@ -31,7 +31,7 @@ func NewProgress(w io.Writer, unit string) *ProgressLine {
 	return p
 }
 
-// Set says how much is done, and shows it from time to time. If all is 0, the total is unknown.
+// Set records how much is done, and shows it from time to time. If all is 0, the total is unknown.
 func (p *ProgressLine) Set(done, all int) {
 	now := time.Now()
 	if p.began.IsZero() {

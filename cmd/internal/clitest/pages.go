@@ -19,9 +19,9 @@ type Example struct {
 	Output       string // first line below the command in a "console" block; "" elsewhere
 }
 
-// Lines returns the command lines in the Markdown pages of the module and in the examples of a program's
-// --help, where newRoot returns the top command of the program. In an "sh" block each line is one; in a
-// "console" block those after "$ "; and in an indented block those that begin with the name of a program.
+// Lines returns the command lines in the Markdown pages of the module and in the examples of a program's --help,
+// where newRoot returns the top command of the program. These are all lines of an "sh" block, the texts after "$ " in
+// a "console" block, and the lines of an indented block that begin with the name of a program.
 func Lines(t *testing.T, newRoot func() *cobra.Command) (list []Example) {
 	t.Helper()
 	root := root(t)

@@ -80,8 +80,8 @@ func findBot(ctx context.Context, spec string, r program.Resolver) (match.Contes
 }
 
 // playGames plays games with the combination of rules r, whose number is bits, and stores them in games at the
-// indices at. With n bots it plays n matches, each with one seating of the bots: match k plays the games at[k],
-// at[k+n] and so on.
+// indices in the list at. With n bots it plays n matches, each with one seating of the bots: match k plays the games
+// at[k], at[k+n] and so on.
 func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules, bots []match.Contestant, seed rules.Seed, games []GameRecord, at []int) error {
 	n := len(bots)
 	for rotation := range n {
@@ -108,7 +108,7 @@ func playGames(ctx context.Context, m cards.Mode, bits int, r baraja.TableRules,
 	return nil
 }
 
-// recordGame stores the deal and the moves of a game in to. bits is the number of its combination of rules.
+// recordGame stores the deal and the moves of the game g in *to. bits is the number of its combination of rules.
 func recordGame(v *rules.Variant, bits int, g *referee.GameResult, to *GameRecord) error {
 	src := rules.NewStream(rules.Seed(g.Seed))
 	to.SetDeal(bits, cards.Table(v.Deal(&src)))

@@ -71,8 +71,8 @@ func (f *Follower) sidePoints(seat int8) int16 {
 	return int16(f.Position.Points(f.Position.Mode.Side(int(seat))))
 }
 
-// assignPoints sets Points in the decisions of the trick that has just ended, but only in those of the side
-// that has won the trick, which is the side of the seat winner.
+// assignPoints sets Points in the decisions of the trick that has just ended, but only for the side that has won the
+// trick, which is the side of the seat winner.
 func (f *Follower) assignPoints(winner int, points int16) {
 	for i := f.trickStart; i < len(f.Decisions); i++ {
 		if d := &f.Decisions[i]; f.Position.Mode.Side(int(d.Seat)) == f.Position.Mode.Side(winner) {

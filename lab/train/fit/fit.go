@@ -259,8 +259,9 @@ func forward(n *net.Net, p *shard, rows int) {
 // logOffset is added to the argument of logarithms to keep them finite.
 const logOffset = 1e-12
 
-// outputDeltas computes the derivatives of the loss with respect to the weighted sums of the last layer. It
-// stores those of the first rows of p in p.deltas and returns the sum of the losses of these rows.
+// outputDeltas computes the derivatives of the loss with respect to the weighted sums of the last layer. It stores
+// the derivatives of the first rows of p, as many as the argument rows, in p.deltas and returns the sum of the losses
+// of these rows.
 func outputDeltas(n *net.Net, p *shard, rows int) (loss float64) {
 	last := len(n.Genes()) - 1
 	out := n.Sizes[last+1]

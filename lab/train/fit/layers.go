@@ -17,7 +17,7 @@ const ThirdsLayers = "thirds"
 // Arjonilla's thesis.
 const StudyLayers = "50-25"
 
-// LayersParam returns the setting for the hidden layers. Its text, which ParseLayers reads, is stored in to.
+// LayersParam returns the setting for the hidden layers. Its text, which ParseLayers reads, is stored in *to.
 func LayersParam(to *string) run.Param {
 	return run.Param{Name: "layers", Target: to, Help: "the units of the hidden `LAYERS`, or thirds: 1/2, 1/4 and 1/6 of the inputs"}
 }

@@ -20,8 +20,9 @@ type dictionary struct {
 	pairs       []rl.Pair // contents of table and drawnPlaces, sorted by key and action; nil unless it is a parent
 }
 
-// Best returns the best action in state k among those in the bit mask legal. This is the action that a mutation drew,
-// if any, otherwise the action with the highest mean return. If the state is not in the dictionary, known is false.
+// Best returns the best action in state k among the actions in the bit mask legal. This is the action that a mutation
+// drew, if any, otherwise the action with the highest mean return. If the state is not in the dictionary, known is
+// false.
 func (d *dictionary) Best(k policy.Key, legal uint64) (action uint8, known bool) {
 	if place, ok := d.drawnPlaces[k]; ok {
 		return policy.ActionAt(legal, place), true

@@ -126,9 +126,9 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 	}
 }
 
-// moveVote updates the agent's table of votes after the agent has learned u. Each state votes for its best
-// action, under its fallback key, which many similar states share. If known is true, the state has so far voted
-// for the action before, and moveVote withdraws this vote. Then the state votes for its present best action.
+// moveVote updates the agent's table of votes after the agent has learned u. Each state votes for its best action,
+// under its fallback key, which many similar states share. If known is true, the state has so far voted for the
+// action with the number before, and moveVote withdraws this vote. Then the state votes for its present best action.
 func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {
@@ -187,7 +187,8 @@ func (l *Learner) newPlayer() *player {
 	return &player{learner: l, game: l.games(), final: make([]int, l.game.Players())}
 }
 
-// play plays the episodes [first, first+n) and replaces the contents of out by their results.
+// play plays the n episodes from the one with the number first on, and replaces the contents of *out by their
+// results.
 func (p *player) play(out *piece, first, n int) {
 	for agent := range out.updates {
 		for shard := range out.updates[agent] {

@@ -109,7 +109,7 @@ func (t *gamePlayer) endValue(p *cards.Position, seat int) float32 {
 	return float32(p.Outcome(seat)) + float32(t.config.Margin)*float32(p.PointLead(seat))/baraja.AllPoints
 }
 
-// playTest plays a game of the net against random moves. The net plays the given seat and those of its partners.
+// playTest plays a game of the net against random moves. The net plays the given seat and the seats of its partners.
 // The result is 1 if the seat wins, 0 if it shares the first place, and otherwise -1. All chance depends on seed.
 func (t *gamePlayer) playTest(seat int, seed uint64) int {
 	r := rules.NewRand(seed)

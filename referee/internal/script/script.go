@@ -32,9 +32,9 @@ func Asks(line []byte) bool {
 	return bytes.HasPrefix(line, []byte("turn ")) || bytes.HasPrefix(line, []byte("timba "))
 }
 
-// Run plays the bot. After each line of in that must be answered, it writes the next piece of the script to out and
-// then calls handled. It returns at the end of in, at the line "bye", after a piece with Exit, or if a line must be
-// answered after the last piece.
+// Run plays the bot. After each input line that must be answered, it writes the next piece of the script to out and
+// then calls handled. It returns at the end of the input in, at the line "bye", after a piece with Exit, or if a line
+// must be answered after the last piece.
 func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	lines := bufio.NewReaderSize(in, 8<<10)
 	for i := 0; ; {
@@ -60,8 +60,9 @@ func (s Script) Run(in io.Reader, out io.Writer, handled func()) {
 	}
 }
 
-// write writes the text. If p.Drip is set, only the text before the first LF is written in parts. The rest is
-// written at once, because otherwise parts of it could arrive before or after the next line of the referee.
+// write writes the text of the piece. If p.Drip is set, only the text before the first LF is written in parts. The
+// text after it is written at once, because otherwise parts of it could arrive before or after the next line of the
+// referee.
 func (p Piece) write(out io.Writer) error {
 	rest := p.Text
 	if p.Drip {

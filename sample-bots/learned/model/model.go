@@ -173,8 +173,7 @@ func (b *Body) CheckEnd() error {
 	return nil
 }
 
-// DamageError wraps err, which occurred while the body of a model was read, in an error that says that the
-// body is damaged.
+// DamageError wraps err, which occurred while the body of a model was read: its text is that the body is damaged.
 func DamageError(err error) error {
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF

@@ -224,7 +224,7 @@ func (n *Net) HiddenOutputs(w *Workspace) []float32 {
 	return from
 }
 
-// forwardTo sets to to the sums of layer k for its inputs from.
+// forwardTo computes the sums of layer k for the inputs in from, and stores them in to.
 func (n *Net) forwardTo(k int, from, to []float32) {
 	weights, b := n.Layer(k)
 	copy(to, b)
@@ -254,7 +254,7 @@ func (n *Net) OutputSum(hidden []float32, unit int) float32 {
 	return sum
 }
 
-// Activate applies the function n.Output to out, the sums of the last layer, in place.
+// Activate applies the function n.Output in place to the slice out, the sums of the last layer.
 func (n *Net) Activate(out []float32) {
 	switch n.Output {
 	case Softmax:

@@ -140,8 +140,8 @@ type keyParts struct {
 
 const noCard = 63
 
-// read sets the facts that a key contains. points says whether these include the points of the seats. If first is
-// set, only the trump card, the trick and the hand are set. Other facts stay zero, so that the order of suits
+// read sets the facts that a key contains. If points is true, these include the points of the seats. If first is
+// true, only the trump card, the trick and the hand are set. Other facts stay zero, so that the order of suits
 // depends only on facts in the key.
 func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()

@@ -31,7 +31,7 @@ const WaitsLine = "misbehave: waits\n"
 // to kill it.
 const LingerTime = time.Minute
 
-// Run plays until the referee says bye or the input ends. It returns an error if the referee's lines are invalid.
+// Run plays until the referee sends "bye" or the input ends. It returns an error if the referee's lines are invalid.
 func (b *Bot) Run() error {
 	if b.Fault.Name == "exit-at-start" {
 		b.Exit(3)

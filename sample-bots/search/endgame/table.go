@@ -46,8 +46,8 @@ func (t table) store(key uint64, change int32, isLowerBound, isUpperBound bool) 
 	}
 }
 
-// cutoff returns the margin at the end of the game, or a bound on it, that e implies for a position whose
-// current margin is now. The bool reports whether this value suffices for a search between alpha and beta.
+// cutoff returns the margin at the end of the game, or a bound on it, that e implies for a position whose current
+// margin is the argument now. The bool reports whether this value suffices for a search between alpha and beta.
 func (e *entry) cutoff(now, alpha, beta int32) (int32, bool) {
 	v := now + int32(e.change)
 	return v, e.isLowerBound && e.isUpperBound || e.isLowerBound && v >= beta || e.isUpperBound && v <= alpha

@@ -102,9 +102,9 @@ func ladderFile(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".ladder")
 }
 
-// openLines opens a file of lines to continue after its last complete line. The file ladderFile(path) says
-// from which ladder the lines are. If it is missing, openLines reads the ladder from the lines; lines from
-// several ladders count as all ladders.
+// openLines opens a file of lines to continue after its last complete line. The file ladderFile(path) has the name of
+// the ladder that the lines are from. If it is missing, openLines reads the ladder from the lines; lines from several
+// ladders count as all ladders.
 func openLines(path, ladder string) (*Mirror, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
