@@ -31,6 +31,7 @@ var unlinked = map[string]string{
 	"GET /bots/{bot}/badge.svg":                    "/bots/@greedy/badge.svg",
 	"GET /bots/{bot}/versions":                     "/bots/@greedy/versions",
 	"GET /matches/new":                             "/matches/new?bot=@greedy",
+	"GET /people/{name}/remove":                    "/people/admin/remove", // of another person
 	"GET /submissions/{submission}/progress":       "",
 	"GET /games/{game}/embed":                      "/games/100000/embed",
 	"GET /games/{game}/stderr/{seat}":              "", // of a bot that has written something
