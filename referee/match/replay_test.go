@@ -167,7 +167,7 @@ func TestReplaysTampered(t *testing.T) {
 		{"an option's value", func(r *referee.Replay) { r.Options["players"] = "5" }, []string{`option players cannot be "5": try 2 to 4`}},
 		{"an option's spelling", func(r *referee.Replay) { r.Options["players"] = "03" }, []string{"options are map["}},
 		{"an option that is not there", func(r *referee.Replay) { delete(r.Options, "exchange") }, []string{"options are map["}},
-		{"an unknown option", func(r *referee.Replay) { r.Options["colour"] = "red" }, []string{`unknown option "colour"`}},
+		{"an unknown option", func(r *referee.Replay) { r.Options["colour"] = "red" }, []string{`brisca has no option "colour"`}},
 		{"an option that counts", func(r *referee.Replay) { r.Options["players"] = "2" }, []string{"3 seats in a game for 2 players"}},
 		{"a seat left out", func(r *referee.Replay) { r.Seats = r.Seats[:2] }, []string{"2 seats in a game for 3 players"}},
 		{"seed", func(r *referee.Replay) { r.Seed.UnmarshalText([]byte(other)) }, []string{"seed is " + other + " where deal 0 of the match has ", "is not in"}},

@@ -129,7 +129,7 @@ func TestReplaysWalkEnds(t *testing.T) {
 			steps++
 		}
 	}
-	if steps != 3 || err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat 1: teeko: ") {
+	if steps != 3 || err == nil || !strings.HasPrefix(err.Error(), "replay: move 3 of seat 1: \"24-24\" moves no piece") {
 		t.Errorf("%d steps, then %v", steps, err)
 	}
 	for range r.Walk(v, nil) {

@@ -76,7 +76,7 @@ class TestBatch(unittest.TestCase):
             batch.reset("%064x" % 5)
             before = bytes(batch._frame)
             actions = first_legal(batch)
-            with self.assertRaisesRegex(TimbaError, 'game 1, deal 1: action 50: brisca: "swap:3o" is not in this game'):
+            with self.assertRaisesRegex(TimbaError, 'game 1, deal 1: action 50: "swap:3o" is not in this game'):
                 batch.step([actions[0], 50])
             self.assertEqual(before, bytes(batch._frame))
             batch.step(actions)
