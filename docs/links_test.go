@@ -63,9 +63,14 @@ func TestLinks(t *testing.T) {
 func TestTranslations(t *testing.T) {
 	figures := regexp.MustCompile(`(?m)^\|.*$`)
 	values := regexp.MustCompile("`[^`]*`|[0-9][0-9,.]*")
+	thousands := regexp.MustCompile(`([0-9]),([0-9]{3})\b`)
 	pages := kit.Get[[]string](t)(filepath.Glob("*/*.md"))
 	for _, page := range pages {
-		english := string(kit.Get[[]byte](t)(os.ReadFile(filepath.Base(page))))
+		original := filepath.Base(page)
+		if original == "SPEC.md" {
+			original = "../SPEC.md"
+		}
+		english := string(kit.Get[[]byte](t)(os.ReadFile(original)))
 		text := string(kit.Get[[]byte](t)(os.ReadFile(page)))
 		shape := func(text string) (shape []string) {
 			rest := fenced.ReplaceAllString(text, "")
@@ -73,6 +78,7 @@ func TestTranslations(t *testing.T) {
 				shape = append(shape, m[:strings.LastIndex(m, "#")+1])
 			}
 			for _, row := range figures.FindAllString(rest, -1) {
+				row = thousands.ReplaceAllString(row, "$1$2") // which only English separates by a comma
 				shape = append(shape, strings.Join(values.FindAllString(row, -1), " "))
 			}
 			return append(shape, fenced.FindAllString(text, -1)...)
@@ -88,7 +94,15 @@ func TestTranslations(t *testing.T) {
 			}
 		}
 	}
-	if len(pages) < 4 {
+	for _, lang := range []string{"ca", "es"} { // the specification has the rules of the games as the site has them
+		spec := string(kit.Get[[]byte](t)(os.ReadFile(lang + "/SPEC.md")))
+		for _, file := range kit.Get[[]string](t)(filepath.Glob("../rules/*/rules." + lang + ".md")) {
+			if text := string(kit.Get[[]byte](t)(os.ReadFile(file))); !strings.Contains(spec, strings.TrimSpace(text)) {
+				t.Errorf("docs/%s/SPEC.md does not have the text of %s", lang, file[3:])
+			}
+		}
+	}
+	if len(pages) < 6 {
 		t.Errorf("there are only %d translations", len(pages))
 	}
 }

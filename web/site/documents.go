@@ -31,6 +31,11 @@ type publication struct {
 	key  string // the key of the text that describes the document
 }
 
+// translation returns the file that has the document in a language, if there is one.
+func (p publication) translation(lang string) string {
+	return path.Join("docs", lang, path.Base(p.file))
+}
+
 // publications are all documents that the site shows, in the order of the index.
 var publications = []publication{
 	{"docs/writing-a-bot.md", "/docs/writing-a-bot", "docs.writing-a-bot"},
@@ -73,8 +78,7 @@ func (s *Site) newDocuments() map[string]func() (*document, error) {
 		english := sync.OnceValues(func() (*document, error) { return s.render(p, p.file, messages.Languages[0], nil) })
 		for _, lang := range messages.Languages {
 			all[lang+p.path] = english
-			dir, name := path.Split(p.file)
-			file := dir + lang + "/" + name
+			file := p.translation(lang)
 			if _, err := fs.Stat(timba.Documents, file); err == nil {
 				all[lang+p.path] = sync.OnceValues(func() (*document, error) {
 					first, err := english()
@@ -182,9 +186,6 @@ func (l *linker) address(link string) string {
 		return link
 	}
 	file := path.Join(path.Dir(l.file), u.Path)
-	if l.english != nil { // a link to a translation leads to the page of the document in all languages
-		file = strings.Replace(file, "/"+l.doc.Lang+"/", "/", 1)
-	}
 	if asset, err := l.site.assets.url(file); err == nil {
 		return asset
 	}
@@ -193,7 +194,7 @@ func (l *linker) address(link string) string {
 		fragment = "#" + u.Fragment
 	}
 	for _, p := range publications {
-		if p.file == file {
+		if p.file == file || p.translation(l.doc.Lang) == file { // the page is in all languages
 			return p.path + fragment
 		}
 	}
