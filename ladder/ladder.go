@@ -65,8 +65,8 @@ type Bot struct {
 	CreatedAt time.Time
 	// WithdrawnAt is when the owner withdrew the bot from play, or an admin banned it. It is zero if the bot plays.
 	WithdrawnAt time.Time
-	// BannedAt is when an admin banned the bot. While it is not zero, the bot does not play, and its owner cannot bring
-	// it back or submit a version of it.
+	// BannedAt is when an admin banned the bot; zero if it is not banned. A banned bot does not play, and its owner
+	// cannot bring it back or submit a version of it.
 	BannedAt  time.Time
 	BanReason string // what the admin wrote to the owner
 }
@@ -95,7 +95,7 @@ func (s VersionState) IsPending() bool {
 	return s == Queued || s == Building || s == Checking || s == Trial
 }
 
-// NeverBuilt reports whether the submission of the version ended before the version was built. Its upload is not kept.
+// NeverBuilt reports whether the submission failed or was cancelled before the build. The upload may then be deleted.
 func (v Version) NeverBuilt() bool {
 	return (v.State == Failed || v.State == Cancelled) && v.Hash == ""
 }
@@ -142,8 +142,8 @@ func (v Version) IsHouse() bool { return strings.HasPrefix(v.Bot, "@") }
 // DisplayLabel returns the label of the version or, if it has none, its number.
 func (v Version) DisplayLabel() string { return cmp.Or(v.Label, fmt.Sprint(v.Number)) }
 
-// Plays reports whether the version claims to play the named game with the given options, which must be all options of
-// the game.
+// Plays reports whether the version's author says that it plays the named game with the given options, which must be
+// all options of the game.
 func (v Version) Plays(game string, options map[string]string) bool {
 	return rules.ClaimsVariant(v.Games, game, options)
 }
@@ -335,7 +335,7 @@ func (s Standing) Place() int {
 	return s.Rank
 }
 
-// IsAnchor reports whether the version belongs to the bot whose rating is fixed, the anchor of the ladder.
+// IsAnchor reports whether the version belongs to the ladder's anchor, the bot whose rating is fixed.
 func (s Standing) IsAnchor() bool { return s.Bot == Anchor }
 
 // LowEnd returns the lower end of the 95 % interval of the rating, or minus infinity if the interval is unknown.
@@ -346,20 +346,21 @@ func (s Standing) LowEnd() float64 {
 	return s.Rating() - *s.PlusMinus
 }
 
-// A rating is provisional until PlusMinus is below settledInterval and the version has met settledOpponents others.
+// A rating is provisional until its PlusMinus is below settledInterval (rating points) and the version has met
+// settledOpponents other versions.
 const (
 	settledInterval  = 100
 	settledOpponents = 3
 )
 
-// IsProvisional reports whether the rating is still uncertain. That of the anchor, to which all ratings are relative,
-// never is. Provisional ratings are marked; the order of a table does not depend on it.
+// IsProvisional reports whether the rating is still uncertain. The rating of the anchor, to which all ratings are
+// relative, never is. Standings mark provisional ratings but are not sorted by this.
 func (s Standing) IsProvisional() bool {
 	return !s.IsAnchor() && (s.PlusMinus == nil || *s.PlusMinus >= settledInterval || s.Opponents < settledOpponents)
 }
 
-// ComparePlaces compares a and b for sorting a table by Rating, with versions without a match at the end. It is
-// negative if a comes before b, and 0 if they share a rank.
+// ComparePlaces compares a and b for sorting by Rating, the highest first, with versions that have not played at the
+// end. It is negative if a comes before b, and 0 if they share a rank.
 func ComparePlaces(a, b Standing) int {
 	return cmp.Or(cmp.Compare(min(b.Matches, 1), min(a.Matches, 1)), cmp.Compare(b.Rating(), a.Rating()))
 }

@@ -12,8 +12,8 @@ var plainName = regexp.MustCompile(`^[a-z0-9]+([-_.][a-z0-9]+)*$`)
 // maxName is the greatest length of the name of a bot, in bytes.
 const maxName = 32
 
-// CheckBotName returns an error unless name is allowed for a bot of a person. Names of house bots begin with @ and are
-// not allowed.
+// CheckBotName returns an error unless a person's bot may have the name. Names of house bots (part of timba) begin with
+// @ and are refused.
 func CheckBotName(name string) error {
 	if len(name) > maxName || !plainName.MatchString(name) {
 		return Errorf(Invalid, "try lower-case letters and digits with single - _ . between them, at most 32 characters", "the name of a bot cannot be %q", name)

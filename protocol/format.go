@@ -40,8 +40,7 @@ func AppendTurn(dst []byte, ply, ms int) []byte {
 	return strconv.AppendInt(dst, int64(ms), 10)
 }
 
-// AppendWait appends to dst the line that names the other seat that is to move. Only seats that get each move at
-// once, the seats of people, are sent this line.
+// AppendWait appends to dst the line "wait SEAT", which tells a person which other seat is to move. Bots do not get it.
 func AppendWait(dst []byte, seat int) []byte {
 	dst = append(dst, "wait "...)
 	dst = strconv.AppendInt(dst, int64(seat), 10)

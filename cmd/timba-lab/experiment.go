@@ -170,7 +170,7 @@ func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Findings) error
 	return err
 }
 
-// complete completes the placeholders of timba-lab.
+// complete returns what a shell can propose for an argument called placeholder in a usage line, such as EXPERIMENT.
 func complete(cmd *cobra.Command, args []string, placeholder string) (words []string, directive cobra.ShellCompDirective) {
 	if placeholder != "EXPERIMENT" {
 		return cli.CompleteShared(cmd, args, placeholder), cobra.ShellCompDirectiveNoFileComp

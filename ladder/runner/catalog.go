@@ -28,8 +28,8 @@ type catalog struct {
 	pendingReports map[int64]phrase.Text   // by version, needs that no machine met then and that the owner does not know of yet
 }
 
-// cachedVersion is a version in the cache of a catalog. If hasBuild is false, the program of this process must build
-// the version again before another machine can play it; until then its field Needs says what the last build needed.
+// cachedVersion is a version in the cache of a catalog. If hasBuild is false, the server must build the version again
+// before another machine can play it; until then, Needs says what the last build needed.
 type cachedVersion struct {
 	ladder.Version
 	hasBuild bool // whether there were built files when the version was read, or the version is remote
@@ -42,8 +42,8 @@ func classOf(m attempt.WorkerInfo) string {
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
-// version returns a version from the cache, or from the store if its built files have been made since it was
-// cached. It does not notice that built files were removed, and the state of a cached version may be old.
+// version returns the version with the given ID from the cache or, if it is not there or has been built since, from the
+// store. A version from the cache may be old: its State may have changed, or its built files may be gone.
 func (c *catalog) version(ctx context.Context, id int64) (cachedVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {
@@ -177,8 +177,8 @@ func (c *catalog) nextReportTime() (next time.Time) {
 	return next
 }
 
-// setUnplayable stores and logs what a version needs and no machine has. If missing is empty, the version can be
-// played again.
+// setUnplayable stores and logs that no machine can play v, because they lack what missing describes. If missing is
+// empty, v can be played again. If v is no longer live, nothing happens.
 func (r *Runner) setUnplayable(ctx context.Context, v cachedVersion, missing phrase.Text) {
 	if now, err := r.Store.Versions.Find(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return

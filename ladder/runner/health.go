@@ -35,8 +35,8 @@ func (r *Runner) Health() error {
 	return nil
 }
 
-// PauseReason returns the failure for which the server pauses, for its operators. It returns nil if the server does not
-// pause.
+// PauseReason returns the last failure for which the server has paused, or nil if it is not paused. It is for
+// operators.
 func (r *Runner) PauseReason() error {
 	r.health.mu.Lock()
 	defer r.health.mu.Unlock()
@@ -53,9 +53,9 @@ func (h *health) pausedUntil() time.Time {
 	return h.pauseEnd
 }
 
-// recordFailure starts a pause of the server after failure. The pause is longer after each further failure, until
-// recordSuccess is called; a failure during a pause does not count again. until is the end of the pause, and first is
-// true for the first failure since the last pause ended.
+// recordFailure pauses the server because of failure, and returns the end of the pause. Each failure makes the next
+// pause longer, until recordSuccess is called; a failure during a pause does not change the end. first is true for the
+// first failure since the last call of clearPause.
 func (h *health) recordFailure(failure error, now time.Time) (until time.Time, first bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

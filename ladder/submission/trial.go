@@ -147,8 +147,8 @@ func (s *submission) trial(ctx context.Context, log *transcript) (summary phrase
 	return phrase.New("%d games against %s in %d matches, no fault", played, ladder.Anchor, matches), nil
 }
 
-// playMatch plays the bots and deals of m on ladder t and returns the number of games. tested is the index of the bot
-// whose time is limited. playMatch calls done with each game; an error of done ends the match.
+// playMatch plays m by the rules of ladder t and returns the number of games. It calls done with each game; an error of
+// done ends the match. The error is a refusal if the bot with index tested, or all bots together, need too much time.
 func (s *submission) playMatch(ctx context.Context, t ladder.Ladder, m match.Match, tested int, log *transcript, done func(*referee.GameResult) error) (played int, err error) {
 	variant, err := t.Variant()
 	if err != nil {

@@ -41,7 +41,7 @@ type Tryout struct {
 	OnCheck  func(TryoutCheck)                        // called after a match with the outcome of the conformance tests
 }
 
-// PlayedDeal is a deal of a finished match, to be played again with the tested bot in the place of another.
+// PlayedDeal is a deal of a finished match that is to be played again, with the tested bot in place of the bot at Slot.
 type PlayedDeal struct {
 	Match    ladder.Match
 	Seed     rules.Seed // of the match
@@ -51,7 +51,7 @@ type PlayedDeal struct {
 	Versions []ladder.Version // by slot
 }
 
-// Slot returns the slot of the tested bot in the match of the try-out, a test of a bot before it is submitted.
+// Slot returns the index of the tested bot among the bots of the match that the try-out plays.
 func (t Tryout) Slot() int {
 	if t.Deal != nil {
 		return t.Deal.Slot
@@ -59,8 +59,8 @@ func (t Tryout) Slot() int {
 	return 0
 }
 
-// tryoutMatch returns the rules by which a try-out is played, and the versions that play, by slot. That of the tested
-// bot has no meaning.
+// tryoutMatch returns a ladder with the rules of the match that t plays, and its versions by slot. The version at
+// t.Slot() stands for the tested bot and has no meaning.
 func (p *Pipeline) tryoutMatch(t Tryout) (ladder.Ladder, []ladder.Version, error) {
 	if t.Deal != nil {
 		m := t.Deal.Match
@@ -88,8 +88,8 @@ type TryoutFault struct {
 	Line        int // the line of the edited file that the bot's stderr names; 0 if it names none
 }
 
-// TryoutMemory returns the memory, in bytes, that a game of a try-out can use. It returns an error if a version cannot
-// play that game, or if the memory exceeds that for all bots of the server together.
+// TryoutMemory returns how many bytes of memory the build and a game of a try-out can use. It returns an error if an
+// opponent cannot play the game, or if all bots of the server together have less memory.
 func (p *Pipeline) TryoutMemory(t Tryout) (int64, error) {
 	l, versions, err := p.tryoutMatch(t)
 	if err != nil {
@@ -226,11 +226,11 @@ func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) 
 			}
 			c := bot.InCompetition(&g.Replay, f, g.Logs[f.Seat])
 			faults = append(faults, TryoutFault{f, f.TextIn(c), f.Reason.Advice(c), fault.FailedLine(c.Log.Lines, t.File)})
-			alike, headline := summarizeFault(faults[len(faults)-1], c.Log.Lines)
-			if seen[alike] {
+			key, headline := summarizeFault(faults[len(faults)-1], c.Log.Lines)
+			if seen[key] {
 				twice = &refusal{headline}
 			}
-			seen[alike] = true
+			seen[key] = true
 		}
 		g.Reveal(m.Seed)
 		t.OnGame(g, faults)
@@ -239,9 +239,10 @@ func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) 
 	return err
 }
 
-// summarizeFault returns the cause of a fault as a headline, and a text that is equal for faults that are alike: those
-// of one kind, with one kind of error at one line of the edited file. stderr has the lines of the bot.
-func summarizeFault(f TryoutFault, stderr []string) (alike string, headline phrase.Text) {
+// summarizeFault returns a key that is equal for faults of one kind with one kind of error at one line of the edited
+// file, and a headline with the cause: that the bot did not start, or failed in two games. stderr has the lines of the
+// bot.
+func summarizeFault(f TryoutFault, stderr []string) (key string, headline phrase.Text) {
 	line, sure := fault.Cause(stderr)
 	cause := phrase.Plain(line)
 	if !sure {
@@ -251,8 +252,8 @@ func summarizeFault(f TryoutFault, stderr []string) (alike string, headline phra
 		cause = phrase.New("%s, line %d", cause, f.Line)
 	}
 	kind, _, _ := strings.Cut(line, ":")
-	if alike = fmt.Sprint(f.Reason.Kind, f.Line, kind); f.IsBeforeGame() {
-		return alike, phrase.New("the bot did not start: %s", cause)
+	if key = fmt.Sprint(f.Reason.Kind, f.Line, kind); f.IsBeforeGame() {
+		return key, phrase.New("the bot did not start: %s", cause)
 	}
-	return alike, phrase.New("the bot failed in the same way in two games: %s", cause)
+	return key, phrase.New("the bot failed in the same way in two games: %s", cause)
 }

@@ -21,7 +21,7 @@ type rotation struct {
 	number int
 	table  *table
 	seats  []*seat
-	// openingSeeds has the seeds of the openings whose cards the processes have played with.
+	// openingSeeds has the seeds of the openings that the bots' present processes have played.
 	openingSeeds map[referee.Hex]bool
 }
 
@@ -80,8 +80,8 @@ func (r *rotation) playDeal(deal int, out []bool) (result *referee.GameResult, e
 	return result, nil
 }
 
-// knowsCards reports whether the processes have already played with the hidden cards of a deal, because several deals
-// have an opening with the same seed. Other processes must then play the deal.
+// knowsCards reports whether the bots' processes have already seen the hidden cards of a deal, given by its number,
+// because an earlier opening had the same seed. Other processes must then play the deal.
 func (r *rotation) knowsCards(deal int) bool {
 	own := r.match.opening(deal).Seed
 	if own == nil || !r.openingSeeds[*own] {

@@ -115,8 +115,8 @@ func startError(b Contestant, err error) error {
 	}
 }
 
-// ObstacleReason returns the fault of a bot whose file cannot be executed. word is the first word of the bot's command,
-// and dir the bot's directory. ok is false if the file does not exist or does not show why it cannot be executed.
+// ObstacleReason returns why the system cannot execute a bot's file, as a fault of the bot. word is the first word of
+// the bot's command, and dir the bot's directory. ok is false if the file does not exist or shows no reason.
 func ObstacleReason(word, dir string) (r fault.Reason, ok bool) {
 	o, ok := interpreter.FindObstacle(word, dir)
 	if !ok {

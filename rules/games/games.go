@@ -35,9 +35,10 @@ func Add(g *rules.Game) {
 // Find returns the registered game with the given name. If there is none, the error lists the names of all games.
 func Find(name string) (*rules.Game, error) { return all.Find(name) }
 
-// CanonicalClaim returns a claim of a bot, such as "brisca players=2", with one space between words, the options in the
-// order of the game and canonical values. known is false if the game does not exist. The error then lists the games;
-// otherwise it says which option or value does not exist.
+// CanonicalClaim returns the canonical form of a claim: the name of a game that a bot plays, perhaps with options, as
+// in "brisca players=2". It has one space between words, the options in the order of the game, and canonical values.
+// known is false if the game does not exist. The error then lists the games; otherwise it says which option or value is
+// wrong.
 func CanonicalClaim(claim string) (canonical string, known bool, err error) {
 	name, options := rules.SplitClaim(claim)
 	g, err := Find(name)

@@ -78,7 +78,7 @@ func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) err
 	return checkError(err, string(s.MoveText(nil, m)))
 }
 
-// checkError returns an error unless err begins with text in quotes.
+// checkError returns an error unless the message of err begins with the given text in quotes and a space.
 func checkError(err error, text string) error {
 	if said := err.Error(); !strings.HasPrefix(said, strconv.Quote(text)+" ") {
 		return fmt.Errorf("error: %q: begin with %q in quotes", said, text)

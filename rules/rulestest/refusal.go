@@ -8,7 +8,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Refusal returns the code and the values of a rules.Refusal, as in "beat card=3o", or "" if err is none.
+// Refusal returns the code and the values of the *rules.Refusal in err, as in "beat card=3o", or "" if err has none.
 func Refusal(err error) string {
 	r, ok := errors.AsType[*rules.Refusal](err)
 	if !ok {

@@ -160,7 +160,7 @@ func (p *Person) collectNews(t referee.Traffic) {
 	}
 }
 
-// recordPosition is the function Observer.Watch of the match.
+// recordPosition stores a copy of the position of g. The match calls it as Observer.Watch.
 func (b *bulletin) recordPosition(g *referee.Game) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,8 +224,8 @@ func (p *Person) answer(t *protocol.Turn) protocol.Answer {
 	}
 }
 
-// refusal returns the text of the rule that forbids the move that a typed line means. It returns "" if no rule does, or
-// if the line means no move.
+// refusal returns the text of the rule that forbids the move that a person typed as line. It returns "" if no rule
+// does, or if line is no move.
 func (p *Person) refusal(c choices, line string) string {
 	p.mu.Lock()
 	position := p.position

@@ -84,7 +84,7 @@ func (a *API) findBots(ctx context.Context, owner string, house *bool, after int
 	return a.Store.Bots.ListOwn(ctx, p.ID, after, n)
 }
 
-// BotDoc returns the JSON document of the API about b for its owner, without the name of the owner and the versions.
+// BotDoc returns the JSON document of the API about b for its owner. Owner, Live, Latest and Standings are empty.
 func BotDoc(b ladder.Bot) wire.Bot {
 	return wire.Bot{
 		Name: b.Name, House: b.IsHouse(), CreatedAt: b.CreatedAt, WithdrawnAt: b.WithdrawnAt, BannedAt: b.BannedAt, BanReason: b.BanReason,
@@ -257,7 +257,7 @@ func (a *API) putLive(_ http.ResponseWriter, r *http.Request, asked wire.LiveVer
 	})(r)
 }
 
-// putBan bans a bot for an admin.
+// putBan lets an admin ban the bot in the path.
 func (a *API) putBan(_ http.ResponseWriter, r *http.Request, asked wire.Ban) (wire.Bot, error) {
 	return a.changeBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return a.Service.BanBot(ctx, by, bot, asked.Reason)

@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/web/wire"
 )
 
-// LadderDoc returns l as the API describes it.
+// LadderDoc returns the JSON document of the API about l.
 func LadderDoc(l store.LadderInfo) wire.Ladder {
 	return wire.Ladder{
 		Name: l.Name, Title: l.Title, Game: l.Game, Options: l.Options, Clock: l.Clock,

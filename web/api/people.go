@@ -102,7 +102,7 @@ func (a *API) setBlocked(blocked bool) endpoint {
 	})
 }
 
-// postSignInLink makes a link to sign in for the person in the path.
+// postSignInLink makes a link with which the person in the path can sign in once.
 func (a *API) postSignInLink(r *http.Request) (wire.SignInLink, error) {
 	name := r.PathValue("person")
 	code, expires, err := a.Service.AddLink(r.Context(), middleware.RequestOf(r).Actor, name)

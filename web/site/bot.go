@@ -59,8 +59,9 @@ func (p botPage) Live() int {
 	return 0
 }
 
-// EditedVersion returns the number of the version that the owner can edit: the present one or, if none plays, the newest
-// one. It returns 0 for visitors, and if the server does not have the files.
+// EditedVersion returns the number of the version that the editor opens: the one that plays or, if none plays, the
+// newest whose files the server has. It returns 0 if the visitor is not the owner, or if the server does not have the
+// files.
 func (p botPage) EditedVersion() int {
 	for _, v := range p.Versions {
 		if p.IsOwner && hasSource(v) && (p.Live() == 0 || v.Number == p.Live()) {
@@ -232,7 +233,7 @@ func (s *Site) postUse(v *visit) error {
 	})(v)
 }
 
-// postBan bans a bot for an admin.
+// postBan lets an admin ban the bot in the path.
 func (s *Site) postBan(v *visit) error {
 	return s.postBot(func(ctx context.Context, by service.Actor, bot string) (ladder.Bot, error) {
 		return s.Service.BanBot(ctx, by, bot, v.field("reason"))

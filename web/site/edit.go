@@ -19,27 +19,28 @@ import (
 	"github.com/timba-arena/timba/web/tryout"
 )
 
-// editedFile is a file of a version's upload that its owner edits.
+// editedFile is a file of an uploaded version that its owner edits on the site.
 type editedFile struct {
 	Version  ladder.Version
 	Path     string      // in the upload
 	Paths    []string    // of all files that can be edited
 	Line     int         // the line to mark; 0 if none
-	LostGame lostSeat    // the game that the owner has looked at; the zero value means that there is none
+	LostGame playedSeat  // the game that the owner has looked at; the zero value means that there is none
 	Faults   []faultNote // of the bot in that game
 }
 
-// lostSeat is a seat of a finished game.
-type lostSeat struct {
+// playedSeat is a seat of a finished game, with the game.
+type playedSeat struct {
 	ladder.FinishedGame
 	Seat  int
 	Match ladder.Match
 }
 
-// hasSource reports whether the server has kept the upload of a version, which its owner can then edit.
+// hasSource reports whether the server has the uploaded files of v, so that the owner can edit them.
 func hasSource(v ladder.Version) bool { return v.Bundle != "" && !v.NeverBuilt() }
 
-// languageOf returns the name of the language of a source file, "" if no starter has that language.
+// languageOf returns the programming language of the source file called file, or "" if no starter bot has that
+// language.
 func languageOf(file string) string {
 	for _, l := range starters.Languages {
 		if path.Ext(l.Source) == path.Ext(file) {
@@ -49,7 +50,7 @@ func languageOf(file string) string {
 	return ""
 }
 
-// getEdit shows a version of a bot of the visitor in the editor.
+// getEdit opens the editor with the version in the path, if the visitor owns the bot.
 func (s *Site) getEdit(v *visit) error {
 	number, err := middleware.PathID(v.r, "version")
 	if err != nil {
@@ -58,7 +59,8 @@ func (s *Site) getEdit(v *visit) error {
 	return s.showEdited(v, v.r.PathValue("bot"), int(number), &editedFile{}, nil)
 }
 
-// getEditGame shows the version that played a seat of a game in the editor, with the line at which it failed there.
+// getEditGame opens the editor with the version that played the seat in the path, at the line where it failed in that
+// game.
 func (s *Site) getEditGame(v *visit) error {
 	id, err := middleware.PathID(v.r, "game")
 	if err != nil {
@@ -92,7 +94,7 @@ func (s *Site) getEditGame(v *visit) error {
 	return s.showEdited(v, lost.Match.Bots[slot], lost.Match.Numbers[slot], e, fault.Lines(log))
 }
 
-func (s *Site) findSeat(v *visit, game int64, seat int) (lost lostSeat, err error) {
+func (s *Site) findSeat(v *visit, game int64, seat int) (lost playedSeat, err error) {
 	if lost.FinishedGame, err = s.Store.Matches.Game(v.ctx(), game); err != nil {
 		return lost, err
 	}
@@ -103,8 +105,9 @@ func (s *Site) findSeat(v *visit, game int64, seat int) (lost lostSeat, err erro
 	return lost, err
 }
 
-// showEdited shows the editor with a file of a version: that of the query parameter file, or one that log names, or one
-// that the command of the version names, or the first. With the query parameter text it sends only the text of the file.
+// showEdited shows the editor with a file of a version: the one in the query parameter file, or else one in which log
+// shows a failure, one in the command of the version, or the first. With the query parameter text it sends only the
+// file's text.
 func (s *Site) showEdited(v *visit, bot string, number int, e *editedFile, log []string) (err error) {
 	if e.Version, err = s.Service.FindVersion(v.ctx(), bot, number); err != nil {
 		return err
@@ -148,8 +151,8 @@ func (s *Site) showEdited(v *visit, bot string, number int, e *editedFile, log [
 	return s.showEditor(v, page)
 }
 
-// readEdited reads which version and file the editor edits, and checks that the version belongs to the visitor. If pack
-// is set, it makes the archive with the new text.
+// readEdited reads from the form which file of which version is edited, and stores both in w. It fails unless the
+// visitor owns the bot. If pack is set, it also sets w.archive: the version's files with the new text.
 func (v *visit) readEdited(w *editorForm, pack bool) error {
 	bot, number, err := service.SplitRef(v.field("edited"))
 	if err != nil {
@@ -172,7 +175,8 @@ func (v *visit) readEdited(w *editorForm, pack bool) error {
 	return err
 }
 
-// playedDeal returns the deal of the game in the field again, as GAME/SEAT, with the bot of that seat as the tested one.
+// playedDeal returns the deal to be played again. The field again of the form has GAME/SEAT; the tested bot replaces
+// the bot at that seat. It fails if the match is not over or one of its bots is banned.
 func (s *Site) playedDeal(v *visit) (*submission.PlayedDeal, error) {
 	var game int64
 	var seat uint

@@ -50,7 +50,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"seatname":    func(name string, bot bool) string { return s.seatName(l, name, bot) },
 		"seatnames":   func(seats []play.SeatView) []string { return s.seatNames(l, seats) },
 		"gametitle":   titleOf,
-		"howto":       func(game string) string { return howTo(l, game) },
+		"howto":       func(game string) string { return rulesTitle(l, game) },
 		"watching":    s.Live.WatcherCount,
 		"minutes":     minutes,
 		"botpath":     func(name string) string { return "/bots/" + url.PathEscape(name) },
@@ -129,8 +129,8 @@ func (s *Site) botTitle(l *messages.Language, name string) string {
 	return s.plainName(name)
 }
 
-// findNamesakes returns the bots of people whose names are reserved because house bots are shown by them, with the
-// name of the owner: "greedy (anna)". They are older than the rule, so no others are added.
+// findNamesakes maps those names of people's bots that are reserved now to names with the owner: "greedy (anna)". These
+// bots are older than the reservation, so no others are added.
 func (s *Site) findNamesakes() map[string]string {
 	shown := map[string]string{}
 	for _, name := range store.ReservedNames() {

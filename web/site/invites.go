@@ -14,7 +14,7 @@ type invitesPage struct {
 	New  []newInvite
 }
 
-// newInvite is an invite that this session has just made.
+// newInvite is an invite that the visitor's session has made within answerTime.
 type newInvite struct {
 	Code string
 	Link string // the address at which it is used

@@ -296,7 +296,8 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *
 	return n, nil
 }
 
-// titleOf returns the name of a game that people see. The game may have options, as in "brisca players=2".
+// titleOf returns the title of a game for people, or claim if the game does not exist. claim is the game's name,
+// perhaps with options: "brisca players=2".
 func titleOf(claim string) string {
 	name, options := rules.SplitClaim(claim)
 	g, err := games.Find(name)

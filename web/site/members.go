@@ -18,7 +18,7 @@ type membersPage struct {
 	NewKeys []newKey
 }
 
-// newKey is a token that this session has just made for another person.
+// newKey is a token, Text, that the visitor's session has just made for the person Name.
 type newKey struct{ Name, Text string }
 
 func (s *Site) getMembers(v *visit) error {
@@ -37,7 +37,7 @@ func (s *Site) getMembers(v *visit) error {
 	return v.showPage(http.StatusOK, "members", page)
 }
 
-// postReset revokes the tokens of a person who has lost theirs, and leads to the page with a new one.
+// postReset revokes the tokens of a person who has lost them, makes a new one, and redirects to a page that shows it.
 func (s *Site) postReset(v *visit) error {
 	name := v.field("name")
 	text, err := s.Service.ResetTokens(v.ctx(), v.Actor, name)

@@ -41,7 +41,7 @@ func (s *Site) showNewMatch(v *visit, page newMatchPage, refused error) (err err
 }
 
 func (s *Site) postNewMatch(v *visit) error {
-	page := newMatchPage{Ladder: v.field("ladder"), Picks: strings.FieldsFunc(strings.Join(v.r.PostForm["bot"], " "), isBetweenBots), Deals: v.field("deals")}
+	page := newMatchPage{Ladder: v.field("ladder"), Picks: strings.FieldsFunc(strings.Join(v.r.PostForm["bot"], " "), isNameSeparator), Deals: v.field("deals")}
 	deals, err := strconv.Atoi(cmp.Or(page.Deals, "0"))
 	if err != nil {
 		err = ladder.Errorf(ladder.Invalid, "", "deals cannot be %q", ladder.Clip(page.Deals))
@@ -56,5 +56,5 @@ func (s *Site) postNewMatch(v *visit) error {
 	return v.redirect("/matches/" + strconv.FormatInt(m.ID, 10))
 }
 
-// isBetweenBots reports whether r separates the names of bots that somebody has written into one field.
-func isBetweenBots(r rune) bool { return r == ',' || unicode.IsSpace(r) }
+// isNameSeparator reports whether r separates names of bots in a form field: a comma or a space.
+func isNameSeparator(r rune) bool { return r == ',' || unicode.IsSpace(r) }

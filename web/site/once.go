@@ -10,22 +10,22 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 )
 
-// answerTime is how long the site remembers the answer to a form, and the secrets that a session has made.
+// answerTime is how long the site remembers the answer to a form in formAnswers, and a secret in secretNotes.
 const answerTime = 10 * time.Minute
 
-// maxAnswers limits the remembered answers, and also the sessions with secrets. Above it, the least recently used
-// ones are forgotten.
+// maxAnswers limits the remembered answers, the sessions with secrets and the challenges for passkeys, each by itself.
+// Above it, the least recently used ones are forgotten.
 const maxAnswers = 10_000
 
-// formAnswers remembers the answers to forms that make something. A form that arrives twice, as after a double
-// click, then makes one thing, and both requests get the same answer. Such a form has a field "once" with a random
-// value. Only redirects are remembered; after an error the form can be sent again.
+// formAnswers remembers the answers to forms that create something. A form that arrives twice, as after a double click,
+// then creates one thing, and both requests get the same answer. Such a form has a field "once" with a random value.
+// Only redirects are remembered; after an error the form can be sent again.
 type formAnswers struct {
 	mu   sync.Mutex // held while an answer is found or added
 	list *lru.Cache[[sha256.Size]byte, *formAnswer]
 }
 
-// formAnswer is the answer to one form.
+// formAnswer is the answer to one form. It is complete when done is closed.
 type formAnswer struct {
 	done      chan struct{} // closed when the first request has been answered
 	claimedAt time.Time     // when the first request came
@@ -38,8 +38,8 @@ func newFormAnswers() *formAnswers {
 	return &formAnswers{list: list}
 }
 
-// claim returns the answer to the form with this key. isFirst says that no other request has claimed it, so that
-// the caller must answer and then call settle.
+// claim returns the answer to the form with the given key. If isFirst is true, the caller must complete the answer and
+// call settle; otherwise another request does so, and closes a.done.
 func (f *formAnswers) claim(key [sha256.Size]byte, now time.Time) (a *formAnswer, isFirst bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -51,7 +51,7 @@ func (f *formAnswers) claim(key [sha256.Size]byte, now time.Time) (a *formAnswer
 	return a, true
 }
 
-// settle ends the wait of other requests for the answer. If it was no redirect, it forgets the answer.
+// settle closes a.done, for which other requests wait. If the answer is no redirect, settle forgets it.
 func (f *formAnswers) settle(key [sha256.Size]byte, a *formAnswer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -61,8 +61,8 @@ func (f *formAnswers) settle(key [sha256.Size]byte, a *formAnswer) {
 	close(a.done)
 }
 
-// serveOnce calls serve for a form with a field "once", unless the same form has come before with the same fields.
-// Then it waits for the first answer and repeats it. The first request is served to its end even if its client has
+// serveOnce calls serve for a form with a field "once". If the same form has come before with the same fields, it
+// repeats the first answer instead, for which it waits. The first request is served to its end even if its client has
 // gone, because a browser gives up the first request of a double click.
 func (v *visit) serveOnce(serve func(*visit) error) error {
 	key := sha256.Sum256([]byte(v.Route + "\n" + v.r.URL.Path + "\n" + v.r.PostForm.Encode()))
@@ -91,7 +91,7 @@ func (v *visit) serveOnce(serve func(*visit) error) error {
 	}
 }
 
-// secret is a text that the store has only as a hash, such as the text of a token.
+// secret is a text of which the store has only a hash, such as the text of a token.
 type secret struct {
 	page   string // the name of the page that shows it
 	id     int64  // of what it belongs to, such as a token
@@ -100,11 +100,11 @@ type secret struct {
 	madeAt time.Time
 }
 
-// maxSecrets limits the secrets of one session. The oldest are forgotten first.
+// maxSecrets is how many secrets of a session the site remembers. The oldest are forgotten first.
 const maxSecrets = 20
 
-// secretNotes has the secrets that browser sessions have made within answerTime, so that a person who has missed the
-// answer can still see them. They are only in memory.
+// secretNotes remembers, only in memory, the secrets that browser sessions have made within answerTime, so that a
+// person who has missed the answer can still see them.
 type secretNotes struct {
 	mu   sync.Mutex
 	list *lru.Cache[int64, []secret] // by the ID of the session
@@ -115,7 +115,7 @@ func newSecretNotes() *secretNotes {
 	return &secretNotes{list: list}
 }
 
-// keepSecret remembers x for the session with this ID.
+// keepSecret remembers x as a secret that the session has made now.
 func (s *Site) keepSecret(session int64, x secret) {
 	s.secrets.mu.Lock()
 	defer s.secrets.mu.Unlock()
@@ -125,8 +125,8 @@ func (s *Site) keepSecret(session int64, x secret) {
 	s.secrets.list.Add(session, list[:min(len(list), maxSecrets)])
 }
 
-// secretsOf returns the secrets that the visitor's session has made within answerTime and that this page shows, the
-// newest first. If there are any, it forbids the browser to store the page.
+// secretsOf returns the secrets for the named page that the visitor's session has made within answerTime, the newest
+// first. If there are any, it forbids the browser to store the page.
 func (v *visit) secretsOf(page string) (list []secret) {
 	notes := v.site.secrets
 	notes.mu.Lock()

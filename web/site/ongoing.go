@@ -11,7 +11,7 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// ongoingGame is a game that the bar at the top of every page leads to.
+// ongoingGame is a game to which the bar at the top of every page links.
 type ongoingGame struct {
 	*play.Table
 	State    string        // see play.Table.StateFor; "offered" for a table that keeps a free seat for the visitor
@@ -19,8 +19,8 @@ type ongoingGame struct {
 	MoveTime time.Duration // the time left for the visitor's move
 }
 
-// Ongoing returns the games that the visitor plays now, and the tables that keep a free seat for the visitor. It
-// leaves out the table that the visitor's page shows.
+// Ongoing returns the games that the visitor plays now, and those that keep a free seat for the visitor. It leaves out
+// the game that the visitor's page shows.
 func (f frame) Ongoing() (list []ongoingGame) {
 	if f.site.Play == nil || f.Person.ID == 0 && f.Session == 0 {
 		return nil
@@ -44,22 +44,22 @@ func (f frame) Ongoing() (list []ongoingGame) {
 	return list
 }
 
-// getOngoing serves the content of the bar alone, for the page whose path is in the parameter page.
+// getOngoing sends only the bar of ongoing games. The query parameter page has the path of the page with the bar.
 func (s *Site) getOngoing(v *visit) error {
 	return v.showTemplate("ongoing", http.StatusOK, "play", nil, nil)
 }
 
-// lobbyTopic is the topic of the list of tables that wait for people.
+// lobbyTopic is the topic for updates of the lobby, the list of games that wait for people.
 const lobbyTopic = "lobby"
 
-// lobbyTable is a table in the list of those that wait for people.
+// lobbyTable is a game in the lobby, the list of games that wait for people.
 type lobbyTable struct {
 	*play.Table
 	Names   []string // of those who have sat down
 	Options []string // what differs from the usual game, in words
 }
 
-// lobby returns the tables that anybody may sit down at.
+// lobby returns the listed games that wait for people, the oldest first.
 func (s *Site) lobby(l *messages.Language) (list []lobbyTable) {
 	for _, t := range s.Play.ListWaiting() {
 		row := lobbyTable{Table: t}

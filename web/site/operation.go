@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// ServerStatus is how the server itself is, for its operators.
+// ServerStatus is the state of the server and its machine, for operators.
 type ServerStatus struct {
 	Failure   error         // why the server plays no matches; nil if it plays
 	Sandbox   sandbox.Level // of the server's machine
@@ -18,10 +18,10 @@ type ServerStatus struct {
 	DiskBytes int64         // size of that disk; 0 if it is unknown
 }
 
-// operationRows is the number of rows in each list of the page for operators.
+// operationRows is the largest number of rows in a list of the page for operators.
 const operationRows = 10
 
-// operationPage is what an operator needs to know of the competition. Each list has at most operationRows rows.
+// operationPage is what the page for operators shows. Each list except Ladders has at most operationRows rows.
 type operationPage struct {
 	HasStatus bool
 	ServerStatus
@@ -36,7 +36,7 @@ type operationPage struct {
 	Ladders           []store.LadderInfo // all that are played or paused
 }
 
-// SandboxKey returns the end of the key of the text about the level of the sandbox.
+// SandboxKey returns the end of the key of the message about the sandbox level, such as "full".
 func (p operationPage) SandboxKey() string { return strings.ToLower(p.Sandbox.String()) }
 
 // Disk returns the free space and the size of the disk as texts.
@@ -48,7 +48,7 @@ func (p operationPage) Disk() (sizes struct{ Free, Size string }) {
 // IsDiskFull reports whether the disk is almost full: more than four fifths of it are used.
 func (p operationPage) IsDiskFull() bool { return p.FreeBytes < p.DiskBytes/5 }
 
-// getOperation shows operators how the server is, what waits, and what has failed and why.
+// getOperation shows admins the state of the server, what waits, and what has failed and why.
 func (s *Site) getOperation(v *visit) (err error) {
 	if err := v.CheckAdmin("to see how the server is"); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *Site) getOperation(v *visit) (err error) {
 	return v.showPage(http.StatusOK, "operation", page)
 }
 
-// postPaused returns a handler that pauses or resumes a ladder.
+// postPaused returns a handler that pauses the ladder in the path, or resumes it.
 func (s *Site) postPaused(paused bool) func(*visit) error {
 	return func(v *visit) error {
 		if _, err := s.Service.SetPaused(v.ctx(), v.Actor, v.r.PathValue("ladder"), paused); err != nil {

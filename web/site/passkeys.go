@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// passkeyHolder is a person as package webauthn needs it.
+// passkeyHolder is a person with passkeys, as a webauthn.User.
 type passkeyHolder struct {
 	ladder.Person
 	credentials []webauthn.Credential
@@ -22,16 +22,16 @@ type passkeyHolder struct {
 // WebAuthnID returns the ID of the person in bytes.
 func (h passkeyHolder) WebAuthnID() []byte { return binary.BigEndian.AppendUint64(nil, uint64(h.ID)) }
 
-// WebAuthnName returns the name by which a browser lists the passkey.
+// WebAuthnName returns the person's name, by which a browser lists the passkey.
 func (h passkeyHolder) WebAuthnName() string { return h.Name }
 
-// WebAuthnDisplayName returns the same name.
+// WebAuthnDisplayName returns the same name as WebAuthnName.
 func (h passkeyHolder) WebAuthnDisplayName() string { return h.Name }
 
 // WebAuthnCredentials returns the passkeys of the person.
 func (h passkeyHolder) WebAuthnCredentials() []webauthn.Credential { return h.credentials }
 
-// newHolder returns a person with the passkeys of which data has the documents.
+// newHolder returns p with passkeys, of which data has the JSON documents.
 func newHolder(p ladder.Person, data ...[]byte) (h passkeyHolder, err error) {
 	h.Person = p
 	for _, d := range data {
@@ -44,7 +44,7 @@ func newHolder(p ladder.Person, data ...[]byte) (h passkeyHolder, err error) {
 	return h, nil
 }
 
-// challenges are the random texts that the site has asked browsers to sign, until they are signed or forgotten.
+// challenges has the random texts that browsers are to sign, each with the data to check the signature.
 type challenges = lru.Cache[string, webauthn.SessionData]
 
 func newChallenges() *challenges {
@@ -52,7 +52,8 @@ func newChallenges() *challenges {
 	return list
 }
 
-// takeChallenge removes a challenge and returns its data. Of several calls for one challenge only one succeeds.
+// takeChallenge removes a challenge and returns its data, or an error if there is none. Only one of several calls
+// succeeds.
 func (s *Site) takeChallenge(challenge string) (webauthn.SessionData, error) {
 	d, _ := s.challenges.Get(challenge)
 	if !s.challenges.Remove(challenge) {
@@ -65,8 +66,8 @@ func passkeyError() error {
 	return ladder.Errorf(ladder.Unauthorized, "try again, or sign in with a token", "the passkey was not accepted")
 }
 
-// passkeyDomain returns the domain for which a browser makes and uses passkeys on this site, or "" if it makes none:
-// the visitor must be at the site's own address, which has a domain and uses https, or is localhost.
+// passkeyDomain returns the domain of the site's passkeys, or "" if the visitor cannot use passkeys. The visitor must
+// be at the site's own address, which must be localhost or have a domain and https.
 func (v *visit) passkeyDomain() string {
 	u, err := url.Parse(v.origin())
 	if err != nil || u.Host != v.r.Host {
@@ -81,7 +82,7 @@ func (v *visit) passkeyDomain() string {
 // HasPasskeys reports whether passkeys can be used at the address of the page.
 func (f frame) HasPasskeys() bool { return f.passkeyDomain() != "" }
 
-// relyingParty returns the site as package webauthn needs it. It returns an error if there are no passkeys here.
+// relyingParty returns the site for package webauthn, or an error if the visitor cannot use passkeys here.
 func (v *visit) relyingParty() (*webauthn.WebAuthn, error) {
 	domain := v.passkeyDomain()
 	if domain == "" {
@@ -90,7 +91,8 @@ func (v *visit) relyingParty() (*webauthn.WebAuthn, error) {
 	return webauthn.New(&webauthn.Config{RPID: domain, RPDisplayName: "timba", RPOrigins: []string{v.origin()}})
 }
 
-// sendOptions answers with what the browser needs to make a passkey or to sign with one.
+// sendOptions sends options, with which a browser makes or uses a passkey, and remembers the challenge of d. If err is
+// not nil, it only returns err.
 func (v *visit) sendOptions(options any, d *webauthn.SessionData, err error) error {
 	if err != nil {
 		return err
@@ -101,7 +103,7 @@ func (v *visit) sendOptions(options any, d *webauthn.SessionData, err error) err
 	return json.NewEncoder(v.w).Encode(options)
 }
 
-// postNewPasskey answers with what the browser needs to make a passkey for the visitor.
+// postNewPasskey sends what the browser needs to make a passkey for the visitor.
 func (s *Site) postNewPasskey(v *visit) error {
 	if err := s.Service.CheckPasskey(v.Actor); err != nil {
 		return err
@@ -124,7 +126,7 @@ func (s *Site) postNewPasskey(v *visit) error {
 	return v.sendOptions(options, d, err)
 }
 
-// postPasskey adds the passkey that the browser has made.
+// postPasskey adds the passkey in the form, which the browser has made.
 func (s *Site) postPasskey(v *visit) error {
 	label := v.field("label")
 	err := v.addPasskey(label)
@@ -158,7 +160,7 @@ func (v *visit) addPasskey(label string) error {
 	return v.site.Service.AddPasskey(v.ctx(), v.Actor, label, credential.ID, data)
 }
 
-// postUsePasskey answers with what the browser needs to sign in with a passkey.
+// postUsePasskey sends what the browser needs to sign in with a passkey.
 func (s *Site) postUsePasskey(v *visit) error {
 	party, err := v.relyingParty()
 	if err != nil {
@@ -168,8 +170,8 @@ func (s *Site) postUsePasskey(v *visit) error {
 	return v.sendOptions(options, d, err)
 }
 
-// checkPasskey checks what a browser has signed with a passkey. It returns the ID of the key pair and the new data of
-// the passkey.
+// checkPasskey checks the JSON document that a browser has signed with a passkey. It returns the passkey's credential
+// ID, and the data to store for the passkey from now on.
 func (v *visit) checkPasskey(signed string) (credential, data []byte, err error) {
 	party, err := v.relyingParty()
 	if err != nil {

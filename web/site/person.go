@@ -76,7 +76,7 @@ func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	return err
 }
 
-// postSignInLink makes a link with which a person signs in once, and leads to the page with it.
+// postSignInLink makes a link with which p can sign in once, and redirects to the page that shows it.
 func (s *Site) postSignInLink(v *visit, p ladder.Person) error {
 	text, _, err := s.Service.AddLink(v.ctx(), v.Actor, p.Name)
 	if err != nil {
@@ -86,14 +86,14 @@ func (s *Site) postSignInLink(v *visit, p ladder.Person) error {
 	return v.redirect("/people/" + url.PathEscape(p.Name))
 }
 
-// removalPage asks an admin whether to remove a person.
+// removalPage is the data of a page that asks an admin whether to remove a person.
 type removalPage struct {
 	Person    ladder.Person
 	OtherName string // the name that the person gets
 	Bots      []store.ListedBot
 }
 
-// getRemoval shows an admin what ends and what stays if a person is removed.
+// getRemoval shows an admin what would end and what would stay if p were removed.
 func (s *Site) getRemoval(v *visit, p ladder.Person) (err error) {
 	if err := v.CheckAdmin("to remove people"); err != nil {
 		return err

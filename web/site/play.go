@@ -235,7 +235,8 @@ func (s *Site) postPlay(v *visit) error {
 	return s.leadToTable(v, t, key, nil)
 }
 
-// challengedName returns the name of the person whom a form challenges in its field bot, or "" if it challenges nobody.
+// challengedName returns the name of the person whom bot, the field of a form, challenges as play.Invited and the name.
+// It returns "" if there is none.
 func challengedName(bot string) string {
 	name, ok := strings.CutPrefix(bot, play.Invited)
 	if !ok {
@@ -244,8 +245,8 @@ func challengedName(bot string) string {
 	return name
 }
 
-// reserveSeats reserves seats for the people whom the other players of choice c name. Only a person with an account
-// can challenge others.
+// reserveSeats reserves seats for the people whom c.OtherPlayers challenges by name. It fails if the visitor has no
+// account.
 func (s *Site) reserveSeats(v *visit, c *play.Choice) error {
 	for i, other := range c.OtherPlayers {
 		name := challengedName(other)

@@ -124,8 +124,8 @@ func (f frame) Names() (template.JS, error) {
 	return template.JS(text), err
 }
 
-// Announcement returns what an admin tells everybody on all pages. It is "" if it cannot be read, so that error pages can
-// be shown.
+// Announcement returns the text that an admin shows on all pages, or "". It ignores errors, so that error pages can be
+// shown.
 func (f frame) Announcement() string {
 	text, _ := f.site.Store.People.Announcement(f.ctx())
 	return text

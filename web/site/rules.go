@@ -53,8 +53,8 @@ type rulesPage struct {
 	Text     template.HTML
 }
 
-// howTo returns the title of the page with the rules of a game.
-func howTo(l *messages.Language, game string) string {
+// rulesTitle returns the title of the page with the rules of a game.
+func rulesTitle(l *messages.Language, game string) string {
 	if key := "rules.how." + game; l.Texts[key] != nil {
 		return l.Text(key)
 	}
@@ -116,9 +116,9 @@ func rulesText(v *visit, g *rules.Game, settings rules.Settings) (template.HTML,
 	return template.HTML(text), nil
 }
 
-// optionHead returns the beginning of the description of an option in the rules: the short description that the site
-// uses elsewhere, or the option as programs write it if there is none. mark follows it. For an option whose value is
-// a number that is not known, value is "" and there is no beginning.
+// optionHead returns HTML for the beginning of the description of an option in the rules: its short description in l
+// or, if there is none, name=value as code. mark follows it. If value is "", which means any number, and l has a short
+// description, the result is "".
 func optionHead(l *messages.Language, name, value, mark string) string {
 	short := optionName(l, name, value)
 	switch {
@@ -130,8 +130,8 @@ func optionHead(l *messages.Language, name, value, mark string) string {
 	return "<b>" + template.HTMLEscapeString(short) + "</b>" + mark
 }
 
-// cardList returns a list of cards in place of a table of the rules, which has the ranks of the cards in its first row
-// and perhaps their points in the second. The module deck.js draws the cards.
+// cardList returns an HTML list of cards to replace the HTML in table, if that has a row with the ranks of the cards
+// and perhaps a second row with their points. Other tables are returned unchanged. The module deck.js draws the cards.
 func cardList(l *messages.Language, table string) string {
 	var rows [][]string
 	for _, row := range ruleRow.FindAllString(table, -1) {

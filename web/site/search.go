@@ -52,7 +52,7 @@ func (s *Site) getSearch(v *visit) error {
 		page.Match = m.ID
 	}
 	for _, g := range games.All() {
-		if strings.Contains(strings.ToLower(g.Name+" "+howTo(v.language, g.Name)), strings.ToLower(page.Query)) {
+		if strings.Contains(strings.ToLower(g.Name+" "+rulesTitle(v.language, g.Name)), strings.ToLower(page.Query)) {
 			page.Games = append(page.Games, g.Name)
 		}
 	}

@@ -45,13 +45,13 @@ func (s *Site) postSignIn(v *visit) error {
 	return v.redirect(next)
 }
 
-// startTokenSession starts a session for the owner of the token with the text token.
+// startTokenSession signs the visitor in with the text of a token, as startSession does.
 func (v *visit) startTokenSession(token string) error {
 	return v.startSession(func(from service.Actor) (string, error) { return v.site.Service.SignIn(v.ctx(), token, from) })
 }
 
-// startSession starts a session by signIn, which returns its key, and sends its cookie. If the visitor was a guest, the
-// guest's games become those of the person. The visit then has the person as its actor.
+// startSession signs the visitor in. It calls signIn, which returns the key of a new session, and sends the key as a
+// cookie. If the visitor was a guest, the guest's games become those of the person. Then v.Actor is the person.
 func (v *visit) startSession(signIn func(from service.Actor) (key string, err error)) error {
 	s, before := v.site, v.Actor
 	key, err := signIn(before)

@@ -37,7 +37,7 @@ type Options struct {
 	Version    string                 // the version of this program, as pages show it
 	// Machines returns the machines that play matches. If it is nil, there are none.
 	Machines func() ([]ladder.Machine, error)
-	// Status returns how the server itself is, for the page of operators. If it is nil, the page shows no status.
+	// Status returns the state of the server for the page of operators. If Status is nil, the page shows none.
 	Status func() ServerStatus
 }
 

@@ -21,7 +21,7 @@ type submissionPage struct {
 	Ladders []string // the ladders on which the bot plays, once it is live
 }
 
-// HasSource reports whether the visitor can edit the version.
+// HasSource reports whether the server has the files of the version, so that it can be edited.
 func (p submissionPage) HasSource() bool { return hasSource(p.Version) }
 
 // submissionStep is one step of checking an upload (unpack, build, check, trial) with its state, whether or not

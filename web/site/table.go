@@ -114,8 +114,8 @@ func (s *Site) seatName(l *messages.Language, name string, bot bool) string {
 	return name
 }
 
-// seatNames returns the name that people see for the player at each seat of a table, or "" for a free seat. Players
-// with the same name, such as guests, have numbers.
+// seatNames returns, by seat, the name that people see for a player, or "" for a free seat. Equal names, as of guests,
+// get numbers.
 func (s *Site) seatNames(l *messages.Language, seats []play.SeatView) []string {
 	var names []string
 	for _, x := range seats {
@@ -129,7 +129,7 @@ func (s *Site) seatNames(l *messages.Language, seats []play.SeatView) []string {
 	return names
 }
 
-// numberNames adds a number to each name that is not "" and occurs several times in names.
+// numberNames adds a number to each name that occurs several times in names, except to "".
 func numberNames(l *messages.Language, names []string) {
 	guest := l.Text("bot.guest")
 	total, seen := map[string]int{}, map[string]int{}
@@ -163,8 +163,8 @@ func (s *Site) getTableReplay(v *visit) error {
 	return v.sendFile("application/json", "replay.json", data)
 }
 
-// getRefusal answers with JSON why the move in the query parameter "move" is illegal: the code and the values of a
-// rules.Refusal, or null if no rule forbids it.
+// getRefusal sends, as JSON, why the move in the query parameter "move" is illegal: a rules.Refusal, or null if no rule
+// forbids it. It fails if it is not the visitor's turn.
 func (s *Site) getRefusal(v *visit) error {
 	t := s.Play.Table(v.r.PathValue("id"))
 	if t == nil {

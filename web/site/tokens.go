@@ -24,7 +24,7 @@ type ownToken struct {
 	Last     bool // no other token has all rights, so this one cannot be revoked
 }
 
-// ownTokens returns the visitor's valid tokens.
+// ownTokens returns the visitor's tokens that can still be used.
 func (v *visit) ownTokens() (list []ownToken, err error) {
 	all, err := v.site.Service.Tokens(v.ctx(), v.Actor)
 	if err != nil {

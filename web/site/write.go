@@ -32,7 +32,7 @@ type writePage struct {
 	EditedFile *editedFile // the file of a version; nil for a new bot
 }
 
-// RulesGame returns the name of the game whose rules the page links to.
+// RulesGame returns the name of the game to whose rules the page links: the selected one or else the first.
 func (p writePage) RulesGame() string {
 	if p.Game == "" {
 		return p.Games[0].Game
@@ -41,11 +41,11 @@ func (p writePage) RulesGame() string {
 	return game
 }
 
-// gameChoice is a choice of what a bot plays: a game or, if Ladder is not empty, one of several ladders of a game. Claim is
+// gameChoice is something that a new bot can play: a game or, if Ladder is not empty, a ladder of the game. Claim is
 // the text for the manifest, such as "brisca players=2".
 type gameChoice struct{ Claim, Game, Ladder string }
 
-// gameChoices returns the games and, after each game with several ladders, these ladders.
+// gameChoices returns each game, followed by its ladders if their options differ.
 func (s *Site) gameChoices() (list []gameChoice) {
 	for _, g := range games.All() {
 		list = append(list, gameChoice{g.Name, g.Name, ""})
@@ -70,10 +70,10 @@ func (s *Site) gameChoices() (list []gameChoice) {
 	return list
 }
 
-// maxBots is the number of bots that a form offers.
+// maxBots is the largest number of bots that a form offers.
 const maxBots = 200
 
-// botNames returns the bots that a form offers.
+// botNames returns the names of the bots that a form offers, at most maxBots.
 func (s *Site) botNames(ctx context.Context) (names []string, err error) {
 	list, err := s.Store.Bots.Search(ctx, store.BotFilter{}, 0, maxBots)
 	for _, b := range list {
@@ -119,7 +119,8 @@ type editorForm struct {
 	archive *bundle.Archive // the files of base with the new text
 }
 
-// readEditorForm reads the form of the editor. If pack is set and it edits a version, the result has its archive.
+// readEditorForm reads and checks the form of the editor. If the form edits a version and pack is set, w.archive has
+// the version's files with the new text.
 func (v *visit) readEditorForm(pack bool) (w editorForm, err error) {
 	v.r.Body = http.MaxBytesReader(v.w, v.r.Body, tryout.MaxText+maxForm)
 	var large *http.MaxBytesError

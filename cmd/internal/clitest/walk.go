@@ -77,7 +77,8 @@ type Walk struct {
 	next        int             // index of the next bad value
 }
 
-// Run runs each command in a new directory with copies of the files in the directory source.
+// Run runs each command with the good and bad arguments that Walk describes, and checks the outcomes. Each runs in a
+// new directory with copies of the files in source.
 func (w *Walk) Run(t *testing.T, source string) {
 	w.t, w.usedParsers = t, map[string]bool{}
 	words := map[string]bool{}
@@ -147,13 +148,13 @@ func (w *Walk) command(c *cobra.Command) {
 	w.run(line(append(slices.Clone(good), "surplus", "more")), false)
 	for i, a := range words {
 		w.run(line(slices.Delete(slices.Clone(good), i, i+1)), false)
-		for _, bad := range w.bad("argument "+a, badValues, len(badValues), 2) {
+		for _, bad := range w.nextValues("argument "+a, badValues, len(badValues), 2) {
 			args := slices.Clone(good)
 			args[i] = bad
 			w.run(line(args), start)
 		}
 	}
-	for _, unknown := range w.bad("unknown flag", unknownFlags, len(unknownFlags), 2) {
+	for _, unknown := range w.nextValues("unknown flag", unknownFlags, len(unknownFlags), 2) {
 		w.run(line(good, unknown), false)
 	}
 	visit := func(f *pflag.Flag) {
@@ -167,7 +168,7 @@ func (w *Walk) command(c *cobra.Command) {
 		if f.Value.Type() == "string" { // its parser depends on the command
 			parser, first = parser+" "+f.Name, 4
 		}
-		for _, bad := range w.bad(parser, badValues, first, 1) {
+		for _, bad := range w.nextValues(parser, badValues, first, 1) {
 			w.run(line(good, "--"+f.Name+"="+bad), false)
 		}
 	}
@@ -175,9 +176,9 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// bad returns some of values, which it takes in turn: all of them if w.All is set, otherwise newCount at the first
-// call for a parser and oldCount at further calls. parser names the code that reads the values.
-func (w *Walk) bad(parser string, values []string, newCount, oldCount int) (some []string) {
+// nextValues returns the next of values, in turn: all if w.All is set, otherwise newCount at the first call with parser
+// and oldCount at later calls. parser names the code that will parse the values.
+func (w *Walk) nextValues(parser string, values []string, newCount, oldCount int) (some []string) {
 	n := oldCount
 	if w.All {
 		n = len(values)
@@ -263,15 +264,15 @@ func (w *Walk) checkOutcome(args []string, status int, stdout, stderr string) {
 	}
 }
 
-// proposal matches a flag in the advice of a message, with the words before it.
-var proposal = regexp.MustCompile(`((?:[^\s,]+ ){0,3})(--[a-z][a-z-]*)`)
+// proposedFlag matches a flag in the advice of a message. Its submatches are up to three words before it, and the flag.
+var proposedFlag = regexp.MustCompile(`((?:[^\s,]+ ){0,3})(--[a-z][a-z-]*)`)
 
-// otherValue matches the words before a flag that is to be left out, or to have another value.
-var otherValue = regexp.MustCompile(`\b(another|leave|out|only)\b`)
+// leaveOrChange matches words which say that the flag after them is to be left out or to have another value.
+var leaveOrChange = regexp.MustCompile(`\b(another|leave|out|only)\b`)
 
-// uselessFlag returns a flag that the advice in a message proposes although it is among args, or "" if there is none.
-// Advice follows the last colon. It may propose another value of the flag that the message is about, to leave a flag
-// out, or a whole command.
+// uselessFlag returns a flag that the advice in message proposes although args already has it, or "" if there is none.
+// The advice of a line follows its last colon. It may propose another value of the flag that the line is about, to
+// leave a flag out, or a whole command.
 func uselessFlag(args []string, message string) string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i] // no flags follow
@@ -279,10 +280,10 @@ func uselessFlag(args []string, message string) string {
 	for line := range strings.Lines(message) {
 		colon := strings.LastIndex(line, ": ") + 1
 		advice, _, _ := strings.Cut(line[colon:], "timba ")
-		for _, m := range proposal.FindAllStringSubmatch(advice, -1) {
+		for _, m := range proposedFlag.FindAllStringSubmatch(advice, -1) {
 			flag := m[2]
 			isUsed := slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
-			if isUsed && !otherValue.MatchString(m[1]) && !strings.Contains(line[:colon], flag) && !strings.HasPrefix(advice, " "+flag) {
+			if isUsed && !leaveOrChange.MatchString(m[1]) && !strings.Contains(line[:colon], flag) && !strings.HasPrefix(advice, " "+flag) {
 				return flag
 			}
 		}

@@ -31,8 +31,8 @@ func newAgentSpecies(c *Config, _ cards.Mode) species[*dictionary] {
 	return a
 }
 
-// maxTables returns the largest number of tables of agents in memory: one for each member of two generations, and
-// four for each parent, of which two are sorted copies. parents is the number of agents that have children.
+// maxTables returns the largest number of tables in memory; a table has what one agent has learned. There is one for
+// each member of two generations, and four for each parent (an agent with children), two of them sorted copies.
 func maxTables(population, parents int) int { return 2*population + 4*parents }
 
 // tableMemory returns the memory limit of one table, in bytes. All tables have the same limit.
