@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 )
 
-// SplitClaim splits a claim, the text by which a bot names what it plays: the name of a game and, optionally, options
-// with the values that the bot requires, as in "brisca players=2".
+// SplitClaim splits a claim, the text by which a bot says what it plays, such as "brisca players=2": the name of a game
+// and, optionally, options with the values that the bot requires.
 func SplitClaim(claim string) (game string, options []Setting) {
 	words := strings.Fields(claim)
 	if len(words) == 0 {
@@ -21,8 +21,8 @@ func SplitClaim(claim string) (game string, options []Setting) {
 	return words[0], options
 }
 
-// ClaimsGame reports whether a bot with the given claims plays a game, at least with some options. Without claims a bot
-// plays all games.
+// ClaimsGame reports whether a bot with the given claims (see SplitClaim) plays a game, at least with some options. A
+// bot without claims plays all games.
 func ClaimsGame(claims []string, game string) bool {
 	return len(claims) == 0 || slices.ContainsFunc(claims, func(claim string) bool {
 		name, _ := SplitClaim(claim)
@@ -30,8 +30,8 @@ func ClaimsGame(claims []string, game string) bool {
 	})
 }
 
-// ClaimsVariant reports whether a bot with the given claims plays a game with the given options, which must have every
-// option of the game. Without claims a bot plays all games.
+// ClaimsVariant reports whether a bot with the given claims (see SplitClaim) plays a game with the given options. The
+// map must have every option of the game. A bot without claims plays all games.
 func ClaimsVariant(claims []string, game string, options map[string]string) bool {
 	return len(claims) == 0 || slices.ContainsFunc(claims, func(claim string) bool {
 		name, required := SplitClaim(claim)
@@ -39,8 +39,8 @@ func ClaimsVariant(claims []string, game string, options map[string]string) bool
 	})
 }
 
-// CanonicalClaim returns the claim of a game and of options with the given values, with the options in the order of
-// Game.Options. It returns an error if an option or a value does not exist, or if an option has two values.
+// CanonicalClaim returns the claim (see SplitClaim) of g with the given options, in the order of g.Options. It returns
+// an error if an option or a value does not exist, or if an option has two different values.
 func (g *Game) CanonicalClaim(options []Setting) (string, error) {
 	given := map[string]string{}
 	for _, o := range options {

@@ -30,7 +30,8 @@ type Cards struct {
 	Rounds int `json:"rounds,omitempty"`
 }
 
-// Display returns how the positions of a game with these options are drawn.
+// Display returns how the positions of v are drawn: Game.Display with the number of rounds, which depends on the
+// options.
 func (v *Variant) Display() Display {
 	d := v.Game.Display
 	if r, ok := v.Rules.(interface{ Rounds() int }); ok && d.Cards != nil {

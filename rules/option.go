@@ -18,7 +18,7 @@ type Option struct {
 	Values   []string // allowed words, the default first; nil if the value is a number
 	Min, Max int
 	Default  int // default of a number
-	// TableValue is the default where people play, if that is another one; otherwise "".
+	// TableValue is the default in games that people play on the site; "" if it is the same as for bots.
 	TableValue string
 	Help       string
 }
@@ -39,7 +39,7 @@ func (o Option) DefaultText() string {
 	return o.Values[0]
 }
 
-// TableText returns the default value where people play.
+// TableText returns the default value in games that people play on the site.
 func (o Option) TableText() string { return cmp.Or(o.TableValue, o.DefaultText()) }
 
 // Resolve returns the canonical form of value, such as "4" for "04", or an error if the option does not allow the

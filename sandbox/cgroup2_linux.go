@@ -187,8 +187,8 @@ const (
 	enabledFile   = "cgroup.subtree_control"
 )
 
-// missingController returns the first of controllers that is not in the file fileName (availableFile or enabledFile)
-// of the cgroup with the directory dir. If all are, it returns "". A file that cannot be read counts as empty.
+// missingController returns the first of controllers that is missing in a file of the cgroup with the directory dir, or
+// "" if the file lists all. fileName is availableFile or enabledFile. A file that cannot be read counts as empty.
 func missingController(dir, fileName string, controllers []string) string {
 	data, _ := os.ReadFile(filepath.Join(dir, fileName))
 	have := " " + strings.TrimSpace(string(data)) + " "

@@ -103,7 +103,7 @@ func landlockLayer() Layer {
 	return newLayer("landlock", err, fix+"; without it only mount namespaces protect files")
 }
 
-// rights says what this process may do.
+// rights are the privileges of a process.
 type rights struct {
 	isRoot     bool
 	isAdmin    bool // it has the capability CAP_SYS_ADMIN
@@ -115,7 +115,7 @@ func ownRights() rights {
 	return parseRights(string(status), os.Geteuid())
 }
 
-// parseRights returns the rights of a process of the user uid. status is the content of its file /proc/self/status.
+// parseRights returns the rights of a process. status is the content of its file /proc/PID/status, and uid is its user.
 func parseRights(status string, uid int) rights {
 	r := rights{isRoot: uid == 0}
 	for line := range strings.Lines(status) {
@@ -136,7 +136,8 @@ const (
 	withoutFilter   = "no filter of system calls (seccomp) around timba that refuses them: in a container --security-opt seccomp=unconfined (in Kubernetes seccompProfile: Unconfined), in a unit of systemd neither RestrictNamespaces nor SystemCallFilter"
 )
 
-// namespacesFix returns what a process with rights r needs so that it can make namespaces, which has failed with err.
+// namespacesFix returns what a process with rights r needs so that it can create namespaces. err is the error of its
+// attempt to create them.
 func namespacesFix(err error, r rights) string {
 	isRefused := errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES)
 	var s *StepError

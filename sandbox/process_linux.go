@@ -48,17 +48,17 @@ type Process struct {
 	freezer      freezer
 }
 
-// monitor is the state of the goroutine that enforces the limits that the kernel does not enforce.
+// monitor is the state of the goroutine runMonitor, which enforces limits that the kernel does not enforce.
 type monitor struct {
 	limit Limit
 	cause atomic.Uint32 // EndReason plus 1 if the processes were killed because of a limit; otherwise 0
 	stop  chan struct{} // closed to end the goroutine
 }
 
-// freezer is the state of Process.Freeze. Process.mu guards initLeft.
+// freezer is the state of Process.Freeze, which stops all processes of a program and resumes them.
 type freezer struct {
 	isFrozen atomic.Bool
-	initLeft bool // the init process is known to have left the cgroup that is frozen
+	initLeft bool // the init process is known to have left the cgroup that is frozen; guarded by Process.mu
 }
 
 // Start starts a program, in a sandbox unless s.Level is LevelNone. In a sandbox the program may start only after
@@ -411,7 +411,7 @@ func (p *Process) needsMonitor() bool {
 	return p.group != nil && (p.monitor.limit.CPU > 0 || !p.group.killsAll())
 }
 
-// runMonitor checks the limits that the kernel does not enforce, until Wait is called.
+// runMonitor repeats checkLimits until Wait finds that the program has ended.
 func (p *Process) runMonitor() {
 	tick := time.NewTicker(initproc.PollEvery)
 	defer tick.Stop()

@@ -31,9 +31,9 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, workers int) error 
 	}
 }
 
-// ServeClient serves the client that started this process over stdin and stdout, as Serve does. It ignores the
-// interrupt signal of the client's terminal, because the end of the client ends this process, too. If stdin is a
-// terminal itself, the signal ends ctx as usual.
+// ServeClient calls Serve with stdin and stdout, which are pipes to the client that started this process. Unless stdin
+// is a terminal, it ignores the interrupt signal: Ctrl+C reaches the client, too, and when the client ends, so do stdin
+// and Serve.
 func ServeClient(ctx context.Context, workers int) error {
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
 		signal.Ignore(os.Interrupt)

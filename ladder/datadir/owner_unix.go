@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CheckOwner returns an error if the file path belongs to another user than this process. A missing file is no error.
-// A program that writes many files beside path calls it first: its files would lock the owner of path out.
+// CheckOwner returns an error if the file path belongs to a user other than that of this process. A missing file is no
+// error. Call it before creating other files beside path, which the owner of path could not open.
 func CheckOwner(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || ownerOf(info) == os.Geteuid() {
@@ -26,8 +26,8 @@ func CheckOwner(path string) error {
 		path, userName(ownerOf(info)), userName(os.Geteuid()), filepath.Dir(path))
 }
 
-// CheckAccess returns an error if this process may not read the file or directory path, or may not write to it if
-// write is true. The error names the owner. A missing file is no error.
+// CheckAccess returns an error if this process may not read the file or directory path, or may not write to it if write
+// is true. The error names the owner, if that is another user. A missing file is no error.
 func CheckAccess(path string, write bool) error {
 	mode := uint32(unix.R_OK)
 	if write {
@@ -39,8 +39,8 @@ func CheckAccess(path string, write bool) error {
 	return nil
 }
 
-// ExplainDenied returns err with the owner of the file and what to try, if err means that a file may not be opened or
-// changed. It returns other errors unchanged.
+// ExplainDenied adds to err who owns the file and what to try, if err means that a file of another user may not be
+// opened or changed. It returns other errors unchanged.
 func ExplainDenied(err error) error {
 	var e *fs.PathError
 	if !errors.Is(err, fs.ErrPermission) || !errors.As(err, &e) {
@@ -58,8 +58,8 @@ func ExplainDenied(err error) error {
 		err, path, userName(ownerOf(info)), userName(os.Geteuid()))
 }
 
-// GiveToOwner gives a file or directory that this process has made to the user to whom the data directory belongs,
-// that is, to the owner of its database. Only root can give files away; for other users it does nothing.
+// GiveToOwner makes the owner of the data directory's database the owner of path, a file or directory that this process
+// has created. It does nothing unless this process runs as root.
 func (d Dir) GiveToOwner(path string) error {
 	if os.Geteuid() != 0 {
 		return nil
@@ -80,7 +80,7 @@ func (d Dir) GiveToOwner(path string) error {
 
 func ownerOf(info fs.FileInfo) int { return int(info.Sys().(*syscall.Stat_t).Uid) }
 
-// userName returns the name of a user, or the number if the user has no name.
+// userName returns the name of the user with the given ID or, if that user has no name, "#" and the ID.
 func userName(id int) string {
 	if u, err := user.LookupId(strconv.Itoa(id)); err == nil {
 		return u.Username

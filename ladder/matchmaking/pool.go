@@ -99,7 +99,7 @@ func (p *Pool) close(match int64) {
 	delete(p.openMatches, match)
 }
 
-// PlayerRating is the rating of a version after a match, and the number of its matches.
+// PlayerRating is the rating of a version after a match, and the number of matches that the version has played.
 type PlayerRating struct {
 	ID               int64
 	Elo, Uncertainty float64

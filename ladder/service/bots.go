@@ -52,8 +52,8 @@ func (s *Service) UseVersion(ctx context.Context, a Actor, bot string, version i
 	})
 }
 
-// BanBot takes a bot of another person off the ladders until UnbanBot, and sends the owner a message with reason.
-// The owner cannot bring the bot back. Only admins may call it.
+// BanBot takes the bot of a person off all ladders, and sends the owner a message with reason. The owner cannot bring
+// the bot back before UnbanBot. Only admins may call BanBot.
 func (s *Service) BanBot(ctx context.Context, a Actor, bot, reason string) (ladder.Bot, error) {
 	if err := a.CheckAdmin("to ban a bot"); err != nil {
 		return ladder.Bot{}, err
@@ -100,8 +100,9 @@ func (s *Service) OpenUpload(ctx context.Context, a Actor, bot string, number in
 	return f, v, err
 }
 
-// EditUpload calls edit with a temporary directory that has the files of a version's upload, and the list of these
-// files. bot and number name the version as in FindVersion. It returns an error unless the actor owns the bot.
+// EditUpload unpacks a version's upload into a temporary directory, which it deletes at the end, and calls edit with
+// the directory and the list of its files. The stored upload does not change. bot and number name the version as in
+// FindVersion. It returns an error unless the actor owns the bot.
 func (s *Service) EditUpload(ctx context.Context, a Actor, bot string, number int, edit func(dir string, t bundle.Tree) error) (v ladder.Version, err error) {
 	f, v, err := s.OpenUpload(ctx, a, bot, number)
 	if err != nil {

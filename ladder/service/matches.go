@@ -182,8 +182,8 @@ func SplitRef(ref string) (bot string, n int, err error) {
 	return ref[:at], n, nil
 }
 
-// SetPaused pauses or resumes the ladder called name. While it is paused, none of its matches starts, except for those
-// that were interrupted. Only admins may call it.
+// SetPaused pauses the ladder called name, or resumes it if paused is false. While it is paused, none of its matches
+// starts, except for those that were interrupted. Only admins may call it.
 func (s *Service) SetPaused(ctx context.Context, a Actor, name string, paused bool) (l store.LadderInfo, err error) {
 	if err := a.CheckAdmin("to pause ladders"); err != nil {
 		return l, err

@@ -100,8 +100,8 @@ func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked 
 	return s.Store.People.Find(ctx, p.ID)
 }
 
-// RemovePerson removes the person called name for ever, and returns the person with the new name: see
-// store.People.Remove. Only admins may call it.
+// RemovePerson removes the person called name forever, as store.People.Remove does, and returns the person, who has a
+// new name then. Only admins may call it.
 func (s *Service) RemovePerson(ctx context.Context, a Actor, name string) (p ladder.Person, err error) {
 	if err := a.CheckAdmin("to remove people"); err != nil {
 		return p, err
@@ -116,7 +116,7 @@ func (s *Service) RemovePerson(ctx context.Context, a Actor, name string) (p lad
 	return s.Store.People.Find(ctx, p.ID)
 }
 
-// SetAnnouncement replaces what all pages tell everybody; an empty text removes it. Only admins may call it.
+// SetAnnouncement replaces the announcement that all pages show; an empty text removes it. Only admins may call it.
 func (s *Service) SetAnnouncement(ctx context.Context, a Actor, text string) error {
 	if err := a.CheckAdmin("to announce something"); err != nil {
 		return err
@@ -124,8 +124,8 @@ func (s *Service) SetAnnouncement(ctx context.Context, a Actor, text string) err
 	return s.Store.People.SetAnnouncement(ctx, text)
 }
 
-// AddLink creates the text of a link with which the person called name can sign in once, until expires; only a hash
-// of it is stored. It is for a person who has lost all tokens. Only admins may call it.
+// AddLink creates a link with which the person called name, who may have lost all tokens, can sign in once before
+// expires. It returns the link's secret text, of which only a hash is stored. Only admins may call it.
 func (s *Service) AddLink(ctx context.Context, a Actor, name string) (text string, expires time.Time, err error) {
 	if err := a.CheckAdmin("to make a link to sign in"); err != nil {
 		return "", expires, err

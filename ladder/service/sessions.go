@@ -52,8 +52,8 @@ func (s *Service) SignIn(ctx context.Context, token string, from Actor) (key str
 	return s.signIn(ctx, from, func(guest int64) (string, error) { return s.Store.Sessions.SignIn(ctx, token, guest) })
 }
 
-// signIn calls start with the session of a guest from, or with 0 if from is no guest, and returns the key of the new
-// session. If from is a person who is signed in, that person's session ends.
+// signIn returns the key of the session that start starts. from is who signs in: if it is a guest, start gets the ID of
+// the guest's session, and otherwise 0. If from is a person who is signed in, that person's session ends.
 func (s *Service) signIn(ctx context.Context, from Actor, start func(guest int64) (string, error)) (key string, err error) {
 	if from.Person.ID == 0 {
 		return start(from.Session)

@@ -57,8 +57,8 @@ func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladde
 	})
 }
 
-// CheckSync returns the error that Sync would return for the configured ladders. It changes nothing, so the store
-// may be open for reading only.
+// CheckSync returns an error if a configured ladder conflicts with the stored ladder of the same name, so that Sync
+// would fail. It changes nothing, so the store may be open for reading only.
 func (s Ladders) CheckSync(ctx context.Context, ladders []ladder.Ladder) error {
 	for _, c := range ladders {
 		if _, err := findUnchanged(ctx, s.read, c); err != nil {
@@ -68,9 +68,8 @@ func (s Ladders) CheckSync(ctx context.Context, ladders []ladder.Ladder) error {
 	return nil
 }
 
-// findUnchanged returns the stored ladder with the name of the configured ladder c, or a ladder with the ID 0 if
-// there is none. If the stored ladder has matches, findUnchanged returns an error unless it has the game, the options
-// and the number of bots of c.
+// findUnchanged returns the stored ladder with the name of the configured ladder c, or a ladder with the ID 0 if there
+// is none. It returns an error if the stored ladder has matches and is not the same game as c: see sameGame.
 func findUnchanged(ctx context.Context, tx *Tx, c ladder.Ladder) (l queries.Ladder, err error) {
 	l, err = tx.LadderByName(ctx, c.Name)
 	if err != nil {
@@ -139,8 +138,8 @@ func ladderInfo(l queries.Ladder) (LadderInfo, error) {
 	return LadderInfo{Ladder: c, Active: l.Active != 0, PausedAt: nullMoment(l.Paused), FinishedMatches: l.Finished}, err
 }
 
-// SetPaused pauses the ladder called name or resumes it. While a ladder is paused, none of its matches is added; those
-// that have been added are played to their end.
+// SetPaused pauses the ladder called name, or resumes it if paused is false. While a ladder is paused, no match can be
+// added to it; matches that were added before are played to their end.
 func (s Ladders) SetPaused(ctx context.Context, name string, paused bool) error {
 	return s.update(ctx, func(tx *Tx) error {
 		l, err := tx.ladder(ctx, name)

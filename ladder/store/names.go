@@ -20,8 +20,9 @@ const maxPersonName = 32
 
 var personNameForm = regexp.MustCompile(`^[\pL\pM\pN]+([-_.][\pL\pM\pN]+)*$`)
 
-// personName returns the name of a person as pages show it, and its handle, which is the same for all names that differ
-// only in case or width. The name has letters, with accents, and digits. It returns an error if the name is not allowed.
+// personName returns a person's name as pages show it, and its handle, which is the same for all names that differ only
+// in case or width. It returns an error unless the name has at most maxPersonName characters: letters and digits,
+// perhaps with single hyphens, underscores or dots between them. Latin letters cannot be mixed with others.
 func personName(name string) (shown, handle string, err error) {
 	refused := ladder.Errorf(ladder.Invalid, "try letters of one alphabet and digits with single - _ . between them, at most 32 characters", "the name of a person cannot be %q", ladder.Clip(name))
 	if len(name) > utf8.UTFMax*maxPersonName {
@@ -52,18 +53,19 @@ func personName(name string) (shown, handle string, err error) {
 	return shown, handle, nil
 }
 
-// RemovedName returns the name of the person with the given ID after removal. It is the same in all languages of the site.
+// RemovedName returns the name that a person gets when removed: "anon-" and the ID, in all languages of the site.
 func RemovedName(id int64) string { return removedPrefix + strconv.FormatInt(id, 10) }
 
 const removedPrefix = "anon-"
 
-// isReserved reports whether no new person and no new bot may have a name.
+// isReserved reports whether no new person and no new bot may have a name. handle is a bot's name, or a person's handle
+// (see personName).
 func isReserved(handle string) bool {
 	return strings.HasPrefix(handle, removedPrefix) || slices.Contains(ReservedNames(), handle)
 }
 
-// ReservedNames returns the names that no new person and no new bot of a person may have, because pages show house bots
-// and guests by them, or because people would take their owner for the operator.
+// ReservedNames returns the names that no new person and no new bot of a person may have: those that pages use for
+// house bots and guests, and "admin", whose owner people would take for the operator.
 var ReservedNames = sync.OnceValue(func() []string {
 	names := []string{"admin", ladder.GuestName}
 	for _, b := range house.Bots() {

@@ -280,8 +280,8 @@ type LadderSummary struct {
 	LadderInfo
 	Active int               // number of active versions
 	Top    []ladder.Standing // the best versions
-	// Leader is the version whose rating has the highest lower end of its interval, except the anchor. It is nil if no
-	// interval is known.
+	// Leader is the version whose rating interval has the highest lower end, except the anchor, whose rating is fixed.
+	// It is nil if no interval is known.
 	Leader *ladder.Standing
 }
 

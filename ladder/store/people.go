@@ -107,10 +107,10 @@ func (s People) SetBlocked(ctx context.Context, id int64, blocked bool) error {
 	return err
 }
 
-// Remove removes a person for ever. As after SetBlocked, the person's bots do not play, and all that the person has
-// going on ends; so do tokens, passkeys and submissions in the queue. The bots stay, with their games and ratings. The
-// person gets the name RemovedName, also in the replays of games on the site, and nobody else gets the old name. Remove
-// returns an error for a person who is removed already, and for the last admin.
+// Remove removes a person forever. It ends the person's sessions, tokens, passkeys, unfinished matches and all
+// submissions. The person's bots no longer play, but stay, with their games and ratings. The person gets the name
+// RemovedName, also in stored replays, and nobody else gets the old name. Remove returns an error if the person was
+// removed before, or is the last admin.
 func (s People) Remove(ctx context.Context, id int64) error {
 	var uploads []string
 	err := s.update(ctx, func(tx *Tx) error {
@@ -153,8 +153,9 @@ func (s People) Remove(ctx context.Context, id int64) error {
 
 func removedError(p queries.Person) error { return conflict("", "person %q is removed", p.Name) }
 
-// endAllOf ends what a person who is now blocked has going on, for the given reason: sessions, unfinished matches, and
-// submissions; those in the queue only if queued is true. It returns the hashes of the uploads of these submissions.
+// endAllOf ends the sessions, unfinished matches and submissions of a person who has been blocked or removed, for the
+// given reason. Submissions in the queue end only if queued is true. It returns the hashes of the uploads of the ended
+// submissions.
 func (tx *Tx) endAllOf(ctx context.Context, p queries.Person, reason phrase.Text, queued bool) (uploads []string, err error) {
 	if err := tx.updateActive(ctx); err != nil {
 		return nil, err
@@ -166,7 +167,8 @@ func (tx *Tx) endAllOf(ctx context.Context, p queries.Person, reason phrase.Text
 	return tx.cancelAllOf(ctx, p.ID, reason, queued)
 }
 
-// updateActive takes versions that may not play now off the ladders, and puts others back.
+// updateActive takes versions that may no longer play off the ladders, puts back others that may play again, and drops
+// waiting matches that can no longer be played.
 func (tx *Tx) updateActive(ctx context.Context) error {
 	tx.changesLadders = true
 	if err := tx.UpdateActive(ctx); err != nil {
@@ -175,7 +177,7 @@ func (tx *Tx) updateActive(ctx context.Context) error {
 	return tx.dropUnplayable(ctx)
 }
 
-// Announcement returns what an admin tells everybody on all pages, or "".
+// Announcement returns the text that an admin has set for all pages of the site, or "" if there is none.
 func (s People) Announcement(ctx context.Context) (string, error) {
 	text, err := s.read.Announcement(ctx)
 	return text, machineError(ifNoRows(err, nil))
@@ -184,8 +186,8 @@ func (s People) Announcement(ctx context.Context) (string, error) {
 // maxAnnouncement is the greatest length of an announcement, in characters.
 const maxAnnouncement = 500
 
-// SetAnnouncement replaces the announcement by text, in which each run of white space becomes one space. An empty text
-// removes it.
+// SetAnnouncement replaces the announcement by text, with one space for each run of white space. An empty text removes
+// it. A text that is too long or not printable is an error.
 func (s People) SetAnnouncement(ctx context.Context, text string) error {
 	text = strings.Join(strings.Fields(text), " ")
 	if utf8.RuneCountInString(text) > maxAnnouncement || !ladder.IsLine(text, utf8.UTFMax*maxAnnouncement) {
@@ -199,7 +201,8 @@ func (s People) SetAnnouncement(ctx context.Context, text string) error {
 	})
 }
 
-// Messages returns at most limit messages to a person, the oldest first: those whose own ID is greater than afterID.
+// Messages returns at most limit messages to a person, the oldest first, beginning after the message with the ID
+// afterID.
 func (s People) Messages(ctx context.Context, personID, afterID int64, limit int) ([]ladder.Message, error) {
 	rows, err := s.read.MessagesAfter(ctx, personID, afterID, int64(limit))
 	return convertRows(rows, message), machineError(err)
@@ -224,9 +227,9 @@ func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error
 	})
 }
 
-// freePersonName returns the name of a new person as pages show it. It returns an error if the name is not allowed or
-// is reserved.
-func freePersonName(name string) (shown string, err error) {
+// newPersonName returns a new person's name as pages show it. It returns an error if the name is not allowed or is
+// reserved. It does not check whether another person has the name.
+func newPersonName(name string) (shown string, err error) {
 	shown, handle, err := personName(name)
 	if err == nil && isReserved(handle) {
 		err = reservedError(shown)
@@ -243,7 +246,7 @@ func reservedError(name string) error {
 // the invite, or 0 for the operator. If expires is zero, the invite does not expire.
 func (s People) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
 	if name != "" {
-		if name, err = freePersonName(name); err != nil {
+		if name, err = newPersonName(name); err != nil {
 			return "", invite, err
 		}
 	}
@@ -287,7 +290,7 @@ func invitation(i queries.Invite) ladder.Invite {
 // Register opens an account. code is the code of an invite; if open is true, it may be empty. tokenText is the
 // text of a new token with all rights; only a hash of it is stored.
 func (s People) Register(ctx context.Context, code, name string, open bool) (p ladder.Person, tokenText string, err error) {
-	if name, err = freePersonName(name); err != nil {
+	if name, err = newPersonName(name); err != nil {
 		return p, "", err
 	}
 	err = s.update(ctx, func(tx *Tx) error {
@@ -311,7 +314,7 @@ func (s People) Register(ctx context.Context, code, name string, open bool) (p l
 	return p, tokenText, err
 }
 
-// isSameName reports whether a and b are the name of the same person.
+// isSameName reports whether a and b are allowed names and differ at most in case or width.
 func isSameName(a, b string) bool {
 	_, one, err := personName(a)
 	_, other, otherErr := personName(b)

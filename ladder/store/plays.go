@@ -141,7 +141,7 @@ func (s Plays) Finish(ctx context.Context, id string, v *rules.Variant, ranks []
 	})
 }
 
-// renameInReplays writes the present name of a person into the replays of the person's games.
+// renameInReplays writes p.Name, a person's new name, into the replays of all finished games of that person.
 func (tx *Tx) renameInReplays(ctx context.Context, c *codec, p queries.Person) error {
 	rows, err := tx.FinishedPlaysOf(ctx, nullID(p.ID))
 	for _, r := range rows {
@@ -152,7 +152,8 @@ func (tx *Tx) renameInReplays(ctx context.Context, c *codec, p queries.Person) e
 	return err
 }
 
-// renameSeat returns a compressed replay with another name at a seat. It returns a damaged replay unchanged.
+// renameSeat returns the compressed replay packed with another name for the player at seat. If packed is damaged or has
+// no such seat, it returns packed unchanged.
 func (c *codec) renameSeat(packed []byte, seat int, name string) []byte {
 	data, err := c.unpack(packed)
 	if err != nil {

@@ -65,7 +65,8 @@ func (tx *Tx) addGuest(ctx context.Context) (key string, id int64, err error) {
 	return tx.setSession(ctx, queries.SetSessionParams{Expires: stamp(tx.now.Add(SessionTime))}, MaxGuests)
 }
 
-// sessionUses has the last uses of sessions that are too recent to be stored: see useInterval.
+// sessionUses has, for some sessions, a time of last use that is not stored yet, because it is less than useInterval
+// after the stored one.
 type sessionUses struct {
 	mu   sync.Mutex
 	last map[int64]time.Time // by the ID of the session
@@ -80,7 +81,7 @@ func (u *sessionUses) add(session int64, at time.Time) {
 	u.last[session] = at
 }
 
-// take returns all uses and forgets them.
+// take returns the times of last use, by session ID, and removes them from u.
 func (u *sessionUses) take() map[int64]time.Time {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -100,7 +100,8 @@ type db struct {
 	writeTurn   writeTurn
 }
 
-// writeTurn is a lock that a transaction holds while it writes. Unlike a mutex, waiting for it can be cancelled.
+// writeTurn is a lock that a transaction holds while it writes. Unlike waiting for a mutex, waiting for it can be
+// cancelled.
 type writeTurn struct {
 	slot    chan struct{} // has an element while the lock is held
 	version dataVersion   // of the database when the cache was last known to be valid; guarded by the lock
@@ -179,7 +180,8 @@ func (s *Store) prepareDir(o Options) error {
 	return nil
 }
 
-// checkAccess returns an error that names a file if this user may not use it. SQLite would not name the file.
+// checkAccess returns an error if the user of this process may not use a file of the store. The error names the file;
+// that of SQLite would not.
 func (s *Store) checkAccess(o Options) error {
 	paths := []string{s.dir.Database(), s.dir.Database() + "-wal", s.dir.Database() + "-shm"}
 	if o.Server {

@@ -91,19 +91,18 @@ func (tx *Tx) addToken(ctx context.Context, personID int64, kind, label string, 
 	return k.text, token(row), err
 }
 
-// The kinds of tokens. A link is the text in a link to sign in, which can be used once.
+// The kinds of tokens. A token of kindLink is the secret text in a link, with which a person can sign in once.
 const (
 	kindToken   = "token"
 	kindLink    = "link"
 	kindPasskey = "passkey"
 )
 
-// LinkTime is how long a link to sign in can be used.
+// LinkTime is how long a link to sign in can be used after its creation.
 const LinkTime = 24 * time.Hour
 
-// AddLink creates the text of a link with which a person can sign in once, within LinkTime. Only a hash of the text
-// is stored. Earlier links of the person that nobody has used are no longer valid. label describes who has made the
-// link.
+// AddLink creates a link with which a person can sign in once, within LinkTime. It returns the link's secret text, of
+// which only a hash is stored. Earlier links of the person become invalid. label says who has created the link.
 func (s Sessions) AddLink(ctx context.Context, personID int64, label string) (text string, expires time.Time, err error) {
 	k := newKey(linkPrefix)
 	err = s.update(ctx, func(tx *Tx) error {
@@ -126,8 +125,8 @@ func (s Sessions) AddLink(ctx context.Context, personID int64, label string) (te
 	return k.text, expires, err
 }
 
-// link returns the link to sign in with the given text, and its person. It returns an error if the link is not
-// valid, or has been used.
+// link returns the link to sign in that has the given secret text, and the person whom it signs in. It returns an error
+// if the link is not valid, or has been used.
 func (tx *Tx) link(ctx context.Context, text string, now time.Time) (p ladder.Person, t ladder.Token, err error) {
 	refused := ladder.Errorf(ladder.Unauthorized, ladder.HintNewLink, "the link is not valid")
 	k, ok := parseKey(linkPrefix, text)

@@ -314,8 +314,8 @@ func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	return nil
 }
 
-// ListEnded returns at most n versions in a state, which is Failed or Suspended, beginning with the version that got
-// into that state last.
+// ListEnded returns at most n versions in a state, which is Failed or Suspended. The version that got into that state
+// last comes first.
 func (s Versions) ListEnded(ctx context.Context, state ladder.VersionState, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LastInState(ctx, string(state), int64(n))
 	if err != nil {

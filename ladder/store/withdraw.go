@@ -30,9 +30,9 @@ func (s Bots) Withdraw(ctx context.Context, botID int64) error {
 	})
 }
 
-// Ban withdraws a bot of a person for an admin: until Unban, its owner cannot bring it back or submit a version of
-// it. Its submission ends. The owner gets a message with reason, which is one line. For a banned bot, Ban replaces
-// the reason.
+// Ban withdraws a person's bot for an admin: until Unban, the owner cannot bring the bot back or submit a version of
+// it. A submission of the bot that has not ended is cancelled. The owner gets a message with reason, which is one line.
+// If the bot is banned already, Ban replaces the reason.
 func (s Bots) Ban(ctx context.Context, botID int64, reason string) error {
 	if strings.TrimSpace(reason) == "" || !ladder.IsLine(reason, maxBanReason) {
 		return invalid("", "the reason of a ban cannot be %q", ladder.Clip(reason)).Try("write the owner one line of at most %d bytes", maxBanReason)
@@ -94,7 +94,7 @@ func (tx *Tx) messageAboutBot(ctx context.Context, b queries.Bot, kind ladder.Me
 	})
 }
 
-// ListBanned returns at most n banned bots, the last one that was banned first.
+// ListBanned returns at most n banned bots, the most recently banned first.
 func (s Bots) ListBanned(ctx context.Context, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BannedBots(ctx, int64(n))
 	return convertRows(rows, bot), machineError(err)

@@ -133,8 +133,8 @@ var kernelsLoad = sync.OnceValue(func() bool {
 	return unix.Statfs("/proc/loadavg", &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 })
 
-// lastProcess returns the ID of the process or thread that was created last on this machine, from /proc/loadavg. It
-// returns "" if the ID is unknown.
+// lastProcess returns the ID of the process or thread that was created last, from /proc/loadavg. It returns "" if that
+// file cannot be read or does not come from the kernel.
 func lastProcess() string {
 	load, err := proc.Read("/proc/loadavg")
 	if err != nil || !kernelsLoad() {

@@ -102,8 +102,8 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	}
 }
 
-// buildStartError returns the error of a build command that could not be started. word is its first word, and err the
-// error of the system.
+// buildStartError returns the error for a build command that could not be started in the directory dir. word is the
+// command's first word, and err the error of the system.
 func buildStartError(word, dir string, err error) *BuildError {
 	r, ok := match.ObstacleReason(word, dir)
 	if refused := new(interpreter.PathError); !ok || errors.As(err, &refused) {

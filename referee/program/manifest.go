@@ -304,7 +304,8 @@ func recogniseMainFile(source string) (Manifest, error) {
 	return Manifest{}, phrase.Errorf("%s: no %s and no recognised main file (%s): %s", source, ManifestFile, strings.Join(names, ", "), fixSource(source))
 }
 
-// fixSource returns advice for a directory in which no bot is recognized. It names what the directory has.
+// fixSource returns advice for the user whose directory source has no recognized bot: what the directory has, and what
+// to change.
 func fixSource(source string) phrase.Text {
 	isMain := func(name string) bool {
 		return name == ManifestFile || slices.ContainsFunc(mainFiles, func(f mainFile) bool { return f.name == name })

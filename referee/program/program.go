@@ -38,8 +38,8 @@ type Program struct {
 	place string // path of its directory or file; "" for a house bot
 }
 
-// Plays reports whether, according to its manifest, the program plays a game with at least some of the game's
-// options. A program whose manifest names no games plays all.
+// Plays reports whether the program plays a game according to its manifest, at least with some options. A program whose
+// manifest lists no games plays all games.
 func (p Program) Plays(game string) bool { return rules.ClaimsGame(p.Games, game) }
 
 // Check returns an error if the program does not play the game of v with its options, or if it is part of timba and
@@ -96,7 +96,7 @@ func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 	return resolveCommand(bot)
 }
 
-// archiveFormat returns the format of the file called path if it is an archive, and otherwise "".
+// archiveFormat returns the format, such as "zip", of the file path, or "" if the file is no archive or cannot be read.
 func archiveFormat(path string) string {
 	info, err := os.Stat(path)
 	if err != nil || !info.Mode().IsRegular() {

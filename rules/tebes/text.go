@@ -46,8 +46,8 @@ func (s *State) pieceAt(cell uint8) byte {
 	return '.'
 }
 
-// illegalReason returns the reason why m is illegal: as a sentence for people, as the code of a rules.Refusal, and
-// the square that both mention.
+// illegalReason returns why the illegal move m is illegal, as a text for people and as the code of a rules.Refusal, and
+// the square for the Values of that Refusal.
 func (s *State) illegalReason(m step) (why phrase.Text, code rules.RefusalCode, square uint8) {
 	g := s.geometry()
 	me, start, end := s.turn&1, s.pieceAt(m.start), s.pieceAt(m.end)

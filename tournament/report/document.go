@@ -254,8 +254,9 @@ func (r *Run) missingText() string {
 	return fmt.Sprintf("%d of %s: %s", n, text.Count(all, "game"), strings.Join(parts, ", "))
 }
 
-// EndEarly sets r.EarlyEnd. cause is Interrupted or Failed, text explains the cause to people, and resume is the
-// command that resumes the tournament, or "" if the tournament has no directory.
+// EndEarly sets r.EarlyEnd for a tournament that ends before all its games were played. cause is Interrupted or Failed,
+// text explains the cause to people, and resume is the command that resumes the tournament, or "" if the tournament has
+// no directory.
 func (r *Run) EndEarly(cause, text, resume string) {
 	_, all := r.Total()
 	r.EarlyEnd = &EarlyEnd{Cause: cause, Text: text, Missing: r.countMissing(), Games: all, Resume: resume}

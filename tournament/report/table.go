@@ -383,7 +383,8 @@ func (r *Run) matchPoints(m *tournament.Match) string {
 	return strings.Join(bots, " - ")
 }
 
-// pointsOf returns, by bot, the match points of m, which may be a bye.
+// pointsOf returns the match points of m, in the order of m.Bots. In a bye the only bot gets its value of
+// Run.ByePoints.
 func (r *Run) pointsOf(m *tournament.Match) []float64 {
 	if len(m.Bots) == 1 {
 		return []float64{r.ByePoints()[m.Bots[0]]}

@@ -388,7 +388,7 @@ func (c *Client) Machines(ctx context.Context) iter.Seq2[wire.Machine, error] {
 	return pages[wire.Machine](ctx, c, "/admin/machines", nil)
 }
 
-// AddSignInLink makes a link with which the person with this name signs in once. Only admins may call it.
+// AddSignInLink creates a link with which the person called name can sign in once. Only admins may call it.
 func (c *Client) AddSignInLink(ctx context.Context, name string) (wire.SignInLink, error) {
 	return read[wire.SignInLink](ctx, c, request{method: http.MethodPost, path: "/admin/people" + part(name) + "/sign-in"})
 }
@@ -413,8 +413,8 @@ func (c *Client) PauseLadder(ctx context.Context, name string, paused bool) (wir
 	return read[wire.Ladder](ctx, c, request{method: method, path: "/admin/ladders" + part(name) + "/pause"})
 }
 
-// Ban takes a bot off the ladders, so that its owner cannot bring it back, and sends the owner a message with reason.
-// Only admins may call it.
+// Ban takes a bot off all ladders, and sends its owner a message with reason. The owner cannot bring the bot back
+// before Unban. Only admins may call Ban.
 func (c *Client) Ban(ctx context.Context, bot, reason string) (wire.Bot, error) {
 	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/admin/bots" + part(bot) + "/ban"}, wire.Ban{Reason: reason})
 }

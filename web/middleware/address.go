@@ -37,9 +37,9 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	return addr
 }
 
-// lastClient returns the last address in header, the value of X-Forwarded-For, that is not a trusted proxy. If all
-// are proxies, it returns the first address. If an entry cannot be read, ok is false, and client is the address after
-// that entry, or the zero Addr.
+// lastClient returns the last address in header, the value of X-Forwarded-For, that is not a trusted proxy. If all are
+// proxies, it returns the first address. It reads from the end: at an entry that is no address it stops, and returns
+// false and the address after that entry, or the zero Addr.
 func (m *Middleware) lastClient(header string) (client netip.Addr, ok bool) {
 	hops := strings.Split(header, ",")
 	for _, hop := range slices.Backward(hops) {
@@ -75,9 +75,9 @@ func parseHop(text string) (addr netip.Addr, err error) {
 	return addr.Unmap(), nil
 }
 
-// reportProxy logs once that a trusted proxy does not say which client has sent a request: its clients then share the
-// limits of one address. header is the value of X-Forwarded-For. A request without that header may also come from a
-// program on the machine of the proxy, such as timba; only browsers always come through a proxy.
+// reportProxy logs, once, that a trusted proxy does not tell the addresses of its clients, which then share the limits
+// of one address. header is the value of X-Forwarded-For. If it is empty, reportProxy logs only for a browser: r may
+// come from a program on the proxy's machine, such as timba.
 func (m *Middleware) reportProxy(r *http.Request, proxy netip.Addr, header string) {
 	if header == "" && !strings.HasPrefix(r.UserAgent(), "Mozilla/") {
 		return
@@ -93,9 +93,9 @@ func (m *Middleware) isTrusted(addr netip.Addr) bool {
 	return slices.ContainsFunc(m.Proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// ReadOrigin returns a copy of r whose Host is the host in the header Origin, if r comes from a page of this site
-// although the two hosts differ: a proxy may replace Host, or add a default port to it. Otherwise it returns r. The
-// page belongs to this site if it has the configured address of the site, or the host that a trusted proxy names in
+// ReadOrigin corrects Host, which a proxy may have replaced. If r comes from a page of this site, it returns a copy of
+// r with the host in the header Origin, and otherwise r. The page is of this site if Origin is the configured address
+// of the site, or if its host is, apart from a default port, Host or the host that a trusted proxy names in
 // X-Forwarded-Host. A page of another site can set neither Host nor X-Forwarded-Host.
 func (m *Middleware) ReadOrigin(r *http.Request) *http.Request {
 	origin, err := url.Parse(r.Header.Get("Origin"))

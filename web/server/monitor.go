@@ -8,13 +8,13 @@ import (
 	"github.com/timba-arena/timba/ladder/events"
 )
 
-// adminInterval is how often the server looks for blocked people and paused ladders in the store. When a timba command
-// changes them while the server runs, the server gets no event.
+// adminInterval is how often the server looks for blocked people and paused ladders in the store, because it gets no
+// event when a timba command, which is another process, changes them.
 const adminInterval = 500 * time.Millisecond
 
-// monitorAdmin publishes an event for each person whom another process has blocked. The event ends the
-// person's games and connections. After this, and after another process has paused or resumed a ladder, it calls wake,
-// which makes the runner look for changes. It runs until ctx ends.
+// monitorAdmin looks for changes in the store until ctx ends. For each person who has been blocked it publishes an
+// event, which ends the person's games and connections. After this, and after a ladder has been paused or resumed, it
+// calls wake, which makes the runner look for changes.
 func (s *Server) monitorAdmin(ctx context.Context, wake func()) error {
 	known, err := s.Store.People.BlockedTimes(ctx)
 	if err != nil {

@@ -107,8 +107,8 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Check returns the error for which a server with the options o would not start, as far as this can be known while
-// another server uses the data directory and the addresses. It changes nothing. Notice is as in Server.
+// Check returns the error with which a server with the options o would not start, as far as this can be known while
+// another server uses the data directory and the addresses. It changes nothing. notice is as in Server.Notice.
 func Check(ctx context.Context, o Options) (notice string, err error) {
 	if _, notice, err = memoryOf(o.Config, o.Level); err != nil {
 		return "", err

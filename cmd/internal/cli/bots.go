@@ -32,7 +32,7 @@ func NewBot() *cobra.Command {
 	}
 }
 
-// HouseBots returns the house bots as words of a Completer, each with a prefix.
+// HouseBots returns completions "NAME<TAB>help" for the bots that are part of timba, each with prefix before it.
 func HouseBots(prefix string) (names []string) {
 	for _, b := range house.Bots() {
 		names = append(names, prefix+b.Name+"\t"+b.Help)

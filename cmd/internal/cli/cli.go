@@ -149,7 +149,7 @@ func Version() string {
 	return referee.Version() + " " + runtime.Version()
 }
 
-// versionText describes the program for people: Version and, if it was built from a repository, the commit and its date.
+// versionText returns Version and, if the program was built from a repository, the hash and date of the commit.
 func versionText() string {
 	b := programBuild()
 	if b.revision == "" {
@@ -158,7 +158,7 @@ func versionText() string {
 	return fmt.Sprintf("%s (commit %.12s, %s)", Version(), b.revision, b.time.Format(time.DateOnly))
 }
 
-// newVersion returns the command version, which prints what the flag --version of the program prints.
+// newVersion returns the command "version", which prints the same as the program's flag --version.
 func newVersion() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",

@@ -12,14 +12,14 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// Completer returns the words that may stand for a placeholder such as GAME in "play GAME [BOT...]", each as "word" or
-// "word<TAB>description". args are the arguments before it. The directive is ShellCompDirectiveDefault if files may
-// stand there, too.
+// Completer returns the completions of a placeholder such as GAME in "play GAME [BOT...]", each as "word" or
+// "word<TAB>description". args are the arguments before the placeholder. The directive is ShellCompDirectiveDefault if
+// the names of files are completions, too.
 type Completer func(cmd *cobra.Command, args []string, placeholder string) (words []string, directive cobra.ShellCompDirective)
 
-// Complete lets shells complete the arguments and flags of cmd and its subcommands. The placeholders are those of
-// their usage lines and help texts: words in capitals are completed by find, DIR and FILE by the shell, and a choice
-// such as on|off by its parts.
+// Complete makes shells complete the arguments and flags of cmd and its subcommands. Usage lines and help texts name
+// their placeholders: for DIR and FILE the shell completes paths, a choice such as on|off is completed by its words,
+// and any other placeholder by find.
 func Complete(cmd *cobra.Command, find Completer) {
 	for _, sub := range cmd.Commands() {
 		Complete(sub, find)
@@ -41,7 +41,7 @@ func Complete(cmd *cobra.Command, find Completer) {
 }
 
 // placeholderAt returns the placeholder of argument n, counted from 0, in a usage line such as "feed FILE --seat N".
-// The flags in it are no arguments. It is "" if the command has no such argument.
+// Flags and their values are not arguments. It returns "" if the command has no argument n.
 func placeholderAt(use string, n int) string {
 	var words []string
 	isValue := false // the word is the value of a flag
@@ -63,7 +63,8 @@ func placeholderAt(use string, n int) string {
 	return name
 }
 
-// completions returns the completions of a placeholder, which may be several that are separated by "|".
+// completions returns the completions of placeholder, which may be several placeholders separated by "|". It asks find
+// for those that are neither a path nor a fixed word.
 func completions(cmd *cobra.Command, args []string, placeholder string, find Completer) (words []string, directive cobra.ShellCompDirective) {
 	directive = cobra.ShellCompDirectiveNoFileComp
 	for part := range strings.SplitSeq(placeholder, "|") {
@@ -84,9 +85,8 @@ func completions(cmd *cobra.Command, args []string, placeholder string, find Com
 	return words, directive
 }
 
-// CompleteShared is the part of a Completer that timba and timba-lab share: the games for GAME and games, their options
-// for name=value, and the house bots for the command bot. If the first argument is a game, the options are those of
-// this game.
+// CompleteShared returns the completions that timba and timba-lab have in common: games for GAME and games, options for
+// name=value (only those of the game args[0], if that is one), and house bots for NAME of the command bot.
 func CompleteShared(cmd *cobra.Command, args []string, placeholder string) (words []string) {
 	if cmd.Name() == "bot" && placeholder == "NAME" {
 		return HouseBots("")
@@ -109,7 +109,8 @@ func CompleteShared(cmd *cobra.Command, args []string, placeholder string) (word
 	return slices.Compact(words)
 }
 
-// optionWords returns name=value for each value of each option of g, and name= for a number with more than 12 values.
+// optionWords returns completions for the options of g: "name=value<TAB>help" for each value of each option. For a
+// number with more than 12 possible values it returns only "name=<TAB>help".
 func optionWords(g *rules.Game) (words []string) {
 	for _, o := range g.Options {
 		values := o.Values

@@ -33,8 +33,8 @@ func newMan() *cobra.Command {
 	}
 }
 
-// useMarkdown turns the help texts of cmd and its subcommands into Markdown: a line that is indented stays a line of
-// its own.
+// useMarkdown changes the help texts (Long) of cmd and its subcommands into Markdown, with indented lines as code
+// blocks.
 func useMarkdown(cmd *cobra.Command) {
 	lines := strings.SplitAfter(cmd.Long, "\n")
 	for i, line := range lines {

@@ -267,7 +267,8 @@ func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 	})
 }
 
-// textOf returns data without its byte order mark, in UTF-8.
+// textOf returns data as UTF-8 without a byte order mark. Data that begin with a byte order mark of UTF-16 are
+// converted.
 func textOf(data []byte) []byte {
 	var order binary.ByteOrder = binary.LittleEndian
 	switch {
