@@ -278,7 +278,7 @@ func (r *rerun) playFault(i int) {
 	}
 }
 
-// maxProgram is the maximum length of Replay.Program, which is ASCII text, in bytes.
+// maxProgram is the maximum number of characters, all ASCII, of Replay.Program, a version of timba.
 const maxProgram = 100
 
 var versionText = regexp.MustCompile(fmt.Sprintf(`^[!-~]{0,%d}$`, maxProgram))

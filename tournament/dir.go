@@ -92,7 +92,8 @@ func CreateDir(path string, c Config) (*Dir, error) {
 	return d, nil
 }
 
-// ClaimDir is CreateDir without a plan, for games that are no tournament and cannot be resumed.
+// ClaimDir creates and locks a directory for games that are no tournament and cannot be resumed. It returns an error if
+// the directory is locked or has a plan or games. The caller must close the Dir.
 func ClaimDir(path string) (*Dir, error) {
 	d := &Dir{Path: path}
 	if err := d.make(); err != nil {
@@ -318,7 +319,7 @@ func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstance
 	return c, check.CommandArgs(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
 }
 
-// DescribeLimits sets in c which limits are those of the bot itself, by its argument or its manifest.
+// DescribeLimits sets in c whether the bot's own argument or manifest limits its memory and its processes.
 func (e Entrant) DescribeLimits(c *fault.Confinement) {
 	m, _ := program.ReadManifest(e.Bot) // empty unless the bot is a directory
 	c.HasOwnMemory = e.Memory != 0 || m.Match.Memory != 0

@@ -172,9 +172,10 @@ func (s *State) swiss(k int) [][]int {
 	return swissTables(s.matchPoints(), byes, met, k)
 }
 
-// swissTables returns the tables of a round of a Swiss tournament. A table is a group of k bots that play a match.
-// Bots with similar match points meet, and repeated meetings are avoided; met[a][b] is how often the bots a and b have
-// met. If bots are left over, those with the fewest byes so far get a bye; among these, the last in the standings.
+// swissTables returns the groups of k bots that play the matches of a round of a Swiss tournament. Bots with similar
+// match points meet, and repeated meetings are avoided; met[a][b] is how often bots a and b have met. If bots are left
+// over, those with the fewest byes get a bye, a group of one bot; among these, the last in the standings. points and
+// byes are indexed by the bot's number.
 func swissTables(points []float64, byes []int, met [][]int, k int) [][]int {
 	standing := upTo(len(points))
 	slices.SortStableFunc(standing, func(a, b int) int { return cmp.Compare(points[b], points[a]) })

@@ -219,7 +219,7 @@ func (s *State) IsFinished(m *Match) bool {
 	return s.isBye(m) || m.Tally.Games == s.Deals*m.rotations || m.isTestOver()
 }
 
-// isBye reports whether m stands for a round in which its bot does not play.
+// isBye reports whether m is a bye: it has one bot, which does not play in this round.
 func (s *State) isBye(m *Match) bool { return len(m.Bots) == 1 && len(s.Bots) > 1 }
 
 func (s *State) allFinished(matches []*Match) bool {
@@ -344,7 +344,8 @@ func (m *Match) Points() []float64 {
 // roundPoints rounds a sum of points to nine decimals, so that sums of the same values in different order are equal.
 func roundPoints(points float64) float64 { return math.Round(points*1e9) / 1e9 }
 
-// ByePoints returns, by bot, the match points of a bye: the mean of the bot's matches so far.
+// ByePoints returns the match points of a bye, indexed by the bot's number: the mean of the bot's matches so far, or
+// 0.5 before its first match.
 func (s *State) ByePoints() []float64 {
 	points, matches := s.playedPoints()
 	for b := range points {
@@ -353,8 +354,8 @@ func (s *State) ByePoints() []float64 {
 	return points
 }
 
-// byePoints returns the match points of a bye of a bot that has the given points from its matches. Before its first
-// match a bye is worth half a point, so that its opponents in the next round are bots in the middle.
+// byePoints returns the match points of a bye for a bot that has the given points from its matches. Before the bot's
+// first match a bye is worth 0.5, so that the bot next meets bots in the middle of the standings.
 func byePoints(points float64, matches int) float64 {
 	if matches == 0 {
 		return 0.5
@@ -362,8 +363,8 @@ func byePoints(points float64, matches int) float64 {
 	return points / float64(matches)
 }
 
-// playedPoints returns, by bot, the sum of its match points without byes, and the number of matches that they are
-// from. It leaves out matches without a finished deal.
+// playedPoints returns the sum of each bot's match points without byes, and the number of those matches. Both are
+// indexed by the bot's number. Matches without a finished deal do not count.
 func (s *State) playedPoints() (points []float64, matches []int) {
 	points, matches = make([]float64, len(s.Bots)), make([]int, len(s.Bots))
 	for _, m := range s.matches {
@@ -379,7 +380,7 @@ func (s *State) playedPoints() (points []float64, matches []int) {
 	return points, matches
 }
 
-// matchPoints returns, by bot, the sum of its match points and of its byes.
+// matchPoints returns the sum of each bot's match points and byes, indexed by the bot's number.
 func (s *State) matchPoints() []float64 {
 	points, matches := s.playedPoints()
 	byes := make([]float64, len(points))

@@ -58,8 +58,8 @@ func Suffix(f io.ReaderAt) (string, error) {
 	return "." + string(kind), err
 }
 
-// Head returns the first bytes of the upload r, at most trees.HeadSize, and a reader of the whole upload, which the
-// caller must use instead of r. If the upload fails within these bytes, Head returns an error.
+// Head returns the first trees.HeadSize bytes of the upload r, or fewer if r is shorter. content reads the whole
+// upload; the caller must use it instead of r. Head returns an error if it cannot read the first bytes.
 func Head(r io.Reader) (head []byte, content io.Reader, err error) {
 	in := bufio.NewReaderSize(r, trees.HeadSize)
 	if head, err = in.Peek(trees.HeadSize); err != nil && err != io.EOF {
@@ -73,8 +73,8 @@ type entry struct {
 	path string
 	dir  bool
 	exec bool
-	// guessExec says that the archive was made on a system without execute bits. The content then decides whether the
-	// file is executable.
+	// guessExec says that the archive was made on a system without execute bits. Then the content of the file decides
+	// whether the file is executable.
 	guessExec bool
 	size      int64 // of the unpacked content, in bytes
 }
@@ -93,7 +93,8 @@ type reader struct {
 // e.size bytes; it is nil for a directory in a zip archive.
 type visitor func(e entry, content io.Reader) error
 
-// visit calls v with an entry and its content. It sets e.exec if e.guessExec asks for that.
+// visit calls v with e and its content. For a file with e.guessExec, visit first sets e.exec by the content (see
+// isProgram).
 func (v visitor) visit(e entry, content io.Reader) error {
 	if !e.guessExec || e.dir {
 		return v(e, content)

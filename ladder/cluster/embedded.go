@@ -27,7 +27,7 @@ type embeddedServer struct {
 	log      *slog.Logger
 	listLock *flock.Flock // lock of Keys.appliedPath, held while the server runs
 
-	// What reload knows of the list of workers. Only one goroutine may call reload.
+	// The state of reload, which only one goroutine may call.
 	isLoaded bool        // reload was called
 	listInfo os.FileInfo // of the list when reload last read it; nil if there was none
 	failure  string      // why the list cannot be read; empty if it can
@@ -74,7 +74,7 @@ func startEmbedded(keys *Keys, listen string, certificate *tls.Certificate, log 
 	return e, nil
 }
 
-// close stops the server and waits until it has stopped.
+// close stops the NATS server, waits until it has stopped, and releases listLock.
 func (e *embeddedServer) close() {
 	e.Shutdown()
 	e.WaitForShutdown()
@@ -166,9 +166,8 @@ func (a *accounts) Fetch(account string) (token string, err error) {
 	return "", natsserver.ErrMissingAccount
 }
 
-// reload reads the list of workers if its file has changed, and applies it: workers that were removed are
-// disconnected and cannot connect again. While the list cannot be read, no worker can connect, because nobody knows
-// which ones were removed.
+// reload reads the list of workers if its file has changed. It disconnects removed workers, which cannot connect again.
+// While the list cannot be read, no worker can be connected, because nobody knows which ones were removed.
 func (e *embeddedServer) reload() {
 	keys := e.accounts.keys
 	info, err := os.Stat(listPath(keys.dir))
@@ -201,7 +200,7 @@ func (e *embeddedServer) reload() {
 	}
 }
 
-// sameFile reports whether a and b describe the same state of a file. Both may be nil.
+// sameFile reports whether a and b describe the same state of a file. nil means that the file is missing.
 func sameFile(a, b os.FileInfo) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -209,8 +208,8 @@ func sameFile(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-// apply records that exactly the accounts with a valid credential in list may connect. It returns the credentials
-// that have become valid or invalid. The caller must hold a.mu.
+// apply sets which accounts in a.workers may connect: those with a credential in list that was not removed. It returns
+// the credentials of the accounts for which this changes. The caller must hold a.mu.
 func (a *accounts) apply(list []Credential) (changed []Credential) {
 	valid := map[string]Credential{}
 	for _, w := range list {

@@ -69,7 +69,8 @@ func OpenKeys(dir string) (*Keys, error) {
 // result names the owner of the file and what to try.
 func keysError(err error) error { return fmt.Errorf("fleet: %w", datadir.ExplainDenied(err)) }
 
-// giveToOwner gives a file or directory that this process has made to the owner of the competition's database.
+// giveToOwner gives a file or directory that this process has made to the owner of the competition's database. It does
+// nothing unless root runs it.
 func (k *Keys) giveToOwner(path string) error {
 	if err := datadir.Dir(filepath.Dir(k.dir)).GiveToOwner(path); err != nil {
 		return keysError(err)
@@ -115,8 +116,8 @@ func (k *Keys) openSeed(path string) (nkeys.KeyPair, error) {
 	return pair, nil
 }
 
-// writeSecret writes a file that only the owner of the competition can read, completely or not at all. The caller
-// must hold the lock.
+// writeSecret writes a file, completely or not at all. Only the owner of the competition's database can read it. The
+// caller must have called lock.
 func (k *Keys) writeSecret(path string, data []byte) error {
 	next := path + ".new" // a server that reads path must not find the file of another user there
 	if err := renameio.WriteFile(next, data, 0o600); err != nil {
@@ -133,15 +134,15 @@ func (k *Keys) writeSecret(path string, data []byte) error {
 
 func listPath(dir string) string { return filepath.Join(dir, "workers.json") }
 
-// ReadWorkers returns the list of workers in dir, the directory "fleet" of a data directory, in the order in which
-// they were added. The list includes removed workers. ReadWorkers changes nothing.
+// ReadWorkers returns the credentials of all workers, including removed ones, in the order in which they were added.
+// dir is the directory "fleet" of a data directory. Without a list in dir, the result is empty.
 func ReadWorkers(dir string) ([]Credential, error) {
 	list, _, err := readWorkers(dir)
 	return list, err
 }
 
-// readWorkers returns the list of workers like ReadWorkers, and the SHA-256 of its file in hexadecimal. If there is
-// no file, the hash is empty.
+// readWorkers returns the result of ReadWorkers, and the SHA-256 of the list's file in hexadecimal, or "" if there is
+// no file.
 func readWorkers(dir string) (list []Credential, hash string, err error) {
 	data, err := os.ReadFile(listPath(dir))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -157,16 +158,15 @@ func readWorkers(dir string) (list []Credential, hash string, err error) {
 	return list, hex.EncodeToString(sum[:]), nil
 }
 
-// appliedPath is the path of a file that the server locks while it accepts workers. Its content is the hash of the
-// list of workers that the server has applied: it accepts the workers that this list allows, and no others.
+// appliedPath returns the path of a file that the server locks while it accepts workers. The file contains the hash, as
+// from readWorkers, of the list of workers that the server has applied last.
 func (k *Keys) appliedPath() string { return filepath.Join(k.dir, "applied") }
 
-// appliedInterval is how often AwaitServer looks whether the server has applied the list.
+// appliedInterval is how often AwaitServer checks whether the server has applied the list of workers.
 const appliedInterval = 50 * time.Millisecond
 
-// AwaitServer waits until the server that uses the keys has applied the current list of workers. If no server uses
-// the keys, it returns at once. If ctx ends first, it returns an error, whose text is for the operator who has
-// removed a worker.
+// AwaitServer waits until the running server has applied the current list of workers. If no server that uses the keys
+// is running, it returns at once. If ctx ends first, the error tells the operator to see the server's log.
 func (k *Keys) AwaitServer(ctx context.Context) error {
 	for {
 		l := flock.New(k.appliedPath(), flock.SetFlag(os.O_RDONLY))

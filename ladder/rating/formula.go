@@ -27,8 +27,8 @@ type Formula struct {
 	Forget float64 `json:"forget"`
 	// PerElo is the steepness of the curve of expected scores: the argument of the logistic function per Elo.
 	PerElo float64 `json:"per_elo"`
-	// EloPerScore is 4 / PerElo. Between about equal players, a difference in expected score times EloPerScore is the
-	// difference in Elo.
+	// EloPerScore is 4 / PerElo. Between players of about equal strength, a difference in Elo is EloPerScore times the
+	// difference in expected score.
 	EloPerScore float64 `json:"full"`
 
 	Person Glicko  `json:"person"` // rating of a person before the first game

@@ -40,16 +40,16 @@ type Options struct {
 
 // Callbacks are functions that Run calls. Each may be nil.
 type Callbacks struct {
-	// OnCheck is called with each check when it has finished.
+	// OnCheck is called with the result of each single check, such as ManyGames.
 	OnCheck func(Check)
-	// OnProgress is called after each game of the check ManyGames, with the numbers of finished games and of planned
-	// games of that check.
+	// OnProgress is called after each game of the check ManyGames. done is the number of finished games of that check,
+	// and all is the number of planned ones.
 	OnProgress func(done, all int)
-	// OnOutput is called with what passes between Run and a process of the bot: lines to it (mark '<'), its lines ('>')
-	// and a part of its stderr ('!'). process is the number of the process, from 1.
+	// OnOutput is called with what passes between Run and a process of the bot. mark is '<' for a line to the bot, '>'
+	// for a line from the bot, and '!' for a part of its stderr. Processes are numbered from 1.
 	OnOutput func(process int, mark byte, text []byte)
-	// OnGame is called with the record of each game that has ended. After a fault of the bot, the other seats play it to
-	// its end. The record's Match.Deal is the number of the game in the check, from 1.
+	// OnGame is called with the record of each game that has ended. If the bot has a fault, the other seats play the
+	// game to its end first. Match.Deal in the record is the number of the game in the check, from 1.
 	OnGame func(*referee.GameResult)
 }
 
@@ -164,8 +164,9 @@ func examine(ctx context.Context, start startFunc, p program.Program, o Options)
 	return k.report, nil
 }
 
-// chooseGames sets o.Games to the games to play, and returns the variants of each by its name. It returns an error if the
-// bot p does not play a game that was named, or none with the options that were named.
+// chooseGames returns the variants to play, by the name of the game, and sets o.Games to these games. If o.Games is
+// nil, it chooses all that the bot p plays. It leaves out games that p does not play with the options in o.Set. If no
+// game is left, or p does not play a given game, it returns an error.
 func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, error) {
 	named := o.Games != nil
 	choice := o.Games
@@ -202,8 +203,8 @@ func (o *Options) chooseGames(p program.Program) (map[string][]*rules.Variant, e
 	return variants, nil
 }
 
-// canonicalClaims returns the claims of a bot, such as "brisca players=2", with canonical options. It leaves out
-// claims that no game allows.
+// canonicalClaims returns claims, the games and options that a bot says it plays, such as "brisca players=2", in
+// canonical form. It leaves out claims that no game allows.
 func canonicalClaims(claims []string) (list []string) {
 	for _, text := range claims {
 		if claim, _, err := games.CanonicalClaim(text); err == nil {
@@ -213,7 +214,7 @@ func canonicalClaims(claims []string) (list []string) {
 	return list
 }
 
-// setText returns options with their values in the form of the command line.
+// setText returns options as words of a command line: name=value, sorted by name.
 func setText(set map[string]string) string {
 	var words []string
 	for _, name := range slices.Sorted(maps.Keys(set)) {

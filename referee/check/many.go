@@ -128,7 +128,7 @@ func (k *run) playTimed(s *session, g *game) error {
 	return nil
 }
 
-// adviseTime returns what the author of a bot can do if the time for the whole check was too short.
+// adviseTime returns advice for the author of a bot if the time for the whole check was too short.
 func (k *run) adviseTime() string {
 	if k.OnServer {
 		return "think for less"

@@ -115,8 +115,8 @@ func (s *session) play(g *game) (p botAnswers, err error) {
 	return s.game.answers, failure
 }
 
-// recordGame passes the current game, in which play ended with err, to OnGame. If err is a fault of the bot, the other
-// seats first play the game to its end. A game that ended because of another error is not passed on.
+// recordGame passes the record of the current game to OnGame. err is the error with which play ended. If it is a fault
+// of the bot, the other seats first play the game to its end. After another error, recordGame does nothing.
 func (s *session) recordGame(err error) {
 	r, faulty := errors.AsType[fault.Reason](err)
 	if err != nil && !faulty {

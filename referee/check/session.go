@@ -253,7 +253,7 @@ func (s *session) silentAfter(kind string) error {
 	return s.proc.ReadBetweenTurns(time.Now().Add(s.run.Waits.Pause))
 }
 
-// addLine adds a line to the transcript, and passes it to OnOutput.
+// addLine adds a line from or to the bot to the transcript, and passes it to OnOutput.
 func (s *session) addLine(fromBot bool, line []byte) {
 	s.tail.add(fromBot, line)
 	mark := byte('<')

@@ -32,8 +32,8 @@ func samples(o rules.Option) []string {
 	return list
 }
 
-// allVariants returns a variant for each allowed combination of the tested values of all options of the game. An option
-// in required has only the value that is given there.
+// allVariants returns the variants of g with all allowed combinations of tested values (see samples) of the options. An
+// option in required has only the value that is given there.
 func allVariants(g *rules.Game, required map[string]string) (list []*rules.Variant) {
 	options := g.Options
 	given := make(map[string]string, len(options))
@@ -58,8 +58,9 @@ func allVariants(g *rules.Game, required map[string]string) (list []*rules.Varia
 	return list
 }
 
-// claimedVariants returns the variants of g, one for each allowed combination of tested values, that a bot with the given
-// claims plays, such as "brisca players=2", and in which the options in set have the values given there.
+// claimedVariants returns the variants of g that a bot with the given claims plays, such as "brisca players=2", and
+// that have the values in set. Options in neither have tested values (see samples). No claims mean all variants. If g
+// lacks an option in set, the result is nil.
 func claimedVariants(g *rules.Game, claims []string, set map[string]string) (list []*rules.Variant) {
 	if len(claims) == 0 {
 		claims = []string{g.Name}

@@ -180,7 +180,8 @@ func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 	return r.exitAdvice(c)
 }
 
-// buildHere is the advice for a program of another system; %s is the system and processor of this machine.
+// buildHere is the advice for a program that was built for another system. %s is the system and processor of this
+// machine.
 const buildHere = "build it for %s: on such a machine, or with the target of the compiler, such as GOOS and GOARCH in Go and --target in Rust"
 
 func (r Reason) noInterpreterAdvice() phrase.Text {
@@ -206,7 +207,7 @@ func (c Circumstances) lessMemory(limit int64) phrase.Text {
 	return phrase.New("%s; the limit was %d MiB", change, limit)
 }
 
-// settingOf returns what sets the limit called name: the flag or, if own is true, the key of the bot.
+// settingOf returns what sets the limit called name: the flag "--NAME" or, if own is true, the key "NAME=" of the bot.
 func settingOf(name string, own bool) string {
 	if own {
 		return name + "="

@@ -94,8 +94,9 @@ func BuildCause(output []string) string {
 	return line
 }
 
-// FailedLine returns the number of the line of a source file at which a program failed, as the end of its log or the
-// cause of a failed build says: the innermost line of that file in a stack trace. It returns 0 if there is none.
+// FailedLine returns the number of the line of a source file at which a program failed, or 0 if it is unknown. It
+// searches the end of log, the program's log or the cause of a failed build. In a stack trace it takes the innermost
+// line of the file.
 func FailedLine(log []string, file string) int {
 	place := regexp.MustCompile(`(?:^|[^\w.-])` + regexp.QuoteMeta(path.Base(file)) + `(?:(", line )|: ?(?:line )?| (?:on )?line |" line )([0-9]+)`)
 	from := max(0, len(log)-len(lastWords(log))-placeLines)
@@ -158,7 +159,7 @@ func causeText(lines []string, i int) string {
 // placePatterns match the line in which Python or Node says where a syntax error is, above the error message.
 var placePatterns = expressions(`^File "(?:.*/)?([^"]+)", line ([0-9]+)`, `^(?:.*/)?([^/ ]+\.[cm]?js):([0-9]+)$`)
 
-// placeLines is the number of lines above an error message in which its place may be.
+// placeLines is how many lines above an error message are searched for the file and the line of the error.
 const placeLines = 6
 
 // mistakePlace returns the place of a syntax error, such as " (bot.py, line 3)". The error message is line i. It

@@ -125,7 +125,8 @@ func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
 
-// unstartedKind returns the row of the table kinds for bots that could not be started because of their file.
+// unstartedKind returns the row of the table kinds for a program that could not be started because of its file. why is
+// the reason.
 func unstartedKind(k Kind, why string) kind {
 	return kind{k, protocol.Startup, notStarted + "{command} " + why}
 }
@@ -135,7 +136,7 @@ func (k Kind) IsUnstarted() bool {
 	return strings.HasPrefix(k.Form(), notStarted)
 }
 
-// IsOfConnection reports whether a fault of this kind is one of the connection to a bot on another machine.
+// IsOfConnection reports whether a fault of this kind is a lost or slow connection to a bot on another machine.
 func (k Kind) IsOfConnection() bool { return k == ConnectionLost || k == ConnectionSlow }
 
 // Kinds returns all kinds of faults.

@@ -91,13 +91,14 @@ var quotedLibrary = []*regexp.Regexp{
 	regexp.MustCompile(`(?:Error loading shared library|Library not loaded:) ([^ :]+)`),
 }
 
-// quotedInterpreter matches the program that the first line of a script names, in an error message of env or a shell.
+// quotedInterpreter matches error messages about a missing program in the first line of a script. The first group is
+// that program.
 var quotedInterpreter = []*regexp.Regexp{
 	regexp.MustCompile(`env: (?:can't execute )?['‘]([^'’]+)['’]`),
 	regexp.MustCompile(`([^ :]+): bad interpreter`),
 }
 
-// quotedProgram matches the program in an error message that it cannot be executed.
+// quotedProgram matches error messages that a program cannot be executed. The first group is the program.
 var quotedProgram = []*regexp.Regexp{
 	regexp.MustCompile(`xec format error: ['"]([^'"]+)['"]`),
 	regexp.MustCompile(`([^ :]+): (?:cannot execute|[Ee]xec format error)`),

@@ -37,8 +37,8 @@ const (
 	LastBonus = 10
 )
 
-// ReadTableRules returns the values of the options in s. It returns an error if teams is set without four players, or
-// hunt3 (capturing the 3 of trumps with the 1 wins) without two.
+// ReadTableRules returns the values of the options in s. It returns an error if teams is set and there are not four
+// players, or if hunt3 (capturing the 3 of trumps with the 1 wins) is set and there are not two.
 func ReadTableRules(s rules.Settings) (TableRules, error) {
 	r := TableRules{uint8(s.Int("players")), s.Is("teams"), s.Is("exchange"), s.Is("last10"), s.Is("blackhand"), s.Is("hunt3")}
 	if r.Teams && r.Players != 4 {

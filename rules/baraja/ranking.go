@@ -79,8 +79,9 @@ func (d Duties) Playable(hand Set) Set {
 	return hand
 }
 
-// RefuseCard returns err as a rules.Refusal with the duty that forbids a card of hand. may has the cards of hand that
-// may be played, led is the first card of the trick, and best is the card of the trick that is winning.
+// RefuseCard returns err as a rules.Refusal with the duty that forbids a card of hand: to follow suit, trump or beat
+// best. may has the cards of hand that may be played, led is the first card of the trick, and best is the card that is
+// winning.
 func RefuseCard(err error, hand, may Set, led, best Card) error {
 	suit := may.First().Suit() // duties leave cards of one suit
 	switch {

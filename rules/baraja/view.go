@@ -89,7 +89,7 @@ func MoveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(append(dst, '?'), uint64(m), 10)
 }
 
-// ParseMove parses the text of a card, such as "12c", or of an exchange, such as "swap:7o".
+// ParseMove parses a move: a card to play, such as "12c", or to exchange for the trump card, such as "swap:7o".
 func ParseMove(text string) (rules.Move, error) {
 	word, swap := strings.CutPrefix(text, "swap:")
 	c, err := Parse(word)

@@ -21,7 +21,7 @@ type Obstacle struct {
 	Missing string // if Kind is NoInterpreter or NoLoader: the program that does not exist
 }
 
-// ObstacleKind distinguishes the reasons in an Obstacle. Its values are also kinds of faults.
+// ObstacleKind is the reason in an Obstacle. Each value is also a kind of fault.
 type ObstacleKind string
 
 const (
@@ -42,9 +42,9 @@ const (
 	machineARM    = 40
 )
 
-// FindObstacle returns why the system cannot execute word, the first word of a command. A relative path starts from
-// dir. ok is false if word leads to no file, or if the file shows no reason. FindObstacle does not try to execute
-// anything: call it only after the file could not be started.
+// FindObstacle returns why the system cannot execute the file that word, the first word of a command, names. A relative
+// path starts from dir. The interpreter of a script is examined, too. ok is false if no file or no reason is found.
+// FindObstacle does not execute anything: call it only after a start has failed.
 func FindObstacle(word, dir string) (o Obstacle, ok bool) {
 	for range MaxDepth {
 		path, err := findFile(word, dir)
@@ -65,8 +65,8 @@ func FindObstacle(word, dir string) (o Obstacle, ok bool) {
 	return o, false
 }
 
-// findFile returns the path of the file that word, the first word of a command, names: in dir if word has a slash,
-// otherwise in PATH.
+// findFile returns the path of the file that word, the first word of a command, names. It searches PATH if word has no
+// slash; otherwise a relative path starts from dir.
 func findFile(word, dir string) (string, error) {
 	if !strings.Contains(word, "/") && !filepath.IsAbs(word) {
 		return exec.LookPath(word)
@@ -74,15 +74,15 @@ func findFile(word, dir string) (string, error) {
 	return Bounds{Dir: dir}.absolute(word), nil
 }
 
-// examine sets the reason why the file o.File, which begins with head, cannot be executed, and returns true. If the
-// file is a script whose interpreter exists, it returns the interpreter instead.
+// examine sets in o the reason why the file o.File, which begins with head, cannot be executed. found says whether
+// there is one. If the file is a script whose interpreter exists, next is the interpreter, to be examined in turn.
 func (o *Obstacle) examine(head, dir string) (next string, found bool) {
 	switch {
 	case head == "":
 		info, err := os.Stat(o.File)
 		o.Kind = EmptyFile
 		return "", err == nil && info.Mode().IsRegular() && info.Size() == 0
-	case runtime.GOOS != "windows" && o.lacksRight():
+	case runtime.GOOS != "windows" && o.hasNoExecuteBit():
 		o.Kind = NotExecutable
 		return "", true
 	case strings.HasPrefix(head, "\x7fELF"):
@@ -105,13 +105,13 @@ func (o *Obstacle) examine(head, dir string) (next string, found bool) {
 	return "", isText(head)
 }
 
-// lacksRight reports whether the file o.File has no execute bit.
-func (o *Obstacle) lacksRight() bool {
+// hasNoExecuteBit reports whether the file o.File exists and has no execute bit.
+func (o *Obstacle) hasNoExecuteBit() bool {
 	info, err := os.Stat(o.File)
 	return err == nil && info.Mode()&0o111 == 0
 }
 
-// examineScript examines the first line of a script, like examine.
+// examineScript is examine for a script, whose first line begins with #!.
 func (o *Obstacle) examineScript(head, dir string) (next string, found bool) {
 	line, _, _ := strings.Cut(head, "\n")
 	o.Kind, o.Line = NoInterpreter, line
@@ -138,7 +138,7 @@ func (o *Obstacle) examineScript(head, dir string) (next string, found bool) {
 	return next, false
 }
 
-// examineELF examines a program of Linux or a similar system, like examine.
+// examineELF is examine for a program in the format ELF, as on Linux. It returns found.
 func (o *Obstacle) examineELF(head string) bool {
 	data := []byte(head)
 	if len(data) < 64 {
@@ -170,10 +170,11 @@ func (o *Obstacle) examineELF(head string) bool {
 	return older
 }
 
-// elfMachines maps the numbers of processors in ELF files to their names in Go.
+// elfMachines maps the numbers of processors in ELF files (e_machine) to values of GOARCH.
 var elfMachines = map[uint16]string{machine386: "386", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390x", machineARM: "arm", 62: "amd64", 183: "arm64", 243: "riscv64", 258: "loong64"}
 
-// loaderOf returns the path of the dynamic loader that an ELF file names, or "". data is the beginning of the file.
+// loaderOf returns the path of the dynamic loader that an ELF file names, or "". data is the beginning of the file, at
+// least 64 bytes.
 func loaderOf(data []byte, order binary.ByteOrder) string {
 	is64 := data[4] == 2
 	// Positions of the table of program headers, of the size of an entry and of the number of entries.
@@ -203,7 +204,8 @@ func loaderOf(data []byte, order binary.ByteOrder) string {
 	return ""
 }
 
-// windowsProgram returns the system and the processor of a program of Windows that begins with head.
+// windowsProgram returns the system and the processor of a Windows program that begins with head, such as
+// "windows/amd64", or only "windows".
 func windowsProgram(head string) string {
 	if len(head) < 0x40 {
 		return "windows"
@@ -227,14 +229,15 @@ func isMachO(head string) bool {
 	return slices.Contains([]string{"\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe"}, head[:4])
 }
 
-// macProgram returns the system and, if it is one, the processor of a program of macOS that begins with head.
+// macProgram returns the system and the processor of a macOS program that begins with head, such as "darwin/arm64", or
+// only "darwin".
 func macProgram(head string) string {
 	name := map[uint32]string{0x01000007: "amd64", 0x0100000c: "arm64"}[binary.LittleEndian.Uint32([]byte(head[4:]))]
 	return strings.TrimSuffix("darwin/"+name, "/")
 }
 
-// isText reports whether head, the beginning of a file, has neither control characters except for spaces and ends of
-// lines, nor invalid UTF-8 but in a character that the end of head has cut.
+// isText reports whether head, the beginning of a file, is UTF-8 without characters below the space other than ESC,
+// tabs and ends of lines. head may end within a character.
 func isText(head string) bool {
 	for i, r := range head {
 		if r == utf8.RuneError && len(head)-i >= utf8.UTFMax || r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) {
@@ -244,8 +247,8 @@ func isText(head string) bool {
 	return true
 }
 
-// readStart returns the first bytes of a regular file, at most the given number. It returns "" for anything else.
-func readStart(path string, most int64) (string, error) {
+// readStart returns the first bytes of a regular file, at most maxBytes. It returns "" for anything else.
+func readStart(path string, maxBytes int64) (string, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}
@@ -254,6 +257,6 @@ func readStart(path string, most int64) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, most))
+	head, err := io.ReadAll(io.LimitReader(f, maxBytes))
 	return string(head), err
 }

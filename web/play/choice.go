@@ -25,8 +25,8 @@ type Choice struct {
 	Bank         time.Duration // the time of each person for the whole game, one of Banks; 0 means that people have no clock
 	Listed       bool          // the site lists the table while it waits, so that anybody can sit down
 	After        string        // ID of the finished game that this one repeats; "" if it is no rematch
-	// ReservedFor has the people for whom seats are reserved, by seat: those who take part in a rematch, or whom the
-	// person who opens the table challenges.
+	// ReservedFor maps reserved seats to people: those who take part in a rematch, or whom the person who opens the
+	// table challenges.
 	ReservedFor map[int]service.Actor
 }
 
@@ -88,8 +88,8 @@ func (x *Table) resolveChoice(ctx context.Context, actor service.Actor) error {
 	return nil
 }
 
-// liveVersion returns the version with which the bot called name plays at present. It returns an error if that
-// version cannot play the variant with people.
+// liveVersion returns the version with which the bot called name plays at present. It returns an error if there is
+// none, or if it cannot play the variant with people.
 func (t *Tables) liveVersion(ctx context.Context, name string, variant *rules.Variant) (ladder.Version, error) {
 	v, err := t.Store.Versions.FindLive(ctx, name)
 	if err == nil {
@@ -98,9 +98,8 @@ func (t *Tables) liveVersion(ctx context.Context, name string, variant *rules.Va
 	return v, err
 }
 
-// TableOptions returns the options given for a game. Missing options get the defaults of a table at which people
-// play: the game begins as its rules demand for people, without random moves. If game does not exist, it returns
-// given.
+// TableOptions returns given, the options of a game by name. It adds missing options whose default is another one where
+// people play, such as a start without random moves. If the game does not exist, it returns given.
 func TableOptions(game string, given map[string]string) map[string]string {
 	g, err := games.Find(game)
 	if err != nil {

@@ -72,8 +72,8 @@ type Limits struct {
 	Address    int           // simultaneous games of guests from one address
 	Wait       time.Duration // how long a table waits for people to come by its link
 	ReturnTime time.Duration // how long a person may take to connect, and to connect again
-	// Idle and Spare are for games without a clock of one person against bots. A game in which the person has made no move
-	// for Idle ends without a result. After Spare, it does so if another game needs its place.
+	// Idle and Spare are for games of one person against bots without a clock. Such a game ends without a result if the
+	// person makes no move for Idle, or for Spare if another game needs its place.
 	Idle, Spare time.Duration
 	Frames      int           // messages that a page may send in a second on average; four times this number at once
 	Silence     time.Duration // a connection without a message for this long is closed
@@ -193,7 +193,7 @@ func (t *Tables) ListWaiting() []*Table {
 	return list
 }
 
-// Offers returns the tables that keep a free seat for actor.
+// Offers returns the tables that reserve a free seat for actor, unless actor already sits there.
 func (t *Tables) Offers(actor service.Actor) []*Table {
 	return slices.DeleteFunc(t.all(), func(x *Table) bool { return !x.IsReservedFor(actor) || x.Seat(actor) >= 0 })
 }
@@ -362,9 +362,9 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 	return nil, nil
 }
 
-// releaseIdle ends a game whose person has made no move for longer than Limits.Spare, so that x can have its place.
-// Among the games without which x would keep the limits, it ends the game that has waited longest, and waits for its
-// end. It returns false if there is no such game.
+// releaseIdle ends an idle game so that the table x has a place within the limits, and waits until that game is stored.
+// A game is idle if its person plays only against bots, without a clock, and has made no move for Limits.Spare. Of
+// those whose end suffices, the one that has waited longest ends. If there is none, or ctx ends, it returns false.
 func (t *Tables) releaseIdle(ctx context.Context, x *Table) bool {
 	t.mu.Lock()
 	var longest *Table

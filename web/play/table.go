@@ -186,9 +186,9 @@ func (x *Table) Waiting() bool {
 // WaitMinutes returns the largest number of minutes for which the table waits for people.
 func (x *Table) WaitMinutes() int { return int(x.tables.Limits.Wait.Minutes()) }
 
-// StateFor returns what the person at seat is to know first of all: "waiting" if the table waits for people, "begins"
-// if the game begins as soon as the page of this person connects, "turn" if it is the person's turn, "others" if
-// another seat is to move, and "over" if the person has no more turns.
+// StateFor returns the state of the table for the person at seat: "waiting" if the table waits for people, "begins" if
+// the game begins when this person's page connects, "turn" if the person's time for a move is running, "over" if the
+// person has no more turns, and otherwise "others".
 func (x *Table) StateFor(seat int) string {
 	_, toMove := x.TimeLeft(seat)
 	x.mu.Lock()
@@ -415,15 +415,16 @@ func (x *Table) closeStreams(why error) {
 // Done returns a channel that closes when the game has ended and is stored.
 func (x *Table) Done() <-chan struct{} { return x.moments.gameStored }
 
-// soloTurn returns when the turn of a person began who plays only against bots, without a clock. ok is false in other
-// games, and while the person is not to move.
+// soloTurn returns when the current turn began. ok is false unless it is the turn of a person who plays only against
+// bots and without a clock.
 func (x *Table) soloTurn() (began time.Time, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.turn.startedAt, x.solo && x.turn.seat == x.Choice.Seat
 }
 
-// MoveLimit returns the time that each person has for a move, or 0 if people have a bank, or no limit.
+// MoveLimit returns the time that each person has for a move, or 0 if people have a bank (a time for the whole game) or
+// no limit.
 func (x *Table) MoveLimit() time.Duration {
 	if x.solo || x.Choice.Bank != 0 {
 		return 0
@@ -443,8 +444,8 @@ func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	return max(0, time.Until(s.moveDeadline)), s.timer != nil && !x.solo
 }
 
-// Refusal returns the rule that forbids a move, in the notation of the protocol, of the person at seat. It returns nil
-// if no rule of the game does, and an error if the seat is not to move or the text is no move.
+// Refusal returns the rule of the game that forbids the person at seat to make a move, or nil if no rule does. move is
+// in the notation of the protocol. Refusal returns an error if the seat is not to move or the text is no move.
 func (x *Table) Refusal(seat int, move string) (*rules.Refusal, error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -331,8 +331,8 @@ func (c *Connector) newHello() *hello {
 	}
 }
 
-// resume makes l the current connection after the server's answer w, which took delay. It continues the sessions
-// (processes of the bot in a match) that the server still has, and ends the others.
+// resume makes l the current connection. w is the server's answer to the connection, and took delay. resume continues
+// the sessions (processes of the bot in a match) that the server still has, and ends the others.
 func (c *Connector) resume(l *link, w *Welcome, delay time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -442,7 +442,8 @@ func (s ClientEvent) Text() string {
 	return ""
 }
 
-// text describes the server's answer, which took delay, and warns if that is so long that clocks stand still.
+// text describes w, the server's answer to a connection, which took delay. If delay is so long that it stops clocks,
+// the text warns of that.
 func (w *Welcome) text(delay time.Duration) string {
 	text := fmt.Sprintf("online as %s@%d: margin %d ms more for the wire, %d s to come back after a break; a message and its receipt take %d ms", w.Bot, w.Version, w.Allowance, w.Comeback, delay.Milliseconds())
 	if excess := delay.Milliseconds() - w.Slow; excess > 0 {

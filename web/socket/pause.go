@@ -21,8 +21,8 @@ type pause struct {
 	slowCount int           // how many stops slow consists of
 }
 
-// lostReason returns the fault of a bot whose clock may not be stopped any longer: its connection was away, or is too
-// slow. The caller holds s.mu.
+// lostReason returns the fault of a bot whose clock was stopped for longer than ReturnTime: ConnectionSlow if slowness
+// caused half of that, otherwise ConnectionLost. The caller holds s.mu.
 func (s *LineStream) lostReason() fault.Reason {
 	p := s.pause
 	if p.slowCount == 0 || p.slow < s.ReturnTime/2 {

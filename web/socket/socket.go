@@ -108,7 +108,8 @@ func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	return NewConn(ws, l), nil
 }
 
-// OriginError returns the error for a request whose headers Origin and Host name different sites.
+// OriginError returns the error for a request whose headers Origin and Host name different sites. It does not compare
+// them.
 func OriginError(r *http.Request) *ladder.Error {
 	return ladder.Errorf(ladder.Forbidden, "if both are this site, its proxy must pass the header Host, or site.url in timba.toml must name the site",
 		"the request comes from a page of another site, %q, and is for %q", ladder.Clip(r.Header.Get("Origin")), ladder.Clip(r.Host))
@@ -160,7 +161,7 @@ func (c *Conn) Done() <-chan struct{} { return c.closed }
 // maxReason is the largest number of bytes of the reason in a close frame.
 const maxReason = 120
 
-// closeTime is the longest time that closing a connection may take.
+// closeTime is the longest time that each step of closing a connection may take.
 const closeTime = 5 * time.Second
 
 // Shut closes the connection with a close code (RFC 6455, section 7.4) and the reason why, which is cut to maxReason

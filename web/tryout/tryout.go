@@ -28,8 +28,8 @@ import (
 
 // Options are what Tryouts needs from the rest of the server. All but Store are required.
 type Options struct {
-	// Play builds the bot of a try-out and plays its games on the CPU core with the number core. It returns the output
-	// of the build.
+	// Play builds the bot of the try-out t and plays its games on the CPU core with the number core. Play returns the
+	// output of the build.
 	Play func(ctx context.Context, t submission.Tryout, core int) (output string, err error)
 	// Memory returns the memory that a try-out needs, in bytes.
 	Memory func(submission.Tryout) (int64, error)
@@ -249,8 +249,8 @@ func (x *Tryouts) run(ctx context.Context, n *tryout, core int) {
 	})
 }
 
-// newGame returns the finished game g of a try-out. tested is the index of the tested bot. The result has what this bot
-// wrote to stderr, cut to maxLog bytes.
+// newGame returns the finished game g as a TryoutGame without faults. tested is the number of the tested bot in g.Bots.
+// Stderr has what this bot wrote, cut to maxLog bytes for each seat.
 func newGame(g *referee.GameResult, tested int) TryoutGame {
 	bot := func(seat int) int { return g.Bots[seat] }
 	var result stats.DealResult
@@ -284,8 +284,8 @@ func (x *Tryouts) find(actor service.Actor, id string) (*tryout, error) {
 	return nil, ladder.Errorf(ladder.NotFound, "test the bot again", "this test does not exist, or was over an hour ago")
 }
 
-// Await returns the progress of a try-out of actor. It waits until the Revision of the progress is not revision, the
-// try-out has ended, or ctx ends.
+// Await returns the progress of a try-out of actor. It waits until the Revision of the progress differs from revision,
+// the try-out has ended, the server stops, or ctx ends.
 func (x *Tryouts) Await(ctx context.Context, actor service.Actor, id string, revision int) (TryoutProgress, error) {
 	for {
 		x.mu.Lock()
@@ -355,7 +355,7 @@ func (x *Tryouts) Run(ctx context.Context) error {
 	}
 }
 
-// endAll ends the try-outs that isUnwanted selects.
+// endAll stops the try-outs for which isUnwanted returns true.
 func (x *Tryouts) endAll(isUnwanted func(*tryout) bool) {
 	x.mu.Lock()
 	all := slices.Clone(x.all)

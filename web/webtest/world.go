@@ -281,8 +281,8 @@ type Answer struct {
 	Body   string
 }
 
-// codeWord matches a refusal, on a page or by the API, that begins as the errors of a package do: with a lower-case
-// word and a colon.
+// codeWord matches an error message, on a page or by the API, that begins as errors of Go packages do: with a
+// lower-case word and a colon.
 var codeWord = regexp.MustCompile(`(?:role="alert"><p>|</h1>\s*<p>|"detail": ?")(?:<span lang="en">)?\p{Ll}+: [^<]*`)
 
 // Client returns an HTTP client that stores cookies and does not follow redirects.

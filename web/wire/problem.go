@@ -10,8 +10,8 @@ import (
 )
 
 // ReadProblem reads the Problem in the body of resp, which is an error or a redirection. If the answer is not of timba,
-// ReadProblem returns a Problem without a Type that says what the answer means if a proxy before the server has sent
-// it. The caller closes the body.
+// it returns a Problem without a Type that says what the answer means if a proxy before the server has sent it. The
+// caller closes the body.
 func ReadProblem(resp *http.Response) *Problem {
 	data, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
@@ -44,7 +44,7 @@ func ReadProblem(resp *http.Response) *Problem {
 
 const askOperator = "ask the operator of the server "
 
-// proxyAnswers has, by status, what an answer of a proxy means and what to try.
+// proxyAnswers maps HTTP statuses to what an answer of a proxy means and what to try.
 var proxyAnswers = map[int]struct{ meaning, hint string }{
 	http.StatusUnauthorized:          {"it asks for a password of its own", askOperator + "to exempt the paths /api/ and /ws/ from that"},
 	http.StatusForbidden:             {"it does not let this request pass", askOperator + "whom the proxy admits"},

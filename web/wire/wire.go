@@ -307,7 +307,7 @@ type LiveVersion struct {
 	Version int `json:"version" min:"1" max:"1000000"`
 }
 
-// Ban is the request to ban a bot. Its owner gets a message with the reason.
+// Ban is the request to ban a bot. The owner of the bot gets a message with the reason.
 type Ban struct {
 	Reason string `json:"reason" length:"300" doc:"What the owner is told, in one line."`
 }
@@ -385,11 +385,11 @@ type MadeInvite struct {
 	Site string `json:"site,omitempty" format:"uri" doc:"The public address of the site, where the invite is used; absent if the server's configuration has no site.url."`
 }
 
-// Link returns the address at which a person uses the invite, on the site with the address site.
+// Link returns the address at which a person uses the invite. site is the public address of the site.
 func (i MadeInvite) Link(site string) string { return site + "/join#" + i.Code }
 
-// SignInLink is the code of a link with which a person signs in once: the address of the site, then "/sign-in#" and
-// the code. No later answer contains the code.
+// SignInLink has the code of a link with which a person signs in once. The link is the address of the site, "/sign-in#"
+// and the code. No later answer contains the code.
 type SignInLink struct {
 	Name      string    `json:"name" ref:"Name"`
 	Code      string    `json:"code" pattern:"^signin_"`

@@ -327,7 +327,8 @@ func (o localAdmin) PauseLadder(ctx context.Context, name string, paused bool) (
 	return api.LadderDoc(l), err
 }
 
-// changeBot calls change with the ID of a bot, and returns the bot afterwards, without its owner and its versions.
+// changeBot calls change with the ID of the bot called name. It returns the changed bot, without its owner and its
+// versions.
 func (o localAdmin) changeBot(ctx context.Context, name string, change func(id int64) error) (wire.Bot, error) {
 	b, err := o.store.Bots.Find(ctx, name)
 	if err == nil {
@@ -386,19 +387,19 @@ func newAdminWorker(f *adminFlags) *cobra.Command {
 	}, newWorkerAdd(f), newWorkerRemove(f), newWorkerList(f))
 }
 
-// fleet returns the directory with the credentials of workers in the data directory. It returns an error if --data
-// is not set, or is not the directory of a competition.
+// fleet returns the directory, in the data directory, that has the credentials of workers. It returns an error if
+// --data is not set or is not the data directory of a competition.
 func (f *adminFlags) fleet() (dir string, err error) {
 	err = f.withStore(store.Options{ReadOnly: true}, func(*store.Store) error { return nil })
 	return datadir.Dir(f.data).Fleet(), err
 }
 
-// serverTime is how long a command waits for a running server to apply a change of the list of workers. The server
-// looks at the list twice a second.
+// serverTime is how long a command waits until a running server has applied a change of the list of workers. The server
+// reads a changed list within half a second.
 const serverTime = 10 * time.Second
 
 // removeWorker makes the credential of the worker called name invalid, and waits until a running server has
-// disconnected the worker.
+// disconnected the worker. After serverTime it returns an error.
 func (f *adminFlags) removeWorker(ctx context.Context, name string) error {
 	k, err := f.openKeys()
 	if err != nil {
@@ -415,7 +416,7 @@ func (f *adminFlags) removeWorker(ctx context.Context, name string) error {
 	return nil
 }
 
-// openKeys opens the keys for the credentials of workers in the data directory, and creates them if they are missing.
+// openKeys opens the keys in the data directory with which credentials of workers are made. It creates missing keys.
 func (f *adminFlags) openKeys() (*cluster.Keys, error) {
 	dir, err := f.fleet()
 	if err != nil {

@@ -99,14 +99,14 @@ func (f *checkFlags) run(cmd *cobra.Command, bot string) error {
 			return err
 		}
 		defer out.Close()
-		o.OnGame, o.OnOutput, o.OnCheck = out.storeGame, out.storeOutput, out.showAgain
+		o.OnGame, o.OnOutput, o.OnCheck = out.storeGame, out.storeOutput, out.addCommands
 	}
 	if !f.json {
 		fmt.Fprintf(w, "%s: %s\n%s, seed %s\n\n", p.Name, strings.Join(p.Command, " "), o.Clock, f.seed)
 		bar := cli.NewProgress(cmd.ErrOrStderr(), "games") // on a terminal
 		o.OnProgress = bar.Set
 		o.OnCheck = func(c check.Check) {
-			out.showAgain(c)
+			out.addCommands(c)
 			bar.Clear()
 			c.WriteLine(w)
 		}
@@ -161,7 +161,7 @@ func (f *checkFlags) options() (check.Options, error) {
 	return o, nil
 }
 
-// checkDir is the directory in which a check is stored. It may be nil, which stores nothing.
+// checkDir is the directory in which the check of a bot is stored. On nil, addCommands and storeReport do nothing.
 type checkDir struct {
 	*tournament.Dir
 	err error // the first error of storing
@@ -195,8 +195,8 @@ func (d *checkDir) storeOutput(process int, mark byte, text []byte) {
 	}
 }
 
-// showAgain adds to the failure of a check the commands that show it again.
-func (d *checkDir) showAgain(c check.Check) {
+// addCommands adds to c.Failure, unless it is nil, the commands that show the failure again.
+func (d *checkDir) addCommands(c check.Check) {
 	f := c.Failure
 	if d == nil || f == nil {
 		return

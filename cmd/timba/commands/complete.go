@@ -11,11 +11,12 @@ import (
 	"github.com/timba-arena/timba/web/client"
 )
 
-// completeTime is how long a completion waits for the server.
+// completeTime is how long a completion in the shell waits for the server.
 const completeTime = 2 * time.Second
 
-// complete completes the placeholders of timba. Ladders and the user's own bots come from the server to which the user
-// has logged in; without a server, or if it does not answer in completeTime, there are none.
+// complete returns the completions in the shell for a placeholder of a usage line, such as BOT. Ladders and the user's
+// own bots come from the server to which the user has logged in; they are missing if the server does not answer within
+// completeTime.
 func complete(cmd *cobra.Command, args []string, placeholder string) (words []string, directive cobra.ShellCompDirective) {
 	switch placeholder {
 	case "LANGUAGE":
@@ -27,7 +28,7 @@ func complete(cmd *cobra.Command, args []string, placeholder string) (words []st
 		case "timba match", "timba play", "timba check":
 			return cli.HouseBots("@"), cobra.ShellCompDirectiveDefault
 		}
-		return fromServerNames(cmd, func(ctx context.Context, c *client.Client) (names []string, err error) {
+		return namesFromServer(cmd, func(ctx context.Context, c *client.Client) (names []string, err error) {
 			for bot, err := range c.MyBots(ctx) {
 				if err != nil {
 					return nil, err
@@ -37,7 +38,7 @@ func complete(cmd *cobra.Command, args []string, placeholder string) (words []st
 			return names, nil
 		}), cobra.ShellCompDirectiveNoFileComp
 	case "LADDER":
-		words = fromServerNames(cmd, func(ctx context.Context, c *client.Client) (names []string, err error) {
+		words = namesFromServer(cmd, func(ctx context.Context, c *client.Client) (names []string, err error) {
 			ladders, err := c.Ladders(ctx)
 			for _, l := range ladders {
 				names = append(names, l.Name)
@@ -50,8 +51,8 @@ func complete(cmd *cobra.Command, args []string, placeholder string) (words []st
 	return words, cobra.ShellCompDirectiveNoFileComp
 }
 
-// fromServerNames returns the names that list gets from the user's server, or none if it gets an error.
-func fromServerNames(cmd *cobra.Command, list func(context.Context, *client.Client) ([]string, error)) []string {
+// namesFromServer returns the names that list gets from the user's server, or nil if there is no server or an error.
+func namesFromServer(cmd *cobra.Command, list func(context.Context, *client.Client) ([]string, error)) []string {
 	c, err := connect(cmd, false)
 	if err != nil {
 		return nil

@@ -69,7 +69,8 @@ func resolveGame(game string, set []string, bots int) (*rules.Variant, error) {
 	return g.Resolve(given)
 }
 
-// parseSettings returns the values of options, by name, from words of the form name=value.
+// parseSettings returns the values of options, by name, from words of the form name=value. Two values of one name are
+// an error.
 func parseSettings(words []string) (map[string]string, error) {
 	given := make(map[string]string)
 	for _, word := range words {

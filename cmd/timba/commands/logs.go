@@ -101,7 +101,8 @@ func versionArg(ctx context.Context, c *client.Client, arg string) (bot string, 
 	return bot, last[0].Version, nil
 }
 
-// isCancelled reports whether the submission of version n of a bot was cancelled.
+// isCancelled reports whether the submission of version n of a bot was cancelled. It is false if there is no such
+// version.
 func isCancelled(ctx context.Context, c *client.Client, bot string, n int) (bool, error) {
 	for v, err := range c.Versions(ctx, bot) {
 		if err != nil || v.Version == n {

@@ -376,7 +376,8 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 	return dir, p, err
 }
 
-// elsewhereError adds to err, the error of a bot in the plan p, that the match was started in another directory, if so.
+// elsewhereError returns err, an error about a bot of the plan p. If the match was started in another directory, the
+// result says in which.
 func elsewhereError(p tournament.Config, err error) error {
 	if here, unknown := os.Getwd(); unknown != nil || p.Directory == "" || p.Directory == here {
 		return err

@@ -218,7 +218,8 @@ func newMatchesAsk() *cobra.Command {
 	})
 }
 
-// ask asks for a match and returns it. With --watch it waits until the match has ended, and prints its progress to w.
+// ask asks the server for a match of the ladder or game args[0] with the bots args[1:], and returns the match. With
+// --watch it waits until the match has ended, and prints the progress to w.
 func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string, w io.Writer) (m wire.Match, err error) {
 	what := args[0]
 	asked := wire.AskedMatch{Deals: f.deals, Bots: args[1:]}
@@ -243,8 +244,8 @@ func (f *askFlags) ask(ctx context.Context, c *client.Client, args []string, w i
 	return m, err
 }
 
-// await asks the server for match m every two seconds until the match ends, and returns it. It prints to w when the
-// match begins, and before that its place in the queue. If ctx ends first, it returns cli.ErrNoVerdict.
+// await asks the server for match m every two seconds until the match has ended, and returns the match. It prints to w
+// each new state of the match and place in the queue. If ctx ends first, it returns cli.ErrNoVerdict.
 func await(ctx context.Context, c *client.Client, m wire.Match, w io.Writer) (wire.Match, error) {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()

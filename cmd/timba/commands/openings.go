@@ -36,9 +36,9 @@ func (f *startFlags) add(cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 }
 
-// plan sets the deals and the openings (given first moves) in p. dealsGiven says whether the user has set
-// --deals; otherwise there is one deal for each opening. It returns the options of the game, words of the form
-// name=value: those in set and those of the openings.
+// plan sets the deals and the openings (given first moves) in p. dealsGiven says whether the user has set --deals;
+// otherwise there is one deal for each opening. plan returns the options of the game in the form name=value: those in
+// set and those of the openings.
 func (f *startFlags) plan(cmd *cobra.Command, p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
 	switch {
 	case f.rotation >= 0 && f.deal < 0:
@@ -73,10 +73,10 @@ func parseSeed(text string) (rules.Seed, error) {
 	return referee.ParseSeed(text)
 }
 
-// readOpenings returns the openings (given first moves) in a file, which is a replay or has an opening in each
-// line. Each opening ends after ply moves; -1 means all of its moves. The openings must be of the given game and
-// have the same options, which are also returned. The options in set, words of the form name=value, apply to
-// lines without them.
+// readOpenings returns the openings (given first moves) in a file, which is a replay or has an opening in each line. It
+// cuts each opening after ply moves, or not at all if ply is -1. All openings must be of the given game and have the
+// same options. set has further options of every opening, in the form name=value. readOpenings also returns all these
+// options.
 func readOpenings(cmd *cobra.Command, path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
 	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
 	if err != nil {

@@ -119,7 +119,8 @@ func printNotices(w io.Writer, s *server.Server) {
 	}
 }
 
-// printNotice prints notice, what a server changes in its configuration to fit this machine, unless it is empty.
+// printNotice prints notice to w unless it is empty. A notice says what a server changes in its configuration to fit
+// this machine.
 func printNotice(w io.Writer, notice string) {
 	if notice != "" {
 		fmt.Fprintln(w, "notice: "+notice)

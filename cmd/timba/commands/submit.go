@@ -105,9 +105,8 @@ func (s *uploadProgress) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// archive returns the content to upload: an archive of the directory at path, or the file at path with its name. The
-// server finds out whether that file is an archive. archive checks no limits: the server rejects an upload that is too
-// large before it is sent.
+// archive returns the data to upload. For a directory at path, that is an archive, and file is "". For a file it is the
+// content, be it an archive or not, and file is the name of the file. archive does not check the limits of the server.
 func (f *submitFlags) archive(cmd *cobra.Command, path string) (data []byte, file string, err error) {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -87,9 +87,9 @@ func initMain() {
 	r.reap()
 }
 
-// surviveSignals makes init survive signals that the program sends. hasNamespaces says whether init is the first
-// process of a PID namespace; the kernel then drops such signals if init has no handlers. surviveSignals does not set
-// the signals to be ignored, because the program would inherit that setting.
+// surviveSignals prevents signals that the program sends from ending init. hasNamespaces says whether init is the first
+// process of a PID namespace: the kernel then drops signals without a handler, and surviveSignals removes the handlers.
+// Otherwise it catches the signals. It does not ignore them, because the program would inherit that.
 func surviveSignals(hasNamespaces bool) {
 	if !hasNamespaces {
 		// A signal that is caught does not end init. Nobody reads the channel.
