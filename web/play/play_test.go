@@ -357,6 +357,9 @@ func TestSolo(t *testing.T) {
 		if left, ok := x.TimeLeft(0); ok || x.MoveLimit() != 0 || x.SeatViews()[0].HasClock {
 			t.Errorf("the person has %v left", left)
 		}
+		if got := x.StateFor(0); got != "turn" {
+			t.Errorf("the state for the person who is to move is %q", got)
+		}
 		time.Sleep(limits.Idle - time.Second)
 		select {
 		case <-x.Done():

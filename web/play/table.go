@@ -187,10 +187,9 @@ func (x *Table) Waiting() bool {
 func (x *Table) WaitMinutes() int { return int(x.tables.Limits.Wait.Minutes()) }
 
 // StateFor returns the state of the table for the person at seat: "waiting" if the table waits for people, "begins" if
-// the game begins when this person's page connects, "turn" if the person's time for a move is running, "over" if the
-// person has no more turns, and otherwise "others".
+// the game begins when this person's page connects, "turn" if the person is to move, "over" if the person has no more
+// turns, and otherwise "others".
 func (x *Table) StateFor(seat int) string {
-	_, toMove := x.TimeLeft(seat)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch s := x.Seats[seat]; {
@@ -200,7 +199,7 @@ func (x *Table) StateFor(seat int) string {
 		return "waiting"
 	case !s.arrived:
 		return "begins"
-	case toMove:
+	case x.turn.seat == seat:
 		return "turn"
 	}
 	return "others"

@@ -16,7 +16,7 @@ type ongoingGame struct {
 	*play.Table
 	State    string        // see play.Table.StateFor; "offered" for a table that keeps a free seat for the visitor
 	Host     string        // the name of the person who has opened the table; "" for a guest
-	MoveTime time.Duration // the time left for the visitor's move
+	MoveTime time.Duration // the time left for the visitor's move; 0 without a clock
 }
 
 // Ongoing returns the games that the visitor plays now, and those that keep a free seat for the visitor. It leaves out

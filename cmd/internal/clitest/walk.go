@@ -270,6 +270,9 @@ var proposedFlag = regexp.MustCompile(`((?:[^\s,]+ ){0,3})(--[a-z][a-z-]*)`)
 // leaveOrChange matches words which say that the flag after them is to be left out or to have another value.
 var leaveOrChange = regexp.MustCompile(`\b(another|leave|out|only)\b`)
 
+// programName matches the beginning of a command in a message.
+var programName = regexp.MustCompile(`timba(-lab)? `)
+
 // uselessFlag returns a flag that the advice in message proposes although args already has it, or "" if there is none.
 // The advice of a line follows its last colon. It may propose another value of the flag that the line is about, to
 // leave a flag out, or a whole command.
@@ -279,7 +282,7 @@ func uselessFlag(args []string, message string) string {
 	}
 	for line := range strings.Lines(message) {
 		colon := strings.LastIndex(line, ": ") + 1
-		advice, _, _ := strings.Cut(line[colon:], "timba ")
+		advice := programName.Split(line[colon:], 2)[0]
 		for _, m := range proposedFlag.FindAllStringSubmatch(advice, -1) {
 			flag := m[2]
 			isUsed := slices.ContainsFunc(args, func(arg string) bool { return arg == flag || strings.HasPrefix(arg, flag+"=") })
