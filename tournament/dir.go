@@ -319,7 +319,8 @@ func DescribeBot(replay, name string, c fault.Circumstances) (fault.Circumstance
 	return c, check.CommandArgs(p.Bots[i].Bot, p.Game, p.Clock, sandbox.Limit{})
 }
 
-// DescribeLimits sets in c whether the bot's own argument or manifest limits its memory and its processes.
+// DescribeLimits records in c whether the limits of the bot's memory and processes are its own, that is, from its
+// argument on the command line or from its manifest, and not those of the match.
 func (e Entrant) DescribeLimits(c *fault.Confinement) {
 	m, _ := program.ReadManifest(e.Bot) // empty unless the bot is a directory
 	c.HasOwnMemory = e.Memory != 0 || m.Match.Memory != 0

@@ -59,8 +59,9 @@ func (t Tryout) Slot() int {
 	return 0
 }
 
-// tryoutMatch returns a ladder with the rules of the match that t plays, and its versions by slot. The version at
-// t.Slot() stands for the tested bot and has no meaning.
+// tryoutMatch describes the match that t plays: a ladder that only serves to name the game, its options and the clock,
+// and the versions that play, indexed by slot. The element t.Slot() is a placeholder for the tested bot. It returns an
+// error if the game of t does not exist.
 func (p *Pipeline) tryoutMatch(t Tryout) (ladder.Ladder, []ladder.Version, error) {
 	if t.Deal != nil {
 		m := t.Deal.Match

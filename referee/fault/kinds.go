@@ -125,8 +125,8 @@ func flawKind(f protocol.Flaw, more string) kind {
 	return kind{Kind(f), protocol.Garbled, "{line} " + f.Error() + more + "; " + WhereDebugBelongs}
 }
 
-// unstartedKind returns the row of the table kinds for a program that could not be started because of its file. why is
-// the reason.
+// unstartedKind returns the description of k, a kind of fault for a program whose file could not be started. why is the
+// end of its text: what is wrong with the file.
 func unstartedKind(k Kind, why string) kind {
 	return kind{k, protocol.Startup, notStarted + "{command} " + why}
 }

@@ -247,7 +247,8 @@ func isText(head string) bool {
 	return true
 }
 
-// readStart returns the first bytes of a regular file, at most maxBytes. It returns "" for anything else.
+// readStart returns the first bytes of a regular file, at most maxBytes. For a directory, a device or the like it
+// returns "" without an error.
 func readStart(path string, maxBytes int64) (string, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", err

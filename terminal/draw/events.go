@@ -83,8 +83,8 @@ func points(number string) string {
 	return number + " points"
 }
 
-// SuitOf returns the symbol of the suit that has the given letter, such as o for oros. It returns another text
-// unchanged, except that it replaces unprintable characters.
+// SuitOf returns the symbol of the suit that has the given letter, such as o for oros. For any other text it returns
+// the text itself, with its unprintable characters replaced.
 func (s Style) SuitOf(letter string) string {
 	i := strings.Index(baraja.Suits, letter)
 	if len(letter) != 1 || i < 0 {

@@ -37,9 +37,9 @@ func (m *Middleware) addressOf(r *http.Request) netip.Addr {
 	return addr
 }
 
-// lastClient returns the last address in header, the value of X-Forwarded-For, that is not a trusted proxy. If all are
-// proxies, it returns the first address. It reads from the end: at an entry that is no address it stops, and returns
-// false and the address after that entry, or the zero Addr.
+// lastClient reads header, the value of X-Forwarded-For, from its end, and returns the first address that is not a
+// trusted proxy. If all are trusted, it returns the leftmost address. At an entry that is not an address it returns
+// false and the last address that it has read, or the zero Addr if it has read none.
 func (m *Middleware) lastClient(header string) (client netip.Addr, ok bool) {
 	hops := strings.Split(header, ",")
 	for _, hop := range slices.Backward(hops) {

@@ -363,8 +363,9 @@ func (t *Tables) admit(x *Table) (other *Table, err error) {
 }
 
 // releaseIdle ends an idle game so that the table x has a place within the limits, and waits until that game is stored.
-// A game is idle if its person plays only against bots, without a clock, and has made no move for Limits.Spare. Of
-// those whose end suffices, the one that has waited longest ends. If there is none, or ctx ends, it returns false.
+// A game is idle if its person plays only against bots, without a clock, and has made no move for Limits.Spare. Of the
+// idle games whose end makes room for x, it ends the one whose person has been away longest. It returns false if there
+// is no such game, or if ctx ends first.
 func (t *Tables) releaseIdle(ctx context.Context, x *Table) bool {
 	t.mu.Lock()
 	var longest *Table

@@ -85,8 +85,10 @@ func completions(cmd *cobra.Command, args []string, placeholder string, find Com
 	return words, directive
 }
 
-// CompleteShared returns the completions that timba and timba-lab have in common: games for GAME and games, options for
-// name=value (only those of the game args[0], if that is one), and house bots for NAME of the command bot.
+// CompleteShared returns the completions of those placeholders that timba and timba-lab have in common:
+//   - GAME, games: the games;
+//   - name=value: the options of all games, or only those of the game args[0];
+//   - NAME of the command bot: the house bots.
 func CompleteShared(cmd *cobra.Command, args []string, placeholder string) (words []string) {
 	if cmd.Name() == "bot" && placeholder == "NAME" {
 		return HouseBots("")

@@ -274,8 +274,8 @@ var leaveOrChange = regexp.MustCompile(`\b(another|leave|out|only)\b`)
 var programName = regexp.MustCompile(`timba(-lab)? `)
 
 // uselessFlag returns a flag that the advice in message proposes although args already has it, or "" if there is none.
-// The advice of a line follows its last colon. It may propose another value of the flag that the line is about, to
-// leave a flag out, or a whole command.
+// In each line, the advice is the text after the last colon. Three kinds of advice are never useless: another value of
+// the flag that the line is about, leaving a flag out, and a whole command.
 func uselessFlag(args []string, message string) string {
 	if i := slices.Index(args, "--"); i >= 0 {
 		args = args[:i] // no flags follow
