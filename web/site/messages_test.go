@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/rules/games"
 	"github.com/timba-arena/timba/web/messages"
 )
 
@@ -51,6 +52,9 @@ func TestMessagesUsed(t *testing.T) {
 		for _, value := range values {
 			used["site."+name+"-"+value] = true
 		}
+	}
+	for _, g := range games.All() { // rulesTitle composes their keys
+		used["rules.how."+g.Name] = true
 	}
 	for key := range used {
 		if known[key] == nil {
