@@ -26,7 +26,7 @@ var (
 	englishWords = regexp.MustCompile(`(?i)(?:^|[^\pL])(the|and|with|of|is|are|was|this|that|which|not|by|for|from|moves?|after|games?|match|matches|your?|its?)(?:$|[^\pL])`)
 	place        = regexp.MustCompile(`\\\{\w+\\\}`)
 	// asWritten matches words of the protocol and texts that people wrote, which are not translated.
-	asWritten = regexp.MustCompile(`"[^"]*"|«[^»]*»|Traceback.*`)
+	asWritten = regexp.MustCompile(`"[^"]*"|«[^»]*»|Traceback.*|\bMOVE\b|\{\w+\}`)
 )
 
 // english finds English text on pages in another language.
@@ -36,10 +36,11 @@ type english struct {
 	// The English texts that the language says in another way: those without places, and the others.
 	texts  map[string]bool
 	values *regexp.Regexp
+	seen   map[string]bool // the texts that have been examined
 }
 
 func newEnglish(t *testing.T, of, words *messages.Language) english {
-	e := english{t: t, words: words, texts: map[string]bool{}}
+	e := english{t: t, words: words, texts: map[string]bool{}, seen: map[string]bool{}}
 	var values []string
 	for key, text := range of.Texts {
 		for form, part := range text {
@@ -101,6 +102,10 @@ func (e english) node(address string, n *html.Node) {
 
 func (e english) text(address, text string) {
 	text = strings.Join(strings.Fields(asWritten.ReplaceAllString(text, "")), " ")
+	if e.seen[text] {
+		return
+	}
+	e.seen[text] = true
 	if ours := strings.ReplaceAll(text, "Tebes on a small board", ""); e.texts[text] || e.values.MatchString(text) || englishWords.MatchString(ours) { // a title of the operator
 		e.t.Errorf("%s: %s says %q", e.words.Tag, address, text)
 	}
