@@ -98,18 +98,8 @@ func (r Resolver) resolve(ctx context.Context, bot string) (Program, error) {
 
 // archiveFormat returns the format, such as "zip", of the file path, or "" if the file is no archive or cannot be read.
 func archiveFormat(path string) string {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return ""
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	head := make([]byte, trees.HeadSize)
-	n, _ := io.ReadFull(f, head) // on an error there is less to compare
-	if kind := trees.FormatOf(head[:n]); kind != trees.WindowsProgram && kind != trees.LinuxProgram {
+	head, _ := interpreter.ReadStart(path, trees.HeadSize) // a file that cannot be read has no format here
+	if kind := trees.FormatOf([]byte(head)); kind != trees.WindowsProgram && kind != trees.LinuxProgram {
 		return kind
 	}
 	return ""

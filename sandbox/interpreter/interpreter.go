@@ -156,14 +156,14 @@ func FirstLine(path string) []string {
 }
 
 func IsScript(path string) bool {
-	head, err := readStart(path, maxLine)
+	head, err := ReadStart(path, maxLine)
 	return err == nil && strings.HasPrefix(head, "#!")
 }
 
 // readFirstLine returns the words after #! in the first line of a script. It returns nil for a file that is not a
 // script or may not be read.
 func readFirstLine(path string) ([]string, error) {
-	head, err := readStart(path, maxLine)
+	head, err := ReadStart(path, maxLine)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil, nil // it may be executable nevertheless
 	}

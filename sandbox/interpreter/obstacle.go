@@ -51,7 +51,7 @@ func FindObstacle(word, dir string) (o Obstacle, ok bool) {
 		if err != nil {
 			return o, false
 		}
-		head, err := readStart(path, maxHead)
+		head, err := ReadStart(path, maxHead)
 		if err != nil {
 			return o, false
 		}
@@ -247,9 +247,9 @@ func isText(head string) bool {
 	return true
 }
 
-// readStart returns the first bytes of a regular file, at most maxBytes. For a directory, a device or the like it
+// ReadStart returns the first bytes of a regular file, at most maxBytes. For a directory, a device or the like it
 // returns "" without an error.
-func readStart(path string, maxBytes int64) (string, error) {
+func ReadStart(path string, maxBytes int64) (string, error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return "", err
 	}

@@ -29,14 +29,13 @@ func Complete(cmd *cobra.Command, find Completer) {
 			return completions(cmd, args, placeholderAt(cmd.Use, len(args)), find)
 		}
 	}
-	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		placeholder, _ := pflag.UnquoteUsage(f)
-		if _, known := cmd.GetFlagCompletionFunc(f.Name); known || placeholder == "" {
-			return
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if placeholder, _ := pflag.UnquoteUsage(f); placeholder != "" {
+			// It does nothing for a flag that has its own completion.
+			cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+				return completions(cmd, args, placeholder, find)
+			})
 		}
-		cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			return completions(cmd, args, placeholder, find)
-		})
 	})
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/timba-arena/timba/internal/trees"
 	"github.com/timba-arena/timba/ladder"
 )
 
@@ -250,16 +251,17 @@ func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 	}
 	return UntilInterrupt(cmd, func() ([]byte, error) {
 		text := bufio.NewReader(in)
-		switch head, _ := text.Peek(4); {
-		case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		head, _ := text.Peek(4)
+		switch trees.FormatOf(head) {
+		case "tar.gz":
 			unpacked, err := gzip.NewReader(text)
 			if err != nil {
 				return nil, fmt.Errorf("%s is not whole: %w", path, err)
 			}
 			text = bufio.NewReader(unpacked)
-		case string(head) == "PK\x03\x04":
+		case "zip":
 			return nil, fmt.Errorf("%s is a zip archive: unpack it, and give the files in it", path)
-		case string(head) == "\x28\xb5\x2f\xfd":
+		case "tar.zst":
 			return nil, fmt.Errorf("%s is compressed by zstd: run unzstd %[1]s, and give the file that this makes", path)
 		}
 		data, err := io.ReadAll(io.LimitReader(text, limit))

@@ -246,7 +246,7 @@ class Batch(_Remade):
                     "rewards": rewards, "auto": bool(auto), "arrays": list(arrays)}
         if movetime is not None:
             document["movetime"] = movetime
-        self._make = json.dumps(document, default=operator.index).encode()  # numpy's numbers, too
+        self._document = json.dumps(document, default=operator.index).encode()  # numpy's numbers, too
         self._server, self._is_closed = (command, path), False
         self._connect()
         self.games, self.players = self.layout["games"], self.layout["players"]
@@ -262,7 +262,7 @@ class Batch(_Remade):
     def _connect(self):
         self._connection = _Connection(*self._server)
         try:
-            self.layout = json.loads(self._connection.call("M", self._make, "L").decode())
+            self.layout = json.loads(self._connection.call("M", self._document, "L").decode())
         except BaseException:
             self.close()
             raise
