@@ -322,7 +322,7 @@ func TestPlayLobby(t *testing.T) {
 	bar(b, "Your turn in Brisca")
 	b.RequireAccessible()
 	b.Picture(*screens, "ongoing-phone-dark")
-	webtest.Eval[bool](a, `(history.back(), true)`)
+	a.Back()
 	a.Wait(`form.choose`)
 	bar(a, "Your game of Brisca goes on")
 	a.RequireQuiet()

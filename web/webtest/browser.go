@@ -218,6 +218,16 @@ func (b *Tab) Go(url string) {
 	b.Run(chromedp.Navigate(url))
 }
 
+// Back goes to the previous entry of the tab's history, and does not wait until its page is loaded.
+func (b *Tab) Back() {
+	b.T.Helper()
+	history := Call(b, page.GetNavigationHistory, cdp.Empty{})
+	if history.CurrentIndex == 0 {
+		b.T.Fatal("browser: there is no page to go back to")
+	}
+	Call(b, page.NavigateToHistoryEntry, page.NavigateToHistoryEntryParams{EntryID: history.Entries[history.CurrentIndex-1].ID})
+}
+
 // Run runs actions of chromedp.
 func (b *Tab) Run(actions ...chromedp.Action[chromedp.Void]) {
 	b.T.Helper()
