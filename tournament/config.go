@@ -29,6 +29,7 @@ type Config struct {
 	FirstDeal    int                   `json:"first_deal,omitempty"` // number of the first deal
 	Rotation     *int                  `json:"rotation,omitempty"`   // the only rotation that is played; nil means all
 	Openings     []referee.DealOpening `json:"openings,omitempty"`   // deal i begins with Openings[i % len(Openings)]; nil means none
+	Shuffled     bool                  `json:"shuffled,omitempty"`   // whether ShuffleOpenings has put the openings into a random order
 	Seed         referee.Hex           `json:"seed"`
 	Clock        referee.Clock         `json:"clock"`
 	SPRT         *stats.SPRT           `json:"sprt,omitempty"`        // sequential test that can end the match of two bots early; nil means none
@@ -60,6 +61,16 @@ func (c *Config) Specs() (specs []program.BotSpec) {
 		specs = append(specs, b.BotSpec)
 	}
 	return specs
+}
+
+// ShuffleOpenings puts the openings into a random order, which the seed of the tournament determines.
+func (c *Config) ShuffleOpenings() {
+	random := rules.NewStream(rules.Seed(c.Seed).Derive("openings"))
+	for i := len(c.Openings) - 1; i > 0; i-- {
+		j := random.Below(i + 1)
+		c.Openings[i], c.Openings[j] = c.Openings[j], c.Openings[i]
+	}
+	c.Shuffled = true
 }
 
 // Extend increases the number of deals of a tournament that has begun. It returns an error if deals is smaller

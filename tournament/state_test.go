@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/timba-arena/timba/referee"
 )
 
 // line returns a standing as text.
@@ -67,5 +69,27 @@ func TestStandings(t *testing.T) {
 				t.Errorf("%d games were foretold and %d played", all, games)
 			}
 		})
+	}
+}
+
+// A random order has every opening once, another one for each seed, and the same one for the same seed.
+func TestShuffledOpenings(t *testing.T) {
+	order := func(seed byte) (moves []string) {
+		c := Config{Seed: referee.Hex{seed}}
+		for i := range 100 {
+			c.Openings = append(c.Openings, referee.DealOpening{Moves: []string{fmt.Sprintf("%02d", i)}})
+		}
+		c.ShuffleOpenings()
+		for _, o := range c.Openings {
+			moves = append(moves, o.Moves...)
+		}
+		return moves
+	}
+	one, two := order(1), order(2)
+	if !slices.Equal(one, order(1)) || slices.Equal(one, two) || slices.IsSorted(one) {
+		t.Errorf("seed 1: %q, seed 2: %q", one, two)
+	}
+	if slices.Sort(one); len(slices.Compact(one)) != 100 {
+		t.Errorf("not every opening once: %q", one)
 	}
 }

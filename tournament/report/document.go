@@ -43,7 +43,8 @@ type documentPlan struct {
 	Format     string            `json:"format"`
 	Seed       referee.Hex       `json:"seed"`
 	Commitment referee.Hex       `json:"commitment"`
-	Deals      int               `json:"deals"` // of each match
+	Deals      int               `json:"deals"`              // of each match
+	Shuffled   bool              `json:"shuffled,omitempty"` // whether its openings from a file are in a random order
 }
 
 // documentCounts is the part of a Document that says how much has been played, as sums over all matches.
@@ -124,6 +125,7 @@ func (r *Run) Document() Document {
 			Seed:       r.Seed,
 			Commitment: referee.Commitment(rules.Seed(r.Seed)),
 			Deals:      r.Deals,
+			Shuffled:   r.Shuffled,
 		},
 		documentCounts: documentCounts{PlayedDeals: results.Deals, Distinct: results.Distinct, Seconds: r.Took.Seconds()},
 		Bots:           []documentBot{},

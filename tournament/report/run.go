@@ -100,7 +100,11 @@ func (r *Run) WriteHead(w io.Writer) {
 	case n == 1:
 		fmt.Fprintf(w, "each deal begins with the same opening of %s\n", text.Count(len(r.Openings[0].Moves), "move"))
 	case n > 1:
-		fmt.Fprintf(w, "the deals begin with %d openings, one after the other\n", n)
+		order := "one after the other"
+		if r.Shuffled {
+			order = "in a random order that the seed determines"
+		}
+		fmt.Fprintf(w, "the deals begin with %d openings, %s\n", n, order)
 	}
 	if rules := r.Adjudication.String(); rules != "" {
 		fmt.Fprintf(w, "games are adjudicated by the bots' own scores: %s\n", rules)

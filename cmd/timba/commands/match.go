@@ -303,11 +303,6 @@ func (f *matchFlags) newPlan(cmd *cobra.Command, args []string, dealsGiven bool)
 	if f.rounds != 0 && format != tournament.Swiss {
 		return p, errors.New("match: --rounds goes with --format swiss")
 	}
-	seed, err := parseSeed(f.start.seed)
-	if err != nil {
-		return p, err
-	}
-	p.Seed = referee.Hex(seed)
 	return p, f.end.plan(&p)
 }
 

@@ -22,6 +22,7 @@ type startFlags struct {
 	deal, rotation int
 	seed           string
 	openings       string
+	order          string
 	ply            int
 }
 
@@ -32,11 +33,12 @@ func (f *startFlags) add(cmd *cobra.Command) {
 	cli.NumberFlag(cmd, &f.rotation, "rotation", -1, 0, rules.MaxSeats-1, "with --deal: play only this rotation of it")
 	flags.StringVar(&f.seed, "seed", "", "seed: 64 hexadecimal digits or a number (default: a new one)")
 	flags.StringVar(&f.openings, "openings", "", "begin with the openings of this `FILE`, lines of text or a replay")
+	flags.StringVar(&f.order, "openings-order", "sequential", "order of the openings: `sequential|random`; --seed determines a random one")
 	cli.NumberFlag(cmd, &f.ply, "ply", -1, 0, rules.MaxPlies, "with --openings: begin after this number of their moves (default: all)")
 	cmd.MarkFlagsMutuallyExclusive("deal", "deals")
 }
 
-// plan sets the deals and the openings (given first moves) in p. dealsGiven says whether the user has set --deals;
+// plan sets the seed, the deals and the openings (given first moves) in p. dealsGiven says whether the user has set --deals;
 // otherwise there is one deal for each opening. plan returns the options of the game in the form name=value: those in
 // set and those of the openings.
 func (f *startFlags) plan(cmd *cobra.Command, p *tournament.Config, set []string, dealsGiven bool) (options []string, err error) {
@@ -45,10 +47,18 @@ func (f *startFlags) plan(cmd *cobra.Command, p *tournament.Config, set []string
 		return nil, errors.New("match: --rotation goes with --deal")
 	case f.ply >= 0 && f.openings == "":
 		return nil, errors.New("match: --ply goes with --openings")
+	case f.order != "sequential" && f.order != "random":
+		return nil, fmt.Errorf("match: --openings-order cannot be %q: try sequential or random", f.order)
+	case f.order == "random" && f.openings == "":
+		return nil, errors.New("match: --openings-order goes with --openings")
 	case f.deal >= 0 && f.seed == "":
 		return nil, errors.New("match: --deal needs the --seed of the match that had the deal: the match printed it, and its replays have it as match.seed")
 	}
-	p.Deals = f.deals
+	seed, err := parseSeed(f.seed)
+	if err != nil {
+		return nil, err
+	}
+	p.Seed, p.Deals = referee.Hex(seed), f.deals
 	if f.deal >= 0 {
 		p.FirstDeal, p.Deals = f.deal, 1
 		if f.rotation >= 0 {
@@ -59,6 +69,9 @@ func (f *startFlags) plan(cmd *cobra.Command, p *tournament.Config, set []string
 		return set, nil
 	}
 	p.Openings, options, err = readOpenings(cmd, f.openings, p.Game, set, f.ply)
+	if f.order == "random" {
+		p.ShuffleOpenings()
+	}
 	if !dealsGiven && f.deal < 0 {
 		p.Deals = len(p.Openings)
 	}
