@@ -16,10 +16,8 @@ soak:
 lint:
 	script/lint
 
-# Static, which starts a quarter faster.
 build:
-	CGO_ENABLED=0 go build -o timba ./cmd/timba
-	CGO_ENABLED=0 go build -o timba-lab ./cmd/timba-lab
+	script/build
 
 # The files of a release, in dist/: archives, Debian packages, checksums and an SBOM.
 release:

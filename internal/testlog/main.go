@@ -71,7 +71,9 @@ func runs(args []string) (all [][]string) {
 
 func (s *summary) run(args []string) (passed bool) {
 	cmd := exec.Command("go", append([]string{"test", "-json"}, args...)...)
-	cmd.Stderr = os.Stderr
+	if cmd.Stderr = os.Stderr; slices.Contains(args, "-race") {
+		cmd.Env = append(os.Environ(), "CGO_ENABLED=1") // the race detector is C
+	}
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -33,7 +33,7 @@ var notRun = map[string]string{
 	"arena ":                  "likewise",
 	"go test ":                "they are tests",
 	"script/soak ":            "they are tests",
-	"go run ./cmd/timba demo": "testdata/script/demo.txt runs the demo",
+	"script/build":            "the test binary is timba",
 	"timba admin rerate ":     "a server runs on the directory; testdata/script/demo.txt runs it",
 	"timba demo":              "testdata/script/demo.txt runs the demo",
 	"script/test":             "it runs this test",
