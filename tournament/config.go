@@ -32,7 +32,7 @@ type Config struct {
 	Shuffled     bool                  `json:"shuffled,omitempty"`   // whether ShuffleOpenings has put the openings into a random order
 	Seed         referee.Hex           `json:"seed"`
 	Clock        referee.Clock         `json:"clock"`
-	SPRT         *stats.SPRT           `json:"sprt,omitempty"`        // sequential test that can end the match of two bots early; nil means none
+	SPRT         *stats.SPRT           `json:"sprt,omitempty"`        // sequential test that can end a match of two bots early; each match of a gauntlet has its own; nil means none
 	Adjudication referee.Adjudication  `json:"adjudication,omitzero"` // rules by which the bots' own scores end a game early
 	Sandbox      SandboxFlags          `json:"sandbox"`
 	Bots         []Entrant             `json:"bots"`
@@ -138,8 +138,8 @@ func (c *Config) variant() (*rules.Variant, error) {
 		if err := c.SPRT.Check(); err != nil {
 			return nil, err
 		}
-		if len(c.Bots) != 2 || v.Sides != 2 {
-			return nil, fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d", len(c.Bots), v.Sides)
+		if len(c.Bots) != 2 && c.Format != Gauntlet || v.Sides != 2 {
+			return nil, fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d: name two, or with two sides choose --format gauntlet, which has a test for each opponent of the first bot", len(c.Bots), v.Sides)
 		}
 		if c.Format == Swiss {
 			return nil, errors.New("sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out")

@@ -1,7 +1,9 @@
 package tournament
 
 import (
+	"cmp"
 	"reflect"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -84,11 +86,51 @@ func TestSPRTIsOfOneMatch(t *testing.T) {
 	three, swiss := duel(t, "elo0=0,elo1=50", 3).Config, duel(t, "elo0=0,elo1=50", 3).Config
 	three.Bots, three.Format, swiss.Format = named(3), RoundRobin, Swiss
 	for want, c := range map[string]Config{
-		"sprt: it compares two bots at a game of two sides, not 3 bots at one of 2":                        three,
-		"sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out": swiss,
+		"sprt: it compares two bots at a game of two sides, not 3 bots at one of 2: name two, or with two sides choose --format gauntlet, which has a test for each opponent of the first bot": three,
+		"sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out":                                                                                     swiss,
 	} {
 		if _, err := New(c); err == nil || err.Error() != want {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// Each match of a gauntlet has its own test: it ends at the same deal and with the same figures as a match of these two
+// bots alone with the same outcomes. Bot 0 wins 3 of 4 deals against bot 1, 1 of 4 against bot 2, and every
+// other one against bot 3, which gives no verdict.
+func TestSPRTInGauntlet(t *testing.T) {
+	const deals = 60
+	wins := map[int][]bool{}
+	for deal := range deals {
+		for bot, won := range []bool{1: deal%4 > 0, 2: deal%4 == 0, 3: deal%2 == 0} {
+			wins[bot] = append(wins[bot], won)
+		}
+	}
+	against := func(opponent int) func(*Match, int, []int) ([]int, []float64) {
+		return func(m *Match, deal int, bots []int) ([]int, []float64) {
+			if (bots[0] == 0) == wins[cmp.Or(opponent, m.Bots[1])][deal] {
+				return []int{1, 2}, []float64{1, 0}
+			}
+			return []int{2, 1}, []float64{0, 1}
+		}
+	}
+	test := sprt(t, "elo0=-50,elo1=50")
+	gauntlet := played(begun(t, "teeko", "", Config{Bots: named(4), Format: Gauntlet, Deals: deals, SPRT: test}), against(0))
+	want := []stats.Verdict{stats.AcceptH1, stats.AcceptH0, stats.Continue}
+	for i, m := range gauntlet.matches {
+		alone := played(duel(t, test.String(), deals), against(i+1)).matches[0]
+		if *m.Progress != *alone.Progress || m.test.countedDeals != alone.test.countedDeals || m.Tally.Games != alone.Tally.Games {
+			t.Errorf("opponent %d: %+v after %d deals, alone %+v after %d", i+1, m.Progress, m.test.countedDeals, alone.Progress, alone.test.countedDeals)
+		}
+		if m.Progress.Verdict != want[i] || want[i] != stats.Continue && m.test.countedDeals == deals {
+			t.Errorf("opponent %d: %+v after %d deals, want %s", i+1, m.Progress, m.test.countedDeals, want[i])
+		}
+	}
+	if all := gauntlet.Verdict(); all != stats.AcceptH0 {
+		t.Errorf("the verdict of all is %s", all)
+	}
+	gauntlet.matches = slices.Delete(gauntlet.matches, 1, 2)
+	if all := gauntlet.Verdict(); all != stats.Continue {
+		t.Errorf("without the lost test the verdict of all is %s", all)
 	}
 }

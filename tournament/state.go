@@ -210,6 +210,21 @@ func (m *Match) RepeatedDeals() int {
 	return m.test.repeats.InRow
 }
 
+// Verdict returns the verdict of all sequential tests together: H0 if any of them accepts H0, H1 if all of them accept
+// H1, and otherwise Continue.
+func (s *State) Verdict() stats.Verdict {
+	all := stats.AcceptH1
+	for _, m := range s.matches {
+		switch p := m.Progress; {
+		case p == nil || p.Verdict == stats.Continue:
+			all = stats.Continue
+		case p.Verdict == stats.AcceptH0:
+			return stats.AcceptH0
+		}
+	}
+	return all
+}
+
 func (m *Match) isTestOver() bool {
 	return m.Progress != nil && m.Progress.Verdict != stats.Continue || m.test.repeats.IsExhausted()
 }

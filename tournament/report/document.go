@@ -22,7 +22,7 @@ type Document struct {
 	Pairs    []documentPair  `json:"pairs"`
 	Rounds   []documentRound `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
 	Champion string          `json:"champion,omitempty"` // of a finished Swiss or knockout tournament
-	SPRT     *documentSPRT   `json:"sprt,omitempty"`
+	SPRT     *documentSPRT   `json:"sprt,omitempty"`     // the test of a tournament of two bots
 	// AdjudicatedGames counts the games that the bots' own scores ended early. It is nil if the tournament has no rules
 	// of adjudication.
 	AdjudicatedGames *documentAdjudicated `json:"adjudicated,omitempty"`
@@ -89,6 +89,7 @@ type documentPair struct {
 	A string `json:"a"`
 	B string `json:"b"`
 	stats.Summary
+	SPRT *documentSPRT `json:"sprt,omitempty"` // the test of the match between A and B in a gauntlet
 }
 
 type documentSPRT struct {
@@ -158,12 +159,12 @@ func (r *Run) Document() Document {
 	for a := range r.Bots {
 		for b := a + 1; b < len(r.Bots); b++ {
 			if s := results.Pairs[a][b]; s.Deals > 0 {
-				doc.Pairs = append(doc.Pairs, documentPair{r.Bots[a].Name, r.Bots[b].Name, s})
+				doc.Pairs = append(doc.Pairs, documentPair{r.Bots[a].Name, r.Bots[b].Name, s, r.opponentTest(a, b)})
 			}
 		}
 	}
-	if r.SPRT != nil && len(matches) > 0 && matches[0].Progress != nil {
-		doc.SPRT = &documentSPRT{*r.SPRT, *matches[0].Progress, matches[0].RepeatedDeals()}
+	if len(r.Bots) == 2 && len(matches) > 0 {
+		doc.SPRT = r.testOf(matches[0])
 	}
 	if r.Adjudication.String() != "" {
 		n := r.countAdjudicated()
@@ -177,6 +178,23 @@ func (r *Run) Document() Document {
 		})
 	}
 	return doc
+}
+
+// testOf returns the sequential test of a match, or nil if it has none or no deal has counted yet.
+func (r *Run) testOf(m *tournament.Match) *documentSPRT {
+	if m.Progress == nil {
+		return nil
+	}
+	return &documentSPRT{*r.SPRT, *m.Progress, m.RepeatedDeals()}
+}
+
+// opponentTest returns the sequential test between two bots of a gauntlet with more than two bots, or nil if they have
+// none.
+func (r *Run) opponentTest(a, b int) *documentSPRT {
+	if len(r.Bots) == 2 || a != 0 || r.SPRT == nil {
+		return nil
+	}
+	return r.testOf(r.Matches()[b-1])
 }
 
 func (d *Document) addRounds(r *Run, results tournament.Results) {
@@ -227,7 +245,8 @@ func (r *Run) missingText() string {
 	case n == 0:
 		return "no game"
 	case r.SPRT != nil:
-		return fmt.Sprintf("at most %d of %s: the test has no verdict yet", n, text.Count(all, "game"))
+		tests, over := r.countTests()
+		return fmt.Sprintf("at most %d of %s: %d of %s without a verdict", n, text.Count(all, "game"), tests-over, text.Count(tests, "test"))
 	case r.Format == tournament.Single:
 		return fmt.Sprintf("%d of %s", n, text.Count(all, "game"))
 	}

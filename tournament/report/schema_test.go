@@ -42,7 +42,7 @@ func TestSchema(t *testing.T) {
 		"bots":         {schema.at("bots").Items, reflect.TypeFor[documentBot]()},
 		"pairs":        {schema.at("pairs").Items, reflect.TypeFor[documentPair]()},
 		"rounds":       {schema.at("rounds").Items, reflect.TypeFor[documentRound]()},
-		"sprt":         {schema.at("sprt"), reflect.TypeFor[documentSPRT]()},
+		"sprt":         {schema.Defs["sprt"], reflect.TypeFor[documentSPRT]()},
 		"adjudicated":  {schema.at("adjudicated"), reflect.TypeFor[documentAdjudicated]()},
 		"faults":       {schema.at("faults").Items, reflect.TypeFor[documentFault]()},
 		"ended_early":  {schema.at("ended_early"), reflect.TypeFor[EarlyEnd]()},
@@ -78,6 +78,7 @@ type object struct {
 	Properties map[string]*object
 	Required   []string
 	Items      *object
+	Defs       map[string]*object `json:"$defs"`
 }
 
 func (o *object) at(name string) *object { return o.Properties[name] }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/rules/text"
+	"github.com/timba-arena/timba/stats"
 	"github.com/timba-arena/timba/tournament"
 )
 
@@ -111,6 +112,9 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	if results.Distinct < results.Deals {
 		parts = append(parts, part{fmt.Sprintf("%d distinct", results.Distinct), 2})
 	}
+	if tests, over := r.countTests(); tests > 1 {
+		parts = append(parts, part{fmt.Sprintf("%d/%d tests", over, tests), 1})
+	}
 	_, played := r.PlayedCounts()
 	parts = append(parts, part{fmt.Sprintf("%d/%d games", played, all), 6})
 	faults := 0
@@ -130,6 +134,19 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	}
 	rate := float64(r.Games) / took.Seconds() * float64(deals) / float64(all)
 	return append(parts, part{fmt.Sprintf("%.1f deals/s", rate), 5}, part{left, 4})
+}
+
+// countTests returns the number of sequential tests, and how many of them have a verdict.
+func (r *Run) countTests() (tests, over int) {
+	if r.SPRT == nil {
+		return 0, 0
+	}
+	for _, m := range r.Matches() {
+		if m.Progress != nil && m.Progress.Verdict != stats.Continue {
+			over++
+		}
+	}
+	return len(r.Matches()), over
 }
 
 // GameLine describes the finished game g of the match m in one line: its number, the bots by seat with their

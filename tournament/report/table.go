@@ -81,14 +81,26 @@ func (r *Run) writeCredit(w io.Writer, results tournament.Results) {
 // writeOpponents writes the score of the first bot, which plays a gauntlet, against each of the others.
 func (r *Run) writeOpponents(w io.Writer, results tournament.Results) {
 	fmt.Fprintf(w, "\n%s against each opponent:\n", r.Bots[0].Name)
-	text.Rows(w, "Elo|95 %|opponent|share|LOS|deals|games", results.Standings, func(other tournament.Standing) []any {
+	head := "Elo|95 %|opponent|share|LOS|deals|games"
+	if r.SPRT != nil {
+		head += "|LLR|test"
+	}
+	text.Rows(w, head, results.Standings, func(other tournament.Standing) []any {
 		s := results.Pairs[0][other.Bot]
 		if other.Bot == 0 || s.Deals == 0 {
 			return nil
 		}
-		return []any{eloText(s), boundText(s.Elo.Low) + " to " + boundText(s.Elo.High), other.Name,
+		row := []any{eloText(s), boundText(s.Elo.Low) + " to " + boundText(s.Elo.High), other.Name,
 			fmt.Sprintf("%.0f%%", 100*s.Score.Value), fmt.Sprintf("%.1f %%", 100*s.LOS), s.Deals, s.Games}
+		if m := r.Matches()[other.Bot-1]; m.Progress != nil {
+			row = append(row, fmt.Sprintf("%.2f", m.Progress.LLR), verdictText(m))
+		}
+		return row
 	})
+	if r.SPRT != nil {
+		lower, upper := r.SPRT.Bounds()
+		fmt.Fprintf(w, "each opponent has its own test: SPRT %s, LLR from %.2f to %.2f\n", r.SPRT, lower, upper)
+	}
 }
 
 // maxPairsBots is the largest number of bots for which the table of all pairs is written.

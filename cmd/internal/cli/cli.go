@@ -36,8 +36,8 @@ const (
 
 // Statuses has the meaning of each exit status, for docs/matches.md and the help of the programs.
 var Statuses = []string{
-	ExitGood:      "success; with `--sprt`: H1 is accepted, also if a bot had a fault",
-	ExitFault:     "a bot had a fault, a check failed or differences were found; with `--sprt`: H0 is accepted",
+	ExitGood:      "success; with `--sprt`: H1 is accepted, in a gauntlet against each opponent, also if a bot had a fault",
+	ExitFault:     "a bot had a fault, a check failed or differences were found; with `--sprt`: H0 is accepted, in a gauntlet against any opponent",
 	ExitError:     "wrong usage, or an error of the program itself",
 	ExitNoVerdict: "interrupted; with `--sprt`: no verdict",
 }

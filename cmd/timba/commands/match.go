@@ -56,6 +56,8 @@ func newMatch() *cobra.Command {
 			"arguments, clock, memory or processes is written as 'cmd=BOT name=... movetime=...'.\n\n" +
 			"During the match the score is shown on stderr, and with --verbose each game. The result goes\n" +
 			"to stdout.\n\n" +
+			"--sprt ends the match of two bots when it is clear whether the first is stronger. In a gauntlet each\n" +
+			"opponent has a test of its own, which ends only the match with this opponent.\n\n" +
 			"--deal plays one deal of an earlier match again. --openings begins games from the positions of a\n" +
 			"file: lines of text, as timba replay export --format text writes them, or one replay.\n\n" +
 			"With --out every game is saved when it ends. --resume DIR resumes the match after Ctrl-C, a failure\n" +
@@ -67,6 +69,7 @@ func newMatch() *cobra.Command {
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
 			"  timba match teeko 'name=new cmd=\"./bot -c 2\" movetime=50' ./old\n" +
 			"  timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10\n" +
+			"  timba match tebes ./new ./old @greedy --format gauntlet --deals 10000 --sprt elo0=0,elo1=10\n" +
 			"  timba match brisca ./new ./old --seed 7 --deal 3 --rotation 1\n" +
 			"  timba match tute ./new ./old --openings replays/games/0000-00000-0.json --ply 12\n" +
 			"  timba match --resume replays\n" +
@@ -247,8 +250,8 @@ func (f *matchFlags) write(w io.Writer, r *report.Run) ([]byte, error) {
 	return data.Bytes(), err
 }
 
-// verdict returns the error for the exit status of a finished match. After a sequential test, the error is nil
-// if the test accepts H1, cli.ErrFault if it accepts H0, and otherwise cli.ErrNoVerdict. Without a test, the
+// verdict returns the error for the exit status of a finished match. After sequential tests, the error is nil
+// if all accept H1, cli.ErrFault if one accepts H0, and otherwise cli.ErrNoVerdict. Without a test, the
 // error is cli.ErrFault if a bot had a fault.
 func (f *matchFlags) verdict(r *report.Run) error {
 	if r.SPRT == nil {
@@ -257,13 +260,13 @@ func (f *matchFlags) verdict(r *report.Run) error {
 		}
 		return nil
 	}
-	switch p := r.Matches()[0].Progress; {
-	case p == nil || p.Verdict == stats.Continue:
-		return cli.ErrNoVerdict
-	case p.Verdict == stats.AcceptH0:
+	switch r.Verdict() {
+	case stats.AcceptH1:
+		return nil
+	case stats.AcceptH0:
 		return cli.ErrFault
 	}
-	return nil
+	return cli.ErrNoVerdict
 }
 
 // newPlan returns the configuration of a new match from the arguments, the game and its bots. The flag dealsGiven
