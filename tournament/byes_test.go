@@ -21,6 +21,8 @@ func TestByesInSwiss(t *testing.T) {
 	const tournaments = 1000
 	onePoint := func(float64, int) float64 { return 1 }
 	var b strings.Builder
+	b.WriteString("# command: go test ./tournament -run ByesInSwiss -update\n" +
+		"# sample: tournaments is the number of simulated tournaments of each size, with the seeds from 0; 95 % intervals\n")
 	b.WriteString("bots,tournaments,strongest wins if a bye is 1 point,strongest wins if a bye is the mean,difference,low,high\n")
 	row := func(bots string, one, mean []float64) {
 		difference := make([]float64, len(one))

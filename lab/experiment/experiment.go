@@ -225,7 +225,7 @@ func (e *Experiment) checkTable(t *Table) error {
 		return errors.New("total is not for models with seeds")
 	}
 	sides := e.players()
-	if len(e.Grid) > 0 {
+	if !slices.ContainsFunc(e.Matches, func(m Matchup) bool { return !m.Fixed }) {
 		sides = append(sides, seatColumn)
 	}
 	for _, name := range t.Bots {

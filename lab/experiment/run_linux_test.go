@@ -221,7 +221,9 @@ published = [[1, 1], [1, 1]]
 	f, err := os.Open(files[0])
 	kit.Must(t, err)
 	defer f.Close()
-	if records, err := csv.NewReader(f).ReadAll(); err != nil || len(records) != 1+4+12+4+4 {
+	table := csv.NewReader(f)
+	table.Comment = '#'
+	if records, err := table.ReadAll(); err != nil || len(records) != 1+4+12+4+4 {
 		t.Errorf("%d records, %v", len(records), err)
 	}
 }

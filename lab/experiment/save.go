@@ -47,6 +47,7 @@ func (r *Findings) writeCSV(path string) error {
 		return err
 	}
 	defer f.Close()
+	fmt.Fprint(f, r.head())
 	w := csv.NewWriter(f)
 	w.Write(strings.Split("table,measure,row,column,games,ours,low,high,models,sample,published,published_low,published_high,verdict,way", ","))
 	for _, t := range r.Tables {
@@ -63,6 +64,23 @@ func (r *Findings) writeCSV(path string) error {
 		return err
 	}
 	return f.Close()
+}
+
+// head returns the first lines of the CSV file: the command that writes it, and what its figures are a sample of.
+func (r *Findings) head() string {
+	command := "timba-lab experiment " + r.Experiment
+	for _, f := range []struct {
+		flag          string
+		value, normal float64
+	}{
+		{"scale", r.Scale, 1}, {"time-scale", r.TimeScale, 1}, {"nodes-per-second", float64(r.NodeRate), 0}, {"train-scale", r.TrainScale, min(r.Scale, 1)},
+	} {
+		if f.value != f.normal {
+			command += " --" + f.flag + " " + strconv.FormatFloat(f.value, 'f', -1, 64)
+		}
+	}
+	return "# command: " + command + " --seed " + r.Seed + "\n" +
+		"# sample: by row, games is our number of games, models that of the trained models, sample the study's number of games\n"
 }
 
 func formatFinite(x float64) string {

@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in
-// which they are tried.
+// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in which they are
+// tried. In the study rules 15 and 17 also need two bids.
 
 // podridaFacts has the facts on which the bid of the bot podrida-rules depends, as the seat to move sees them. T,
 // g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.

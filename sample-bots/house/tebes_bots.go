@@ -10,7 +10,7 @@ import (
 	"github.com/timba-arena/timba/sample-bots/search/mcts"
 )
 
-// The agents of M. Sales, "Tebes", 2015. The study orders the weights, B1 > ... > B6 > 0 and P1 > P2 > P3 >
+// The agents of S. Sales, "Tebes", 2015. The study orders the weights, B1 > ... > B6 > 0 and P1 > P2 > P3 >
 // 0, but prints no numbers. The numbers here are about halved from level to level, so that a square next to a
 // goal outweighs a piece, which heuristic 1 counts as 10.
 

@@ -6,7 +6,7 @@ import (
 	"github.com/timba-arena/timba/rules/tebes"
 )
 
-// Maps of M. Sales, "Tebes", 2015: how valuable each square of the standard board of 6x6 is for black, whose back row
+// Maps of S. Sales, "Tebes", 2015: how valuable each square of the standard board of 6x6 is for black, whose back row
 // is at the top. A digit is the level of a square, whose weight is in tebesWeights; a dot means no value.
 var (
 	drawnBonus   = [...]string{"5....5", "......", "..6.6.", "6.3264", ".2.6.2", "133221"}
@@ -32,7 +32,7 @@ type tebesMaps struct {
 
 // newTebesMaps returns the maps of a seat for the board of s. On the standard board of 6x6 they are the published
 // ones. For other boards they are derived from the colors of the squares, without the bonus levels 4 and 6, which
-// the study (M. Sales, 2015) does not explain.
+// the study (S. Sales, 2015) does not explain.
 func newTebesMaps(s *tebes.State, seat int) (m tebesMaps) {
 	size := int(s.Rules().Size)
 	if size == len(drawnBonus) && !s.Rules().Random {

@@ -11,8 +11,8 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/net"
 )
 
-// NoSongsDefect is the name of a defect of R. Arjonilla's program that a model can reproduce. If a seat of Tute
-// must choose among declarations (songs) of 12 and 11, the program makes the first instead of evaluating them.
+// NoSongsDefect is the name of a defect of R. Arjonilla's program that a model can reproduce: its nets do not evaluate
+// declarations (songs) of 12 and 11. The program declares nothing then. Here a seat must declare, and makes the first.
 const NoSongsDefect = "no-songs"
 
 // SL plays by a neural net that values one action in a position. It must not be used by several goroutines at once.

@@ -1,5 +1,5 @@
 // Package decisions computes the heuristic value of playing a card, and the outcome of each decision in a
-// game. R. Arjonilla's bachelor's thesis (UOC, 2024) defines both. Begin with Follower.
+// game, for the supervised learning of R. Arjonilla's bachelor's thesis (UOC, 2024). Begin with Follower.
 package decisions
 
 import (
@@ -9,8 +9,10 @@ import (
 
 const suits = 4
 
-// Heuristic computes the heuristic value of each card that the seat to move may play, as the thesis of R.
-// Arjonilla defines it. SetPosition must be called first.
+// Heuristic computes the heuristic value of each card that the seat to move may play, as the program of R. Arjonilla's
+// thesis does, but for three cases: the lead of a card that is no trump before an ace or a three was played is worth 5
+// (there 0), a trump on a trump with an ace or a three in the trick is worth 8 (there 6), and a song that has scored
+// counts to the end (there only while it is declared). SetPosition must be called first.
 type Heuristic struct {
 	tute  bool
 	legal baraja.Set // cards that may be played

@@ -60,7 +60,7 @@ func (s situation) heuristic(t *testing.T) *Heuristic {
 	return j
 }
 
-// TestHeuristic has a case for each row of the thesis's table of the heuristic, under the same name. Trumps
+// TestHeuristic has a case for each rule of the heuristic. Trumps
 // are oros.
 func TestHeuristic(t *testing.T) {
 	const brisca, three, teams, tute = "brisca2", "brisca3", "brisca-teams", "tute2"

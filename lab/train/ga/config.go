@@ -88,8 +88,8 @@ const (
 
 func (c *Config) hasDefect(defect string) bool { return slices.Contains(c.Defects, defect) }
 
-// Default returns the configuration of R. Arjonilla's thesis for a search of nets. mode is a game with its number
-// of players.
+// Default returns the configuration of R. Arjonilla's thesis for a search of nets, except for Rules: the thesis searches
+// without optional rules. mode is a game with its number of players.
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Variant: Nets, Rules: cards.AllRules, Layers: []int{50, 25}, Population: 32, Parents: 6, KeepElite: true,
@@ -98,8 +98,8 @@ func Default(mode string) Config {
 	}
 }
 
-// DefaultAgents returns the study's configuration for a search of agents, except for Keys, which determine the
-// positions that count as the same state. With the study's keys, which contain all that a player knows, agents
+// DefaultAgents returns the study's configuration for a search of agents, except for Rules and for Keys, which determine
+// the positions that count as the same state. With the study's keys, which contain all that a player knows, agents
 // hardly ever see a state twice. mode is a game with its number of players.
 func DefaultAgents(mode string) Config {
 	c := Default(mode)

@@ -115,8 +115,9 @@ type dictionaryCrossover struct {
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
-// dictionaryCrossovers are the crossovers of R. Arjonilla's thesis for agents that learn. A gene is a state, and
-// genes are ordered by key. average-flat and arithmetic compute means of returns; the others exchange states.
+// dictionaryCrossovers are the crossovers of agents that learn. A gene is a state, and genes are ordered by key.
+// average-flat and arithmetic, which R. Arjonilla's thesis has only for nets, compute means of returns; the others
+// exchange states.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))

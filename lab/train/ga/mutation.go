@@ -27,8 +27,8 @@ const (
 	maxNoise = 0.1
 )
 
-// mutations are the mutations of nets. Those of R. Arjonilla's thesis move genes without changing their values;
-// noise, which is not in the thesis, changes all genes of a vector.
+// mutations are the mutations of nets. Those of R. Arjonilla's thesis move genes without changing their values, as does
+// swap, which only its program has. noise, which neither has, changes all genes of a vector.
 var mutations = []mutation{
 	{"swap", func(v []float32, r *rules.Rand) {
 		n := randomInt(r, 1, max(1, maxMutated(v)))

@@ -59,7 +59,9 @@ const (
 )
 
 // Defects are the defects of the program of R. Arjonilla's thesis that --as-published can select, with their help
-// texts.
+// texts. The program has another one: it finds the best of the tried actions of a state, and stores the action that has
+// its place among all legal actions. A ReturnTable does not know the legal actions of its states, so it cannot
+// reproduce this.
 var Defects = []run.Defect{
 	{Name: DefectLate, Help: "the return is recorded before the reward of its own trick"},
 	{Name: DefectCarry, Help: "the return is not reset to 0 between two seats"},
@@ -112,7 +114,8 @@ type Config struct {
 // MaxMiB is the highest memory limit, in MiB.
 const MaxMiB = 1 << 18
 
-// Default returns the configuration of R. Arjonilla's thesis for mode, a game with its number of players.
+// Default returns the configuration of R. Arjonilla's thesis for mode, a game with its number of players, but for two
+// settings: Rules (the thesis trains without optional rules) and Batch (it updates the policy after each episode).
 func Default(mode string) Config {
 	return Config{
 		Mode: mode, Keys: policy.Keys{Variant: policy.ManyStates}, Agents: 1, Episodes: 3_000_000,

@@ -9,8 +9,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned"
 )
 
-// Metrics measure how well a net predicts the classes of decisions. They are computed as in Keras and in R.
-// Arjonilla's bachelor's thesis (UOC, 2024): a class counts as predicted if its probability is above 1/2.
+// Metrics measure how well a net predicts the classes of decisions. Precision and recall are computed as in Keras and in
+// R. Arjonilla's bachelor's thesis (UOC, 2024): a class counts as predicted if its probability is above 1/2. Accuracy is
+// not that of the thesis, whose program counts the outputs that equal their targets exactly.
 type Metrics struct {
 	Rows      int     `json:"rows"`
 	Loss      float64 `json:"loss"`

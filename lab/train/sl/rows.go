@@ -124,8 +124,8 @@ func (r *Rows) classify(values []int16, c *Config) error {
 	return nil
 }
 
-// The lowest labels for the defect "text-labels", which sorts labels as text. The study does not publish these
-// numbers, only the effect. With the present ones no label of Brisca with two players has three digits after the
+// The lowest labels for the defect "text-labels", which sorts labels as text. The study's program has a number for each
+// mode, from 45 to 119, so that in most modes its order is another one. With the present numbers no label of Brisca with two players has three digits after the
 // lowest is subtracted; in other modes of Brisca the highest labels have three, and in Tute all from 10 on.
 const (
 	lowestBrisca = -50

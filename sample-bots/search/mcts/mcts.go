@@ -3,7 +3,7 @@
 // Selectivity and Backup Operators in Monte-Carlo Tree Search", 2006).
 //
 // With Options.K, the selection of moves also uses a heuristic, with a weight beta = K/(K+n) that falls with
-// the number n of visits (M. Sales, 2015; the schedule is that of RAVE: Gelly and Silver, 2007). The next
+// the number n of visits (S. Sales, 2015; the schedule is that of RAVE: Gelly and Silver, 2007). The next
 // search reuses the tree if the state is a ReusableState. The memory for nodes is bounded. With more than two
 // sides, each maximizes its own points (max^n: Luckhardt and Irani, 1986; in MCTS, Sturtevant, 2008).
 package mcts
