@@ -331,8 +331,8 @@ func TestHostile(t *testing.T) {
 			`{}`, `{"bye":"x"}`, `{"welcome":{}}`, `{"open":{"session":1}}`, `{"session":1}`, `nonsense`, "\x00\xff",
 			`{"session":9007199254740993,"seat":{"n":-1}}`, `{"session":"1"}`,
 		}
-		r := rand.New(rand.NewPCG(1, 2))
 		for i := range 60 {
+			r := rand.New(rand.NewPCG(1, uint64(i))) // the goroutine of an earlier connection may still write
 			ws, resp, err := w.dial(token, "bad", nil)
 			if err != nil {
 				if resp != nil && resp.StatusCode == http.StatusConflict { // the one before is about to end
