@@ -153,7 +153,7 @@ func TestReplaysPageRefuses(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("page: got %v, want %q", err, c.want)
 			}
-			err = board.WriteCSV(io.Discard, board.Rows(r, sample.game))
+			err = board.WriteCSV(io.Discard, board.Rows(r, sample.game, "-"))
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("rows: got %v, want %q", err, c.want)
 			}
@@ -217,7 +217,7 @@ func FuzzReplaysExport(f *testing.F) {
 						t.Error(err)
 					}
 				}
-				_ = board.WriteCSV(io.Discard, board.Rows(r, c.game))
+				_ = board.WriteCSV(io.Discard, board.Rows(r, c.game, "-"))
 				return
 			}
 		}

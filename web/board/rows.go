@@ -39,6 +39,7 @@ type Row struct {
 	// EndByScores says whether the scores that bots reported ended the game early: as a draw ("draw"), by
 	// resignation ("resign"), or not ("").
 	EndByScores string `json:"adjudicated"`
+	File        string `json:"file"` // the replay's file
 
 	settings rules.Settings // the options in the order of the game
 }
@@ -46,12 +47,12 @@ type Row struct {
 // Columns are the names in the header of the CSV format, in the order of the fields of Row.
 var Columns = []string{
 	"game", "options", "seed", "deal", "rotation", "ply", "seat", "bot", "version",
-	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points", "adjudicated",
+	"move", "choices", "legal", "view", "ms", "info", "standin", "rank", "points", "adjudicated", "file",
 }
 
-// Rows yields a Row for each move of the replay r, with the rules g of its game. An error, such as a move
+// Rows yields a Row for each move of the replay r in the named file, with the rules g of its game. An error, such as a move
 // against the rules, is the last value that it yields.
-func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
+func Rows(r *referee.Replay, g *rules.Game, file string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		v, err := checkReplay(r, g)
 		if err != nil {
@@ -63,7 +64,12 @@ func Rows(r *referee.Replay, g *rules.Game) iter.Seq2[Row, error] {
 				yield(Row{}, err)
 				return
 			}
-			if step.Next == nil || !yield(newRow(r, v, step.State, step.Next), nil) {
+			if step.Next == nil {
+				return
+			}
+			row := newRow(r, v, step.State, step.Next)
+			row.File = file
+			if !yield(row, nil) {
 				return
 			}
 		}
@@ -110,7 +116,7 @@ func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 			r.Game, r.settings.String(), r.Seed.String(), strconv.Itoa(r.Deal), strconv.Itoa(r.Rotation),
 			strconv.Itoa(r.Ply), strconv.Itoa(r.Seat), printable(r.Bot), printable(r.Version),
 			r.Move, strconv.Itoa(r.Choices), strings.Join(r.Legal, " "), r.View, ms,
-			strings.Join(quotedInfos(r.Info), "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.EndByScores,
+			strings.Join(quotedInfos(r.Info), "\t"), strconv.FormatBool(r.StandIn), strconv.Itoa(r.Rank), decimal(r.Points), r.EndByScores, printable(r.File),
 		})
 		if err != nil {
 			return err

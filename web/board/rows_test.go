@@ -21,7 +21,7 @@ func rows(t *testing.T, names ...string) iter.Seq2[board.Row, error] {
 	return func(yield func(board.Row, error) bool) {
 		for _, name := range names {
 			c := find(t, name)
-			for row, err := range board.Rows(play(t, c), c.game) {
+			for row, err := range board.Rows(play(t, c), c.game, "game-7.json") {
 				if !yield(row, err) {
 					return
 				}
@@ -84,10 +84,10 @@ func TestReplaysRowsQuoted(t *testing.T) {
 	r.Moves[0].Info = []string{"score=1", "score=2\nscore=3", "note=\x1b[2J", "hello"}
 	r.Seats[r.Moves[0].Seat].Version = "1\x1b[2J"
 	var b bytes.Buffer
-	kit.Must(t, board.WriteCSV(&b, board.Rows(&r, c.game)))
+	kit.Must(t, board.WriteCSV(&b, board.Rows(&r, c.game, "games/a, b.json")))
 	records := kit.Get[[][]string](t)(csv.NewReader(&b).ReadAll())
 	for name, want := range map[string]string{
-		"info": "score=1\t\"score=2\\nscore=3\"\t\"note=\\x1b[2J\"\t\"hello\"", "version": `"1\x1b[2J"`,
+		"info": "score=1\t\"score=2\\nscore=3\"\t\"note=\\x1b[2J\"\t\"hello\"", "version": `"1\x1b[2J"`, "file": "games/a, b.json",
 	} {
 		if got := records[1][slices.Index(board.Columns, name)]; got != want {
 			t.Errorf("the %s is %s, want %s", name, got, want)

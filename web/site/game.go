@@ -269,7 +269,7 @@ func (s *Site) getReplayHTML(v *visit) error {
 // getReplayCSV sends the replay as CSV, as "timba replay export --format csv" does.
 func (s *Site) getReplayCSV(v *visit) error {
 	return s.sendExport(v, "text/csv; charset=utf-8", "csv", func(w io.Writer, r *referee.Replay, g *rules.Game) error {
-		return board.WriteCSV(w, board.Rows(r, g))
+		return board.WriteCSV(w, board.Rows(r, g, "game-"+v.r.PathValue("game")+".json"))
 	})
 }
 

@@ -284,7 +284,7 @@ func rowsOf(cmd *cobra.Command, paths []string) iter.Seq2[board.Row, error] {
 				yield(board.Row{}, err)
 				return
 			}
-			for row, err := range board.Rows(r, g) {
+			for row, err := range board.Rows(r, g, path) {
 				if err != nil {
 					err = fmt.Errorf("%s: %w", path, err)
 				}
