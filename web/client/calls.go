@@ -180,15 +180,15 @@ func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReplaysAfter yields the replays of a ladder, the oldest first, up to the newest one. If ladder is "", it yields the
-// replays of all matches. It begins after the replay with the given cursor; "" means from the first replay on. If the
+// ReplaysAfter yields the replays of a ladder and a bot, the oldest first, up to the newest one; "" means all ladders or
+// all bots. It begins after the replay with the given cursor; "" means from the first replay on. If the
 // stream breaks, ReplaysAfter requests the rest.
-func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder string) iter.Seq2[wire.ReplayLine, error] {
+func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder, bot string) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		failures := 0
 		for {
 			before := cursor
-			err := c.lines(ctx, "/replays", values("after", cursor, "ladder", ladder), func(line wire.ReplayLine) bool {
+			err := c.lines(ctx, "/replays", values("after", cursor, "ladder", ladder, "bot", bot), func(line wire.ReplayLine) bool {
 				cursor = line.Cursor
 				return yield(line, nil)
 			})

@@ -282,7 +282,7 @@ func TestReplaysAfter(t *testing.T) {
 		}
 	})
 	var got []int64
-	for line, err := range c.ReplaysAfter(bg, "replay-1", "") {
+	for line, err := range c.ReplaysAfter(bg, "replay-1", "", "") {
 		kit.Must(t, err)
 		if string(line.Replay) != `{"a":"<>&"}` {
 			t.Errorf("replay %s", line.Replay)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,10 +21,11 @@ import (
 )
 
 type replaysFlags struct {
-	match, game   int64
-	after, ladder string
-	out           string
-	json          bool
+	match, game int64
+	after       string
+	ladder, bot string
+	out         string
+	json        bool
 }
 
 func newReplays() *cobra.Command {
@@ -35,7 +38,7 @@ func newReplays() *cobra.Command {
 			".jsonl) writes one line for each game, with the cursor after it. Without --out the lines go to\n" +
 			"standard output. If DIR or FILE already has replays, only newer ones are downloaded: the same\n" +
 			"command resumes an interrupted download, and later fetches the new replays.",
-		Example: "  timba replays --game 1234 | timba replay show -\n  timba replays --match 77 --out match77\n  timba replays --ladder brisca-2 --out brisca.ndjson",
+		Example: "  timba replays --game 1234 | timba replay show -\n  timba replays --match 77 --out match77\n  timba replays --ladder brisca-2 --out brisca.ndjson\n  timba replays --bot mybot --out mybot",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if f.json && cli.IsStdout(f.out) {
@@ -53,17 +56,23 @@ func newReplays() *cobra.Command {
 	cli.CountFlag(cmd, &f.game, "game", 0, "the replay of the game with this `ID`")
 	flags.StringVar(&f.after, "after", "", "the replays after this `CURSOR`")
 	flags.StringVar(&f.ladder, "ladder", "", "only replays of this ladder")
+	flags.StringVar(&f.bot, "bot", "", "only replays of games in which the bot with this `NAME` played")
 	flags.StringVar(&f.out, "out", "", "a directory, or a file ending in .ndjson or .jsonl")
 	cli.JSONFlag(cmd, &f.json)
 	cmd.MarkFlagsMutuallyExclusive("match", "game", "after")
 	cmd.MarkFlagsMutuallyExclusive("match", "ladder")
 	cmd.MarkFlagsMutuallyExclusive("game", "ladder")
+	cmd.MarkFlagsMutuallyExclusive("match", "bot")
+	cmd.MarkFlagsMutuallyExclusive("game", "bot")
 	return cmd
 }
 
 func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 	if f.game != 0 {
 		return f.downloadGame(cmd, c)
+	}
+	if err := f.checkBot(cmd.Context(), c); err != nil {
+		return err
 	}
 	to, err := f.mirror(cmd)
 	if err != nil {
@@ -92,6 +101,32 @@ func (f *replaysFlags) run(cmd *cobra.Command, c *client.Client) error {
 	return nil
 }
 
+// maxListedBots is the largest number of bots that an error lists.
+const maxListedBots = 50
+
+// checkBot returns an error with the bots of the competition if the one of --bot does not exist.
+func (f *replaysFlags) checkBot(ctx context.Context, c *client.Client) error {
+	if f.bot == "" {
+		return nil
+	}
+	_, err := c.Bot(ctx, f.bot)
+	if client.Status(err) != http.StatusNotFound {
+		return err
+	}
+	bots, err := client.Collect(c.Bots(ctx, ""), maxListedBots+1)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, b := range bots[:min(len(bots), maxListedBots)] {
+		names = append(names, b.Name)
+	}
+	if len(bots) > maxListedBots {
+		names = append(names, "and more, on the page /bots")
+	}
+	return fmt.Errorf("replays: bot %q does not exist: try %s", f.bot, strings.Join(names, ", "))
+}
+
 // lines yields the replays on the server that the flags select. The cursor saved identifies the last replay
 // that was saved before, so that later ones follow; it is "" if none was.
 func (f *replaysFlags) lines(ctx context.Context, c *client.Client, saved string) iter.Seq2[wire.ReplayLine, error] {
@@ -102,7 +137,7 @@ func (f *replaysFlags) lines(ctx context.Context, c *client.Client, saved string
 	if saved != "" {
 		after = saved
 	}
-	return c.ReplaysAfter(ctx, after, f.ladder)
+	return c.ReplaysAfter(ctx, after, f.ladder, f.bot)
 }
 
 func fetch(lines iter.Seq2[wire.ReplayLine, error], to *mirror.Mirror, bar *cli.ProgressLine) (n int, err error) {
@@ -146,5 +181,5 @@ func (f *replaysFlags) mirror(cmd *cobra.Command) (*mirror.Mirror, error) {
 	if cli.IsStdout(f.out) {
 		return mirror.NewStream(cmd.OutOrStdout()), nil
 	}
-	return mirror.Open(f.out, f.ladder, f.match != 0)
+	return mirror.Open(f.out, mirror.Select(f.ladder, f.bot), f.match != 0)
 }

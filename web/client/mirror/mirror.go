@@ -28,7 +28,7 @@ type Mirror struct {
 	Cursor string // position after the last saved replay, for the server
 
 	dir           string
-	ladder        string   // ladder of the replays; "" means all ladders
+	selection     Selection
 	withoutCursor bool     // the directory gets no file with a cursor
 	file          *os.File // nil for a stream
 	w             *bufio.Writer
@@ -38,32 +38,31 @@ type Mirror struct {
 func NewStream(w io.Writer) *Mirror { return &Mirror{w: bufio.NewWriter(w)} }
 
 // Open opens a mirror in a directory, or in a file with the extension .ndjson or .jsonl, to continue after
-// its last replay. ladder is the ladder of the replays; "" means all ladders. whole means that the replays
-// are those of one match, which are always downloaded from the start.
-func Open(path, ladder string, whole bool) (*Mirror, error) {
+// its last replay. whole means that the replays are those of one match, which are always downloaded from the start.
+func Open(path string, selection Selection, whole bool) (*Mirror, error) {
 	ext := strings.ToLower(filepath.Ext(path))
 	switch {
 	case ext != ".ndjson" && ext != ".jsonl":
-		return openDir(path, ladder, whole)
+		return openDir(path, selection, whole)
 	case whole:
 		file, err := os.Create(path)
 		if err != nil {
 			return nil, fmt.Errorf("out: %w", err)
 		}
-		if err := writeAtomically(ladderFile(path), []byte(oneMatch+"\n")); err != nil {
+		if err := writeAtomically(selectionFile(path), []byte(oneMatch+"\n")); err != nil {
 			file.Close()
 			return nil, err
 		}
 		return &Mirror{file: file, w: bufio.NewWriter(file)}, nil
 	}
-	return openLines(path, ladder)
+	return openLines(path, selection)
 }
 
-func openDir(path, ladder string, whole bool) (*Mirror, error) {
+func openDir(path string, selection Selection, whole bool) (*Mirror, error) {
 	if err := os.MkdirAll(path, 0o755); err != nil {
 		return nil, fmt.Errorf("out: %w: name a directory, or a file ending in .ndjson or .jsonl", err)
 	}
-	m := &Mirror{dir: path, ladder: ladder, withoutCursor: whole}
+	m := &Mirror{dir: path, selection: selection, withoutCursor: whole}
 	data, err := os.ReadFile(filepath.Join(path, cursorFile))
 	if errors.Is(err, fs.ErrNotExist) || whole {
 		return m, nil
@@ -73,54 +72,73 @@ func openDir(path, ladder string, whole bool) (*Mirror, error) {
 	}
 	cursor, of, _ := strings.Cut(strings.TrimSpace(string(data)), " ")
 	m.Cursor = cursor
-	return m, sameLadder(path, of, ladder)
+	return m, sameSelection(path, Selection(of), selection)
 }
 
-// sameLadder returns an error unless have, the ladder of the existing replays at path, is the ladder want.
-func sameLadder(path, have, want string) error {
+// Selection says which replays are mirrored: "" means all, otherwise it has the name of a ladder, "bot=" with the name
+// of a bot, or both with a space between them.
+type Selection string
+
+// Select returns the selection of the replays of a ladder and a bot; "" means all ladders or all bots.
+func Select(ladder, bot string) Selection {
+	if bot != "" {
+		bot = "bot=" + bot
+	}
+	return Selection(strings.TrimSpace(ladder + " " + bot))
+}
+
+// describe returns the selection as words of an error.
+func (s Selection) describe() string {
+	ladder, bot, hasBot := strings.Cut(" "+string(s), " bot=")
+	switch ladder = strings.TrimSpace(ladder); ladder {
+	case "":
+		ladder = "all ladders"
+	case oneMatch:
+	default:
+		ladder = "ladder " + ladder
+	}
+	if hasBot {
+		return ladder + " and bot " + bot
+	}
+	return ladder
+}
+
+// sameSelection returns an error unless have, the selection of the existing replays at path, is want.
+func sameSelection(path string, have, want Selection) error {
 	if have == want {
 		return nil
 	}
-	named := func(ladder string) string {
-		switch ladder {
-		case "":
-			return "all ladders"
-		case oneMatch:
-			return oneMatch
-		}
-		return "ladder " + ladder
-	}
-	return fmt.Errorf("out: %s has replays of %s, not of %s: give another name", path, named(have), named(want))
+	return fmt.Errorf("out: %s has replays of %s, not of %s: give another name", path, have.describe(), want.describe())
 }
 
-// oneMatch is stored in place of the name of a ladder if the replays are those of one match, so that no other
+// oneMatch is stored in place of a selection if the replays are those of one match, so that no other
 // download continues there. No ladder has this name, because names have no spaces.
 const oneMatch = "one match"
 
-// ladderFile returns the path of the file that stores the name of the ladder for the replays in the file path.
-func ladderFile(path string) string {
-	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".ladder")
+// selectionFile returns the path of the file that stores the selection of the replays in the file path.
+func selectionFile(path string) string {
+	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".selection")
 }
 
-// openLines opens a file of lines to continue after its last complete line. The file ladderFile(path) has the name of
-// the ladder that the lines are from. If it is missing, openLines reads the ladder from the lines; lines from several
-// ladders count as all ladders.
-func openLines(path, ladder string) (*Mirror, error) {
+// openLines opens a file of lines to continue after its last complete line. The file selectionFile(path) has
+// their selection. If it is missing, openLines reads the ladder from the lines; lines from several ladders count as all
+// ladders.
+func openLines(path string, selection Selection) (*Mirror, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("out: %w", err)
 	}
 	m := &Mirror{file: f, w: bufio.NewWriterSize(f, 1<<16)}
 	cursor, of, end, err := scan(f)
-	if said, err := os.ReadFile(ladderFile(path)); err == nil {
+	if said, err := os.ReadFile(selectionFile(path)); err == nil {
 		of = strings.TrimSpace(string(said))
 	}
 	if err == nil && cursor != "" {
 		m.Cursor = cursor
-		err = sameLadder(path, of, ladder)
+		err = sameSelection(path, Selection(of), selection)
 	}
 	if err == nil {
-		err = writeAtomically(ladderFile(path), []byte(ladder+"\n"))
+		err = writeAtomically(selectionFile(path), []byte(selection+"\n"))
 	}
 	if err != nil {
 		f.Close()
@@ -220,7 +238,7 @@ func (m *Mirror) Close() error {
 		errs = append(errs, m.file.Close())
 	}
 	if m.dir != "" && m.Cursor != "" && !m.withoutCursor {
-		errs = append(errs, writeAtomically(filepath.Join(m.dir, cursorFile), []byte(strings.TrimSpace(m.Cursor+" "+m.ladder)+"\n")))
+		errs = append(errs, writeAtomically(filepath.Join(m.dir, cursorFile), []byte(strings.TrimSpace(m.Cursor+" "+string(m.selection))+"\n")))
 	}
 	return errors.Join(errs...)
 }

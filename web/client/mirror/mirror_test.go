@@ -44,7 +44,7 @@ func TestLinesGoOn(t *testing.T) {
 	if err != nil || !bytes.HasPrefix(data, whole) || bytes.Count(data, []byte("\n")) != 3 || !bytes.Contains(data, []byte(`"cursor":"three"`)) {
 		t.Errorf("the file has\n%s%v", data, err)
 	}
-	for other, want := range map[string]string{"tebes": "not of ladder tebes", "": "not of all ladders"} {
+	for other, want := range map[Selection]string{"tebes": "not of ladder tebes", "": "not of all ladders", Select("teeko", "ada"): "not of ladder teeko and bot ada"} {
 		if _, err := Open(path, other, false); err == nil || !strings.Contains(err.Error(), "has replays of ladder teeko, "+want+": give another name") {
 			t.Errorf("ladder %q: %v", other, err)
 		}
@@ -69,7 +69,7 @@ func TestAllLadders(t *testing.T) {
 	}
 	m = kit.Get[*Mirror](t)(Open(path, "", false))
 	add(t, m, line("two", "tebes"))
-	kit.Must(t, os.Remove(ladderFile(path))) // the lines tell
+	kit.Must(t, os.Remove(selectionFile(path))) // the lines tell
 	if m, err := Open(path, "", false); err != nil || m.Cursor != "two" {
 		t.Errorf("the cursor is %q, %v", m.Cursor, err)
 	}
@@ -82,7 +82,7 @@ func TestMatchDoesNotGoOn(t *testing.T) {
 		m := kit.Get[*Mirror](t)(Open(path, "", true))
 		add(t, m, line("seven", "teeko"))
 	}
-	for _, ladder := range []string{"teeko", ""} {
+	for _, ladder := range []Selection{"teeko", ""} {
 		if m, err := Open(path, ladder, false); err == nil || !strings.Contains(err.Error(), "has replays of one match, not of ") {
 			t.Errorf("ladder %q: %v, %v", ladder, m, err)
 		}
