@@ -313,8 +313,10 @@ func (w *World) do(c *http.Client, method, path, body string, headers []string) 
 	resp := kit.Get[*http.Response](w.T)(c.Do(r))
 	defer resp.Body.Close()
 	data := kit.Get[[]byte](w.T)(io.ReadAll(resp.Body))
-	if word := codeWord.FindSubmatch(data); resp.StatusCode >= 400 && word != nil {
-		w.T.Errorf("%s %s: the refusal begins with a word of the code: %s", method, path, word[0])
+	if resp.StatusCode >= 400 {
+		if text := codeWord.Find(data); text != nil {
+			w.T.Errorf("%s %s: the refusal begins with a word of the code: %s", method, path, text)
+		}
 	}
 	return Answer{resp.StatusCode, resp.Header, string(data)}
 }
