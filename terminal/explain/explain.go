@@ -58,13 +58,21 @@ func (e *Explainer) Explain() error {
 // Fault returns an error.
 func (e *Explainer) Fault(number int) error {
 	e.collect()
+	if err := e.checkFault(number); err != nil {
+		return err
+	}
+	return e.writeFault(number - 1)
+}
+
+// checkFault returns an error if the games have no fault with this number.
+func (e *Explainer) checkFault(number int) error {
 	if len(e.faults) == 0 {
 		return errors.New("explain: the games have no faults: leave --fault out")
 	}
 	if number < 1 || number > len(e.faults) {
 		return fmt.Errorf("explain: fault %d does not exist: there are faults 1 to %d", number, len(e.faults))
 	}
-	return e.writeFault(number - 1)
+	return nil
 }
 
 func (e *Explainer) collect() {
@@ -119,38 +127,32 @@ func (x gameFault) place() string {
 func (e *Explainer) writeFault(i int) error {
 	x := e.faults[i]
 	f := x.fault
-	traffic, err := x.Replay.Traffic(x.Rules, f.Seat)
+	r, err := e.report(i)
 	if err != nil {
-		return fmt.Errorf("%s: %w", x.Path, err)
-	}
-	game, err := playback.New(x.Replay, x.Rules)
-	if err != nil {
-		return fmt.Errorf("%s: %w", x.Path, err)
+		return err
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Rule(e.Alert(fmt.Sprintf("fault %d of %d: %s", i+1, len(e.faults), f.Code))))
-	log, path := x.readLog()
-	c, err := x.Replay.Circumstances(x.Rules, f, log)
-	if err != nil {
-		return fmt.Errorf("%s: %w", x.Path, err)
-	}
-	c, check := e.DescribeBot(x.Path, x.name(f.Seat), c)
-	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.place(), draw.Clean(f.TextIn(c).String()), x.Path)
-	e.writeTraffic(traffic)
-	e.writeLog(log, path)
-	if c.Turn.Legal != nil {
+	fmt.Fprintf(e, "%s\n%s\nreplay: %s\n", x.place(), draw.Clean(r.Text), x.Path)
+	e.writeTraffic(r)
+	e.writeLog(r)
+	if r.Legal != nil {
+		game, err := playback.New(x.Replay, x.Rules)
+		if err != nil {
+			return fmt.Errorf("%s: %w", x.Path, err)
+		}
 		fmt.Fprintf(e, "\n%s\n", e.Bold("the position"))
 		fmt.Fprint(e, e.Position(game.Position(f.Ply, f.Seat, false)))
-		fmt.Fprintf(e, "\n%s\n  %s\n", e.Bold("legal moves"), strings.Join(c.Turn.Legal, " "))
+		fmt.Fprintf(e, "\n%s\n  %s\n", e.Bold("legal moves"), strings.Join(r.Legal, " "))
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Bold("what to change"))
-	for _, advice := range f.Reason.Advice(c) {
-		fmt.Fprintf(e, "%s\n", text.Paragraph("- ", advice.String(), 78))
+	for _, advice := range r.Advice {
+		fmt.Fprintf(e, "%s\n", text.Paragraph("- ", advice, 78))
 	}
-	if len(traffic) > 0 {
+	if len(r.Lines) > 0 {
 		fmt.Fprintf(e, "\nsend the same lines again: %s | YOUR BOT\n", e.Command("replay", "feed", x.Path, "--seat", strconv.Itoa(f.Seat)))
 	}
-	if check != nil && !f.IsDisqualified() {
-		fmt.Fprintf(e, "check the whole bot: %s\n", e.Command(check...))
+	if r.Check != "" {
+		fmt.Fprintf(e, "check the whole bot: %s\n", r.Check)
 	}
 	return nil
 }
@@ -162,10 +164,9 @@ const shownPaths = 3
 // lastLines is the number of lines that are shown from the end of the traffic and of a log.
 const lastLines = 12
 
-// writeTraffic writes the last lines to the bot ("<") and from it (">"). A replay contains only the bot's info
-// lines and moves, so that the line that was a fault is missing.
-func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
-	var lines []string
+// lastTraffic returns the last lines to the bot, which begin with "<", and from it, with ">", and the number of the
+// earlier ones. A replay contains only the bot's info lines and moves, so that the line that was a fault is missing.
+func lastTraffic(traffic []referee.Traffic) (lines []string, earlier int) {
 	for _, t := range traffic {
 		arrow := "<"
 		if t.FromBot {
@@ -175,16 +176,20 @@ func (e *Explainer) writeTraffic(traffic []referee.Traffic) {
 			lines = append(lines, arrow+" "+strings.TrimSuffix(line, "\n"))
 		}
 	}
+	earlier = max(0, len(lines)-lastLines)
+	return lines[earlier:], earlier
+}
+
+func (e *Explainer) writeTraffic(r faultReport) {
 	fmt.Fprintf(e, "\n%s %s\n", e.Bold("the last lines"), e.Dim("(< to the bot, > its answers)"))
-	if len(lines) == 0 {
+	if len(r.Lines) == 0 {
 		fmt.Fprintln(e, "  none: the bot was not started")
 		return
 	}
-	if n := len(lines) - lastLines; n > 0 {
-		fmt.Fprintf(e, "  %s\n", e.Dim(fmt.Sprintf("... %d earlier lines", n)))
-		lines = lines[n:]
+	if r.EarlierLines > 0 {
+		fmt.Fprintf(e, "  %s\n", e.Dim(fmt.Sprintf("... %d earlier lines", r.EarlierLines)))
 	}
-	for _, line := range lines {
+	for _, line := range r.Lines {
 		line = draw.Clean(line)
 		if line[0] == '>' {
 			line = e.Bold(line)
@@ -204,17 +209,17 @@ func (x gameFault) readLog() (log []byte, path string) {
 	return log, path
 }
 
-func (e *Explainer) writeLog(log []byte, path string) {
+func (e *Explainer) writeLog(r faultReport) {
 	switch {
-	case path == "":
+	case r.Log == "":
 		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is not here: timba logs shows your bot's log of a game of the competition"))
 		return
-	case len(log) == 0:
+	case len(r.LogEnd) == 0:
 		fmt.Fprintf(e, "\n%s\n", e.Dim("its log is empty: it wrote nothing to stderr"))
 		return
 	}
-	fmt.Fprintf(e, "\n%s %s\n", e.Bold("the end of its log"), e.Dim("("+path+")"))
-	for _, line := range fault.LogEnd(fault.Lines(log), lastLines) {
+	fmt.Fprintf(e, "\n%s %s\n", e.Bold("the end of its log"), e.Dim("("+r.Log+")"))
+	for _, line := range r.LogEnd {
 		line = strings.ReplaceAll(strings.TrimSuffix(line, "\r"), "\t", "    ")
 		fmt.Fprintf(e, "  | %s\n", draw.Clean(line))
 	}

@@ -36,11 +36,11 @@ func (e *Explainer) writeSummary() {
 	if len(e.Games) == 1 {
 		fmt.Fprintf(e, "\n%s", playback.Ranking(e.Style, e.Games[0].Replay))
 	}
-	e.writeMoments("longest thinks", "ms", best(e.timedMoves(), shownMoments, func(m moment) float64 { return m.move.MS }), func(m moment) string {
+	e.writeMoments("longest thinks", "ms", e.longThinks(), func(m moment) string {
 		return fmt.Sprintf("%.3f", m.move.MS)
 	})
 	e.writeMoments("decisive moves (the bot's own score before and after)", "score",
-		best(e.decisiveMoves(), shownMoments, func(m moment) float64 { return m.weight }), func(m moment) string {
+		e.mostDecisive(), func(m moment) string {
 			return fmt.Sprintf("%g to %g", m.before, m.after)
 		})
 	e.writeDeals()
@@ -50,12 +50,7 @@ func (e *Explainer) writeSummary() {
 // writeAdjudicated writes how many games were ended early by the scores that the bots reported; for a single game,
 // it writes how. ofGames is the text after the number, such as "of 10 games".
 func (e *Explainer) writeAdjudicated(ofGames string) {
-	n := 0
-	for _, g := range e.Games {
-		if g.Replay.AdjudicationResult != nil {
-			n++
-		}
-	}
+	n := e.countAdjudicated()
 	switch {
 	case n == 0:
 	case len(e.Games) == 1:
@@ -63,6 +58,25 @@ func (e *Explainer) writeAdjudicated(ofGames string) {
 	default:
 		fmt.Fprintf(e, "%d %s adjudicated by the bots' own scores\n", n, ofGames)
 	}
+}
+
+func (e *Explainer) countAdjudicated() (n int) {
+	for _, g := range e.Games {
+		if g.Replay.AdjudicationResult != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// longThinks returns the moves that took longest, the longest first.
+func (e *Explainer) longThinks() []moment {
+	return best(e.timedMoves(), shownMoments, func(m moment) float64 { return m.move.MS })
+}
+
+// mostDecisive returns the decisive moves with the most weight, the largest first.
+func (e *Explainer) mostDecisive() []moment {
+	return best(e.decisiveMoves(), shownMoments, func(m moment) float64 { return m.weight })
 }
 
 func (e *Explainer) timedMoves() (all []moment) {
@@ -129,23 +143,29 @@ type duel struct {
 // writeDeals writes the deals with the smallest and those with the largest difference in points between the two
 // best bots.
 func (e *Explainer) writeDeals() {
-	all := e.duels()
-	if len(all) < 2 {
+	near, far := e.extremeDeals()
+	if len(near) == 0 {
 		return
 	}
 	fmt.Fprintf(e, "\n%s\n", e.Bold("deals, by the points of all rotations"))
-	n := min(3, len(all)/2)
-	shown := best(all, n, func(d duel) float64 { return -d.margin })
-	shown = append(shown, best(all, n, func(d duel) float64 { return d.margin })...)
 	row := 0
-	text.Rows(e, "|match|deal|first|points|second|points", shown, func(d duel) []any {
+	text.Rows(e, "|match|deal|first|points|second|points", append(near, far...), func(d duel) []any {
 		title := "lopsided"
-		if row++; row <= n {
+		if row++; row <= len(near) {
 			title = "close"
 		}
 		points := func(bot string) string { return fmt.Sprintf("%g", d.points[bot]) }
 		return []any{title, d.match, d.deal, d.first, points(d.first), d.second, points(d.second)}
 	})
+}
+
+// extremeDeals returns the deals with the smallest and those with the largest difference in points between the two best
+// bots. With fewer than two deals there are none.
+func (e *Explainer) extremeDeals() (near, far []duel) {
+	all := e.duels()
+	n := min(3, len(all)/2)
+	near = best(all, n, func(d duel) float64 { return -d.margin })
+	return near, best(all, n, func(d duel) float64 { return d.margin })
 }
 
 // duels returns the deals whose games with all seatings of the bots are in e.Games.

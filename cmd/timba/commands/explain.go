@@ -13,7 +13,7 @@ import (
 
 func newExplain() *cobra.Command {
 	var number int
-	var all bool
+	var all, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "explain DIRECTORY|FILE...",
 		Short: "Explain what went wrong in a match, or what was remarkable",
@@ -22,9 +22,11 @@ func newExplain() *cobra.Command {
 			"bot's log, the position, the legal moves, and what to change. If a bot has several faults\n" +
 			"of one kind, the first is shown in full and each of the others in one line. Without faults\n" +
 			"it shows the longest thinking times, the moves after which a bot changed its estimate of\n" +
-			"the game, and the closest and the most lopsided deals.",
+			"the game, and the closest and the most lopsided deals. --json writes all of this as a\n" +
+			"document.",
 		Example: "  timba explain replays\n" +
 			"  timba explain replays --fault 3\n" +
+			"  timba explain replays --json\n" +
 			"  timba explain replays/games/0000-00002-1.json",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -36,6 +38,13 @@ func newExplain() *cobra.Command {
 			e := &explain.Explainer{
 				Writer: w, Style: draw.StyleFor(w), Paths: args, Games: games, All: all, Command: cli.CommandLine, DescribeBot: tournament.DescribeBot,
 			}
+			if asJSON {
+				doc, err := e.Document(number)
+				if err != nil {
+					return err
+				}
+				return cli.WriteJSON(w, doc)
+			}
 			if cmd.Flags().Changed("fault") {
 				return e.Fault(number)
 			}
@@ -44,6 +53,8 @@ func newExplain() *cobra.Command {
 	}
 	cli.CountFlag(cmd, &number, "fault", 0, "show only the fault with this number, from 1")
 	cmd.Flags().BoolVar(&all, "all", false, "show all faults in full")
+	cli.JSONFlag(cmd, &asJSON)
 	cmd.MarkFlagsMutuallyExclusive("fault", "all")
+	cmd.MarkFlagsMutuallyExclusive("json", "all")
 	return cmd
 }

@@ -1,0 +1,87 @@
+// Package schema generates JSON schemas (draft 2020-12) from Go types.
+package schema
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+)
+
+// Schema is a JSON schema or a part of one.
+type Schema = map[string]any
+
+// Draft is the address of the version of JSON Schema in which the schemas are written.
+const Draft = "https://json-schema.org/draft/2020-12/schema"
+
+// Generator generates the schemas of the types of one kind of document.
+type Generator struct {
+	Types map[reflect.Type]Schema // schemas of the types whose values have another form in a document than in Go
+	// Member returns the name of a field in a document, "" if it has none, and whether it is always there.
+	Member func(reflect.StructField) (name string, always bool)
+	// Describe returns the description of a field; "" means none. path has the names of the field and of the members
+	// that contain it, with dots between them.
+	Describe func(path string, f reflect.StructField) string
+}
+
+// Of returns the schema of values of type t. path has the names of the members that contain such a value, as in
+// Generator.Describe.
+func (g *Generator) Of(path string, t reflect.Type) Schema {
+	if s, ok := g.Types[t]; ok {
+		return maps.Clone(s)
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return Schema{"type": "boolean"}
+	case reflect.Int, reflect.Int64:
+		return Schema{"type": "integer"}
+	case reflect.Float64:
+		return Schema{"type": "number"}
+	case reflect.String:
+		return Schema{"type": "string"}
+	case reflect.Pointer:
+		return g.Of(path, t.Elem())
+	case reflect.Slice:
+		return Schema{"type": "array", "items": g.Of(path, t.Elem())}
+	case reflect.Map:
+		return Schema{"type": "object", "additionalProperties": g.Of(path, t.Elem())}
+	}
+	return g.object(path, t)
+}
+
+func (g *Generator) object(path string, t reflect.Type) Schema {
+	properties, required := Schema{}, []string{}
+	for _, f := range reflect.VisibleFields(t) {
+		name, always := g.Member(f)
+		if name == "" || f.Anonymous {
+			continue
+		}
+		if always {
+			required = append(required, name)
+		}
+		inner := name
+		if path != "" {
+			inner = path + "." + name
+		}
+		member := g.Of(inner, f.Type)
+		if text := g.Describe(inner, f); text != "" {
+			member["description"] = text
+		}
+		properties[name] = member
+	}
+	s := Schema{"type": "object", "additionalProperties": false, "properties": properties}
+	if len(required) > 0 {
+		s["required"] = required
+	}
+	return s
+}
+
+// Document returns a schema with a title as the text of a file.
+func Document(title string, s Schema) string {
+	s = maps.Clone(s)
+	s["$schema"], s["title"] = Draft, title
+	data, err := json.MarshalIndent(s, "", " ")
+	if err != nil {
+		panic("schema: " + err.Error()) // a schema contains nothing that JSON cannot express
+	}
+	return string(data) + "\n"
+}
