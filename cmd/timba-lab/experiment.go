@@ -75,7 +75,8 @@ func (f *experimentFlags) list(cmd *cobra.Command) error {
 		return cli.WriteJSON(cmd.OutOrStdout(), experiment.Summaries(list))
 	}
 	experiment.WriteList(cmd.OutOrStdout(), list)
-	fmt.Fprintln(cmd.OutOrStdout(), "\nThe times are those of a whole run on two cores. timba-lab experiment EXPERIMENT runs one.")
+	fmt.Fprintln(cmd.OutOrStdout(), "\nThe times are those of a whole run on two idle cores; if models are trained, that of one training times their number.\n"+
+		"timba-lab experiment EXPERIMENT runs one experiment.")
 	return nil
 }
 
