@@ -291,6 +291,23 @@ func (a *AdjudicationResult) String() string {
 	return fmt.Sprintf("adjudicated: %s by seats %v", a.Kind, a.Seats)
 }
 
+// TryResignation returns the seats of the side that would have resigned if the game had been played with this rule, and
+// the ply after which it would have. If no side would have resigned, seats is empty. v is the variant of the game, which
+// Resolve returned.
+func (r *Replay) TryResignation(v *rules.Variant, rule ScoreRule) (seats []int, ply int, err error) {
+	trial := *r
+	trial.Adjudication = &Adjudication{Resign: &rule}
+	for s, err := range trial.Walk(v, nil) {
+		if err != nil {
+			return nil, 0, err
+		}
+		if s.earlyEnd != nil {
+			return s.earlyEnd.Seats, s.State.Ply(), nil
+		}
+	}
+	return nil, 0, nil
+}
+
 // Ending describes how the scores of the bots ended the game early, with the names of the bots that resigned. It
 // returns "" if the scores did not end the game.
 func (r *Replay) Ending() string {

@@ -23,9 +23,9 @@ type Generator struct {
 	Describe func(path string, f reflect.StructField) string
 }
 
-// Of returns the schema of values of type t. path has the names of the members that contain such a value, as in
+// TypeSchema returns the schema of values of type t. path has the names of the members that contain such a value, as in
 // Generator.Describe.
-func (g *Generator) Of(path string, t reflect.Type) Schema {
+func (g *Generator) TypeSchema(path string, t reflect.Type) Schema {
 	if s, ok := g.Types[t]; ok {
 		return maps.Clone(s)
 	}
@@ -39,11 +39,11 @@ func (g *Generator) Of(path string, t reflect.Type) Schema {
 	case reflect.String:
 		return Schema{"type": "string"}
 	case reflect.Pointer:
-		return g.Of(path, t.Elem())
+		return g.TypeSchema(path, t.Elem())
 	case reflect.Slice:
-		return Schema{"type": "array", "items": g.Of(path, t.Elem())}
+		return Schema{"type": "array", "items": g.TypeSchema(path, t.Elem())}
 	case reflect.Map:
-		return Schema{"type": "object", "additionalProperties": g.Of(path, t.Elem())}
+		return Schema{"type": "object", "additionalProperties": g.TypeSchema(path, t.Elem())}
 	}
 	return g.object(path, t)
 }
@@ -62,7 +62,7 @@ func (g *Generator) object(path string, t reflect.Type) Schema {
 		if path != "" {
 			inner = path + "." + name
 		}
-		member := g.Of(inner, f.Type)
+		member := g.TypeSchema(inner, f.Type)
 		if text := g.Describe(inner, f); text != "" {
 			member["description"] = text
 		}

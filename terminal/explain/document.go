@@ -11,14 +11,14 @@ import (
 // Explanation is the JSON document of timba explain. explain.schema.json, its schema, is generated from it. Fields may be
 // added but are never removed.
 type Explanation struct {
-	Program       string         `json:"program" doc:"The version of timba."`
-	Games         int            `json:"games" doc:"The number of replays."`
-	Adjudicated   int            `json:"adjudicated" doc:"How many of them the bots' own scores ended."`
-	Faults        []faultReport  `json:"faults" doc:"In the order of the games; with --fault only one."`
-	LongThinks    []documentMove `json:"long_thinks" doc:"The moves that took longest."`
-	DecisiveMoves []documentMove `json:"decisive_moves" doc:"The moves between which a bot's own score changed most, measured by its average change."`
-	CloseDeals    []documentDeal `json:"close_deals" doc:"The deals with the smallest difference in points between the two best bots."`
-	OneSidedDeals []documentDeal `json:"lopsided_deals" doc:"The deals with the largest difference."`
+	Program          string         `json:"program" doc:"The version of timba."`
+	Games            int            `json:"games" doc:"The number of replays."`
+	AdjudicatedGames int            `json:"adjudicated" doc:"How many of them the bots' own scores ended."`
+	Faults           []faultReport  `json:"faults" doc:"In the order of the games; with --fault only one."`
+	LongThinks       []documentMove `json:"long_thinks" doc:"The moves that took longest."`
+	DecisiveMoves    []documentMove `json:"decisive_moves" doc:"The moves between which a bot's own score changed most, measured by its average change."`
+	CloseDeals       []documentDeal `json:"close_deals" doc:"The deals with the smallest difference in points between the two best bots."`
+	OneSidedDeals    []documentDeal `json:"lopsided_deals" doc:"The deals with the largest difference."`
 }
 
 // place says where in the games something happened.
@@ -73,7 +73,7 @@ func (e *Explainer) Document(number int) (d Explanation, err error) {
 			return d, err
 		}
 	}
-	d = Explanation{Program: referee.Version(), Games: len(e.Games), Adjudicated: e.countAdjudicated(), Faults: []faultReport{}}
+	d = Explanation{Program: referee.Version(), Games: len(e.Games), AdjudicatedGames: e.countAdjudicated(), Faults: []faultReport{}}
 	for i := range e.faults {
 		if number > 0 && i != number-1 {
 			continue
@@ -106,7 +106,7 @@ func (e *Explainer) report(i int) (r faultReport, err error) {
 	}
 	c, check := e.DescribeBot(x.Path, x.name(f.Seat), c)
 	r = faultReport{
-		place: x.at(f.Seat, f.Ply), Number: i + 1, Code: f.Code, Reason: f.Reason, Text: f.TextIn(c).String(),
+		place: x.placeOf(f.Seat, f.Ply), Number: i + 1, Code: f.Code, Reason: f.Reason, Text: f.TextIn(c).String(),
 		Advice: []string{}, Log: path, LogEnd: fault.LogEnd(fault.Lines(log), lastLines), Legal: c.Turn.Legal,
 	}
 	r.Lines, r.EarlierLines = lastTraffic(traffic)
@@ -119,8 +119,8 @@ func (e *Explainer) report(i int) (r faultReport, err error) {
 	return r, nil
 }
 
-// at returns the place of a seat and ply in the game.
-func (g *ReplayFile) at(seat, ply int) place {
+// placeOf returns the place of a seat and ply in the game.
+func (g *ReplayFile) placeOf(seat, ply int) place {
 	m := g.Replay.Match
 	return place{g.Path, g.Match, m.Deal, m.Rotation, g.name(seat), seat, ply}
 }
@@ -128,7 +128,7 @@ func (g *ReplayFile) at(seat, ply int) place {
 func documentMoves(list []moment) []documentMove {
 	moves := []documentMove{}
 	for _, m := range list {
-		move := documentMove{place: m.game.at(m.move.Seat, m.ply), Move: m.move.Move, MS: m.move.MS}
+		move := documentMove{place: m.game.placeOf(m.move.Seat, m.ply), Move: m.move.Move, MS: m.move.MS}
 		if m.weight > 0 {
 			move.Before, move.After = &m.before, &m.after
 		}

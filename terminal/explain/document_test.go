@@ -26,7 +26,7 @@ func TestSchemaFile(t *testing.T) {
 		},
 		Describe: func(_ string, f reflect.StructField) string { return f.Tag.Get("doc") },
 	}
-	kit.Golden(t, "../explain.schema.json", schema.Document("timba explain --json", g.Of("", reflect.TypeFor[Explanation]())))
+	kit.Golden(t, "../explain.schema.json", schema.Document("timba explain --json", g.TypeSchema("", reflect.TypeFor[Explanation]())))
 }
 
 // The document of games with faults, of games without, and of a single fault fits the schema.
@@ -46,7 +46,7 @@ func TestDocument(t *testing.T) {
 		return d
 	}
 	all := document(0, resigned(played(t, teeko.Game, 3, 5, -1), 2)...)
-	if f := all.Faults; len(f) != 2 || f[1].Number != 2 || f[1].Ply != 5 || f[1].Legal == nil || len(f[1].Lines) != lastLines || f[1].Check == "" || all.Adjudicated != 1 {
+	if f := all.Faults; len(f) != 2 || f[1].Number != 2 || f[1].Ply != 5 || f[1].Legal == nil || len(f[1].Lines) != lastLines || f[1].Check == "" || all.AdjudicatedGames != 1 {
 		t.Errorf("all faults: %+v", all)
 	}
 	if one := document(2, played(t, teeko.Game, 3, 5)...); len(one.Faults) != 1 || !reflect.DeepEqual(one.Faults[0].place, all.Faults[1].place) {

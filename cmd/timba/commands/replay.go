@@ -22,8 +22,8 @@ import (
 )
 
 func newReplay() *cobra.Command {
-	cmd := &cobra.Command{Use: "replay", Short: "Show, verify, export or feed the replay of a game"}
-	return cli.Group(cmd, newReplayShow(), newReplayVerify(), newReplayExport(), newReplayFeed())
+	cmd := &cobra.Command{Use: "replay", Short: "Show, verify, export or feed replays, and try --resign on them"}
+	return cli.Group(cmd, newReplayShow(), newReplayVerify(), newReplayExport(), newReplayFeed(), newReplayScores())
 }
 
 // readReplay returns the replay in the file at path, or on stdin if path is "-", and its game. After an
