@@ -100,6 +100,13 @@ func TestFromLostGameToNextVersion(t *testing.T) {
 			t.Errorf("played again: %s", b.Text("#tryout"))
 		}
 	}
+	webtest.Eval[bool](b, `(window.realFetch = fetch, window.fetch = async () => new Response('<h1>502 Bad Gateway</h1><hr>nginx', { status: 502 }), true)`)
+	b.Click(`#test button[name="again"]`)
+	awaitSelector(b, `#tryout [role="alert"]`)
+	if text := b.Text("#tryout"); !strings.Contains(text, "does not answer") || strings.Contains(text, "nginx") {
+		t.Errorf("when a proxy answers for the server: %q", text)
+	}
+	webtest.Eval[bool](b, "(window.fetch = window.realFetch, true)")
 	again("the bot failed in the same way in two games: KeyError: 'nothing', line 8")
 	b.Picture(*screens, "edit-again-desk-light")
 	b.Look(390, 844, true)

@@ -26,6 +26,13 @@ const kept = {
 
 const view = openEditor(editor, editor.dataset.label, (text) => kept.set(key(), text === original() ? null : text));
 
+// ask fetches an address of the server. An answer that is not the server's, but of a proxy before it, is an error.
+async function ask(url, options) {
+	const answer = await fetch(url, options);
+	if (!answer.headers.has('Content-Security-Policy')) throw new Error(answer.status);
+	return answer;
+}
+
 // open shows the text that the browser keeps, else the file of the version or the starter.
 async function open() {
 	const at = key(), from = source(), name = language.value;
@@ -35,7 +42,7 @@ async function open() {
 	for (const link of document.querySelectorAll('.signin')) link.href = `/sign-in?next=${encodeURIComponent(`/write?game=${game.value}&language=${name}`)}`;
 	if (!originals.has(from)) {
 		try {
-			const answer = await fetch(from);
+			const answer = await ask(from);
 			if (!answer.ok) throw new Error(answer.status);
 			originals.set(from, await answer.text());
 		} catch {
@@ -68,7 +75,7 @@ async function send({ target: form, submitter }, element) {
 			fail(element, say('large'));
 			return null;
 		}
-		return await fetch(form.action, { method: 'POST', body: data });
+		return await ask(form.action, { method: 'POST', body: data });
 	} catch {
 		fail(element, say('away'));
 		return null;
@@ -81,7 +88,7 @@ async function send({ target: form, submitter }, element) {
 async function follow() {
 	for (let now = box.querySelector('.now'), wait = 1000; now?.isConnected && now.dataset.done !== 'true';) {
 		try {
-			const answer = await fetch(`${now.dataset.url}?change=${now.dataset.change}`);
+			const answer = await ask(`${now.dataset.url}?change=${now.dataset.change}`);
 			if (!now.isConnected) return;
 			if (answer.status === 429 || answer.status >= 500) throw new Error(answer.status);
 			show(await answer.text());
@@ -118,13 +125,13 @@ function mark(url) {
 
 async function cancel(event) {
 	event.preventDefault();
-	const answer = await fetch(event.target.action, { method: 'POST' }).catch(() => null);
+	const answer = await ask(event.target.action, { method: 'POST' }).catch(() => null);
 	if (answer) show(await answer.text()); else fail(box, say('away'));
 }
 
 // look shows a game of the test.
 async function look(url, chosen = true) {
-	const answer = await fetch(url).catch(() => null);
+	const answer = await ask(url).catch(() => null);
 	if (!answer) return;
 	const part = html('div', { class: 'shown' });
 	part.dataset.game = url;
