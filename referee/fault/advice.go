@@ -88,6 +88,8 @@ const (
 	reset       = `reset everything that the bot remembers at the line "game": cards seen, boards, lists, its seat`
 	slower      = `keep some of the time in reserve, and clear at the line "game" what grows from game to game (tables, caches, lists): a fresh process is in time here, so either the bot becomes slower, or the machine was busy for a moment`
 	readBye     = `keep reading until the line "bye"`
+
+	writeToStdout = `write "ready" and the moves to stdout: they are in its log, which is what it writes to stderr`
 )
 
 // debugAdvice says where a bot should write its debug output.
@@ -145,6 +147,8 @@ func (r Reason) kindAdvice(c Circumstances) []phrase.Text {
 		return texts("write the bot into the file; if a build makes it, look at what the build prints")
 	case NotExecutable:
 		return texts(`make it executable with chmod +x, or write its interpreter before it, as in "python3 bot.py"`)
+	case NoProgram:
+		return texts("link an object file, as cc -o bot bot.o does; write the program that runs any other file before it, as in java -jar bot.jar")
 	case NoReady:
 		return r.noReadyAdvice(c)
 	case Disqualified:
@@ -237,6 +241,8 @@ func (r Reason) noReadyAdvice(c Circumstances) []phrase.Text {
 	switch {
 	case r.UnfinishedLine != "":
 		return append(r.unfinishedAdvice(), flush)
+	case slices.ContainsFunc(c.Log.Lines, isAnswer) && !c.Log.Private:
+		return append(texts(writeToStdout), flush)
 	case c.Answer.Arrival == CameAtEnd:
 		return []phrase.Text{orReadLines(flushAdvice(c))}
 	case c.Answer.Arrival == Came:
@@ -254,6 +260,12 @@ func (r Reason) unfinishedAdvice() []phrase.Text {
 	return texts(`end every line with a line feed ("\n") and flush it`)
 }
 
+// isAnswer reports whether a line of a bot's log is an answer, which belongs on stdout.
+func isAnswer(line string) bool {
+	words := strings.Fields(line)
+	return len(words) > 0 && words[0] == "ready" && len(words) < 4 || len(words) == 2 && words[0] == "move"
+}
+
 // orReadLines adds to the advice that the bot may also read its input up to the end instead of line by line.
 func orReadLines(advice phrase.Text) phrase.Text {
 	return phrase.New("%s; or, if the bot waits for more input before it answers, read line by line, not up to the end of stdin", advice)
@@ -264,8 +276,11 @@ func flushAdvice(c Circumstances) phrase.Text {
 }
 
 func (r Reason) lateAdvice(c Circumstances) []phrase.Text {
-	if r.UnfinishedLine != "" {
+	switch {
+	case r.UnfinishedLine != "":
 		return append(r.unfinishedAdvice(), flushAdvice(c))
+	case c.History.Turns == 0 && slices.ContainsFunc(c.Log.Lines, isAnswer) && !c.Log.Private:
+		return append(texts(writeToStdout), flushAdvice(c))
 	}
 	switch c.Answer.Arrival {
 	case CameAtEnd:

@@ -41,10 +41,11 @@ var noisePatterns = expressions(`^(Node\.js v[0-9]|note: |NOTE: Picked up |exit 
 
 // compilerPatterns match lines with an error message of a compiler or linker.
 var compilerPatterns = expressions(
-	`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `,               // C, C++, Java
-	`^error(\[E[0-9]+\])?: `,                                // Rust, javac
-	`^\S+\.go:[0-9]+(:[0-9]+)?: `,                           // Go
-	`: undefined reference to |^(\S*[/.-])?(ld|lld|gold): `, // linkers
+	`^\S+:[0-9]+:([0-9]+:)? (fatal )?error: `,                       // C, C++, Java
+	`^(cc1\w*|\S*(gcc|cc|\+\+|clang)(-[0-9.]+)?): (fatal )?error: `, // compilers of C, about no line
+	`^error(\[E[0-9]+\])?: `,                                        // Rust, javac
+	`^\S+\.go:[0-9]+(:[0-9]+)?: `,                                   // Go
+	`: undefined reference to |^(\S*[/.-])?(ld|lld|gold): `,         // linkers
 )
 
 // expressions returns a function that returns the compiled regular expressions. The function compiles them at its
@@ -78,6 +79,11 @@ func Cause(stderr []string) (line string, sure bool) {
 // BuildCause returns the line of a build's output that says why the build failed, shortened to about 200 bytes.
 // It returns "" if no line explains it.
 func BuildCause(output []string) string {
+	output = slices.Clone(output)
+	for i, line := range output { // a program that shows its progress overwrites its line
+		line = strings.TrimRight(line, "\r")
+		output[i] = line[strings.LastIndexByte(line, '\r')+1:]
+	}
 	for i, line := range output {
 		if !matches(compilerPatterns, line) {
 			continue
@@ -89,6 +95,9 @@ func BuildCause(output []string) string {
 			}
 		}
 		return shorten(line)
+	}
+	if line, ok := (restriction{words: networkWords}).find(output); ok {
+		return shorten(strings.TrimSpace(line))
 	}
 	line, _ := Cause(output)
 	return line

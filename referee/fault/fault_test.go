@@ -31,6 +31,7 @@ var examples = []struct {
 	{Reason{Kind: NoInterpreter, Command: "./bot", Line: "#!/usr/bin/env pythn", Detail: "pythn"}, "startup", `could not be started: "./bot" has the first line "#!/usr/bin/env pythn", and there is no pythn`},
 	{Reason{Kind: NoLoader, Command: "./bot", Detail: "/lib/ld-musl-x86_64.so.1"}, "startup", `could not be started: "./bot" needs the loader /lib/ld-musl-x86_64.so.1, which is not there`},
 	{Reason{Kind: NoFirstLine, Command: "./bot"}, "startup", `could not be started: "./bot" is a text, and its first line does not say which program runs it`},
+	{Reason{Kind: NoProgram, Command: "./bot.jar"}, "startup", `could not be started: "./bot.jar" is neither a program nor a script`},
 	{Reason{Kind: ByteOrderMark, Command: "./bot"}, "startup", `could not be started: "./bot" has a byte order mark before its first line`},
 	{Reason{Kind: EmptyFile, Command: "./bot"}, "startup", `could not be started: "./bot" is empty`},
 	{Reason{Kind: NotExecutable, Command: "./bot"}, "startup", `could not be started: "./bot" is not executable`},

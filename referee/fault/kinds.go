@@ -24,6 +24,7 @@ const (
 	ByteOrderMark    Kind = "byte-order-mark"
 	EmptyFile        Kind = "empty-file"
 	NotExecutable    Kind = "not-executable"
+	NoProgram        Kind = "no-program"
 	NoReady          Kind = "no-ready"
 	Disqualified     Kind = "disqualified"
 	Late             Kind = "late"
@@ -83,6 +84,7 @@ var kinds = []kind{
 	unstartedKind(ByteOrderMark, "has a byte order mark before its first line"),
 	unstartedKind(EmptyFile, "is empty"),
 	unstartedKind(NotExecutable, "is not executable"),
+	unstartedKind(NoProgram, "is neither a program nor a script"),
 	{NoReady, protocol.Startup, `no "ready" within {limit} ms{unfinished}: answer the line "timba 1" with "ready" and flush the output`},
 	{Disqualified, protocol.Startup, "forfeits the rest of the match after {limit} faults"},
 	{Late, protocol.Timeout, "no move within {limit} ms" + inTime},

@@ -56,7 +56,7 @@ func (r *Raw) UnmarshalText(text []byte) error {
 // another one there. Other unfinished lines are left out: their length depends on timing, and the reasons of a
 // repeated match must be equal.
 func (r Reason) WithUnfinishedAnswer(rest []byte, listed protocol.Words) Reason {
-	verb, word := words.Cut(rest)
+	verb, word := words.Cut(bytes.TrimSuffix(rest, []byte("\r")))
 	whole := false
 	switch string(verb) {
 	case "ready":

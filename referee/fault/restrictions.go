@@ -22,7 +22,7 @@ const (
 	endLinesByLF      = "write the files of the bot with LF alone as the end of a line, as dos2unix does"
 	forEveryProcessor = "build it for every processor of its kind, without -march=native or the like: this one lacks an instruction of the program"
 
-	putFiles = "put the files that the bot reads beside it, in a directory of its own"
+	putFiles = "put the files that the bot reads beside it, as copies and not as links, in a directory of its own"
 	hides    = ": a match hides your home, /var, /opt and /srv, except for the program that runs the bot"
 )
 
@@ -53,6 +53,8 @@ var restrictions = []restriction{
 	// Libraries, files and modules that a bot did not find.
 	{words: []string{"\\r': No such file", "\\r’: No such file", "\r: No such file", "\r': No such file", "\r’: No such file", "\r: not found", "^M: bad interpreter", "ption -\r", "ption: -\r"},
 		anywhere: true, did: "the lines of a script end with CR LF, as on Windows", change: endLinesByLF},
+	{words: []string{"to pass options in shebang lines"},
+		anywhere: true, did: "the first line of a script gives env a program and its options, which env takes for one name", change: "write -S after env, as in #!/usr/bin/env -S python3 -u"},
 	{words: []string{": bad interpreter: ", "env: ‘", "env: '", "env: can't execute '"},
 		anywhere: true, did: "the first line of a script names the program %s, which is not there", names: quotedInterpreter, change: "install it, or name a program that is there, as in #!/usr/bin/env python3"},
 	{words: []string{": cannot execute: required file not found"},
@@ -114,13 +116,14 @@ var quotedModule = []*regexp.Regexp{
 var quotedFile = slices.Concat(quotedModule, []*regexp.Regexp{regexp.MustCompile(`input file: (\S+)`)}, quotedPath)
 
 // restrictionHit searches the end of the bot's log for a sign that a restriction made the bot fail. It returns
-// what the bot tried and what to change. Both are empty if it finds nothing, or if the process was not killed by
-// a signal and did not exit with an error.
+// what the bot tried and what to change. Both are empty if it finds nothing, or if the process did not exit with an
+// error and was not killed by a signal. A program that crashes by an invalid access or a division says nothing at its
+// end: what it wrote earlier is not the cause.
 func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
-	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 {
+	if r.Kind != Exited && r.Kind != Signalled || r.Kind == Exited && r.Status == 0 || slices.Contains([]string{"SIGSEGV", "SIGBUS", "SIGFPE"}, r.Name) {
 		return did, change
 	}
-	log := lastWords(c.Log.Lines)
+	log := slices.DeleteFunc(slices.Clone(lastWords(c.Log.Lines)), isCaughtException)
 	for _, w := range restrictions {
 		line, ok := w.find(log)
 		if !ok || c.Sandbox.Absent && !w.anywhere {
@@ -139,6 +142,14 @@ func (r Reason) restrictionHit(c Circumstances) (did, change phrase.Text) {
 		return phrase.New(w.did, name), w.advice(c)
 	}
 	return did, change
+}
+
+var exceptionName = regexp.MustCompile(`\w(Error|Exception)\b`)
+
+// isCaughtException reports whether a line of a log names an exception in another way than a runtime that reports it,
+// as in "caught MemoryError, using less": the program has survived the exception.
+func isCaughtException(line string) bool {
+	return exceptionName.MatchString(line) && !matches(causePatterns, strings.TrimSpace(line))
 }
 
 // find returns the last line of stderr that contains one of w.words.

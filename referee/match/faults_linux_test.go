@@ -142,6 +142,7 @@ func TestFaultsInPieces(t *testing.T) {
 	for _, c := range []struct{ piece, want string }{
 		{"", noMove}, {"mo", noMove}, {"move ", noMove}, {move[:len(move)-1], noMove},
 		{move, noMove[:len(noMove)-2] + fmt.Sprintf(", after the unfinished line %q: ", move)},
+		{move + "\r", noMove[:len(noMove)-2] + fmt.Sprintf(", after the unfinished line %q: ", move+"\r")},
 	} {
 		late := script.Script{Pieces: []script.Piece{{Text: []byte("ready drip 1\n")}, {Text: []byte(c.piece)}}}
 		g := kit.Get[*referee.GameResult](t)(s.play(t.Context(), s.onPipes(late), nil))

@@ -313,6 +313,10 @@ func (p *process) endFault(s sandbox.Status) error {
 		r.Kind, r.Limit = fault.TooManyProcesses, int64(p.bot.Sandbox.Limit.Processes)
 		return r
 	case sandbox.Forbidden:
+		// A program for an older processor of the same family starts, and its first system call is forbidden.
+		if r, ok := ObstacleReason(p.bot.Command[0], p.bot.Dir); ok && r.Kind == fault.OtherSystem {
+			return r
+		}
 		return fault.Reason{Kind: fault.ForbiddenCall}
 	case sandbox.NotStarted:
 		if s.Step == "exec" {

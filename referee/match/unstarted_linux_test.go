@@ -32,6 +32,13 @@ func elfFile(t *testing.T, machine elf.Machine, loader string) string {
 	return string(data) + loader + "\x00"
 }
 
+// objectFile returns the beginning of an object file, which a compiler makes and nobody has linked.
+func objectFile(t *testing.T, machine elf.Machine) string {
+	file := []byte(elfFile(t, machine, ""))
+	file[16] = byte(elf.ET_REL)
+	return string(file)
+}
+
 // windowsFile is the beginning of a program of Windows.
 var windowsFile = "MZ" + strings.Repeat("\x00", 58) + "\x40\x00\x00\x00PE\x00\x00\x64\x86"
 
@@ -63,7 +70,9 @@ func TestFilesThatCannotStart(t *testing.T) {
 		{"print('ready')\n", fault.NoFirstLine, "its first line does not say which program runs it", "begin the file with a line such as #!/usr/bin/env python3"},
 		{"\ufeff#!/bin/sh\nexit\n", fault.ByteOrderMark, "has a byte order mark", "save the file as UTF-8 without"},
 		{"", fault.EmptyFile, "is empty", "write the bot into the file"},
-		{"\x00\x01\x02", fault.NotStarted, "exec format error", "check the path"},
+		{"\xff\xfe#\x00!\x00", fault.ByteOrderMark, "has a byte order mark", "save the file as UTF-8 without"},
+		{"\x00\x01\x02", fault.NoProgram, "is neither a program nor a script", "as in java -jar bot.jar"},
+		{objectFile(t, native), fault.NoProgram, "is neither a program nor a script", "link an object file"},
 	}
 	places := map[string]*Sandbox{"no sandbox": nil}
 	if !kit.HasRaceDetector() {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -93,6 +94,8 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 		return out.Take(), &BuildError{phrase.Errorf("its output cannot be kept: %w", s.Err)}
 	case s.Reason == sandbox.Exited && level != sandbox.LevelNone && fault.UsesNetwork(fault.Lines(out.Bytes())):
 		return out.Take(), &BuildError{phrase.Errorf("exit status %d: it tried to use the network, which a build does not have: put what it needs into the bot's directory, as go mod vendor, cargo vendor and pip download do", s.Code)}
+	case s.Reason == sandbox.Exited && slices.ContainsFunc(build[1:], isForShell) && !slices.Contains(build, "-c"):
+		return out.Take(), &BuildError{phrase.Errorf("exit status %d: no shell reads the words of build, so that %q is not replaced: write [\"sh\", \"-c\", %q]", s.Code, build[1+slices.IndexFunc(build[1:], isForShell)], strings.Join(build, " "))}
 	case s.Reason == sandbox.Exited:
 		return out.Take(), &BuildError{phrase.Errorf("exit status %d", s.Code)}
 	case s.Reason == sandbox.NotStarted:
@@ -102,11 +105,19 @@ func Build(ctx context.Context, dir string, build []string, level sandbox.Level,
 	}
 }
 
+// isForShell reports whether a word has a character that a shell would replace, or is an operator of a shell.
+func isForShell(word string) bool {
+	return strings.ContainsAny(word, "*`") || strings.HasPrefix(word, "$") || slices.Contains([]string{"&&", "|", ">", ";"}, word)
+}
+
 // buildStartError returns the error for a build command that could not be started in the directory dir. word is the
 // command's first word, and err the error of the system.
 func buildStartError(word, dir string, err error) *BuildError {
 	r, ok := match.ObstacleReason(word, dir)
-	if refused := new(interpreter.PathError); !ok || errors.As(err, &refused) {
+	switch refused := new(interpreter.PathError); {
+	case strings.Contains(word, " "):
+		return &BuildError{phrase.Errorf("%w: %s", err, separateWords("build"))}
+	case !ok || errors.As(err, &refused):
 		return &BuildError{err}
 	}
 	return &BuildError{phrase.Errorf("%s: %s", r.Phrase(), r.Advice(fault.Circumstances{})[0])}

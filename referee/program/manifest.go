@@ -342,6 +342,11 @@ func fixSource(source string) phrase.Text {
 	return phrase.New("it has %s: write a %s with run = [...]", strings.Join(has, ", "), ManifestFile)
 }
 
+// separateWords returns advice for a key of the manifest whose first word is a whole command.
+func separateWords(key string) string {
+	return "each word of " + key + " has quotes of its own, as in [\"python3\", \"bot.py\"]"
+}
+
 // Language returns the language of the bot, guessed from its commands, or "" if it is unknown.
 func (m Manifest) Language() string { return m.language }
 
@@ -354,16 +359,57 @@ func (m Manifest) Command(dir string) ([]string, error) {
 	}
 	var err error
 	if command[0], err = exec.LookPath(command[0]); err != nil {
-		return nil, phrase.Errorf("%w: %s", err, m.fixRun(err))
+		return nil, phrase.Errorf("%w: %s", err, m.fixRun(dir, err))
 	}
-	return command, nil
+	return command, m.checkScript(dir)
 }
 
-// fixRun returns advice for a bot whose command could not be found, for the reason err.
-func (m Manifest) fixRun(err error) string {
-	switch {
+// checkScript returns an error if the command runs an interpreter with a script of the directory dir, and dir has no
+// such file.
+func (m Manifest) checkScript(dir string) error {
+	script := m.script()
+	if script == "" || filepath.IsAbs(script) {
+		return nil
+	}
+	if _, err := os.Stat(filepath.Join(dir, script)); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if target, err := os.Readlink(filepath.Join(dir, script)); err == nil {
+		return phrase.Errorf("run names %q, a link to %q, which does not exist: replace the link with the file", script, target)
+	}
+	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
+		found, _ := fs.Glob(os.DirFS(dir), pattern)
+		for _, name := range found {
+			if strings.EqualFold(path.Base(name), path.Base(script)) {
+				return phrase.Errorf("run names %q, and there is only %q: write that name, with the same letters and the path, into run", script, name)
+			}
+		}
+	}
+	return phrase.Errorf("run names %q, which is not there: write that file, or change run in %s", script, ManifestFile)
+}
+
+// script returns the file that the command gives to an interpreter, or "" if the command has none: the first argument
+// that is no option, if its extension is that of a language whose programs are not built.
+func (m Manifest) script() string {
+	i := slices.IndexFunc(m.Run, func(word string) bool { return !strings.HasPrefix(word, "-") && word != m.Run[0] })
+	isScript := func(f mainFile) bool { return f.build == nil && path.Ext(m.Run[i]) == path.Ext(f.name) }
+	if i < 0 || strings.Contains(m.Run[0], "/") || !slices.ContainsFunc(mainFiles, isScript) {
+		return ""
+	}
+	return m.Run[i]
+}
+
+// fixRun returns advice for a bot whose command could not be found in the directory dir, for the reason err.
+func (m Manifest) fixRun(dir string, err error) string {
+	inside := filepath.Join(dir, m.Run[0])
+	target, linkErr := os.Readlink(inside)
+	switch _, statErr := os.Stat(inside); {
 	case strings.Contains(m.Run[0], " "):
-		return "each word of run has quotes of its own, as in [\"python3\", \"bot.py\"]"
+		return separateWords("run")
+	case linkErr == nil && statErr != nil:
+		return fmt.Sprintf("it is a link to %s, which does not exist: replace the link with the file", target)
+	case !strings.Contains(m.Run[0], "/") && statErr == nil:
+		return fmt.Sprintf("write ./%s, the file in the bot's directory, into run", m.Run[0])
 	case !strings.Contains(m.Run[0], "/"):
 		return "install it, or change run in " + ManifestFile
 	case len(m.Build) > 0:

@@ -1,6 +1,7 @@
 package interpreter
 
 import (
+	"debug/elf"
 	"encoding/binary"
 	"io"
 	"os"
@@ -29,9 +30,10 @@ const (
 	NoInterpreter ObstacleKind = "no-interpreter"  // a script whose first line names a program that does not exist
 	NoLoader      ObstacleKind = "no-loader"       // a program whose dynamic loader does not exist
 	NoFirstLine   ObstacleKind = "no-first-line"   // a text without #!
-	ByteOrderMark ObstacleKind = "byte-order-mark" // a script with a byte order mark before #!
+	ByteOrderMark ObstacleKind = "byte-order-mark" // a script with a byte order mark before #!, or a text in UTF-16
 	EmptyFile     ObstacleKind = "empty-file"      // a file without content
 	NotExecutable ObstacleKind = "not-executable"  // a file without an execute bit
+	NoProgram     ObstacleKind = "no-program"      // an object file, an archive or the like
 )
 
 const (
@@ -95,14 +97,17 @@ func (o *Obstacle) examine(head, dir string) (next string, found bool) {
 		return "", runtime.GOOS != "darwin" && runtime.GOOS != "ios"
 	case runtime.GOOS == "windows":
 		return "", false // it executes no scripts
-	case strings.HasPrefix(head, byteOrderMark+"#!"):
+	case strings.HasPrefix(head, byteOrderMark+"#!"), strings.HasPrefix(head, "\xff\xfe"), strings.HasPrefix(head, "\xfe\xff"):
 		o.Kind = ByteOrderMark
 		return "", true
 	case strings.HasPrefix(head, "#!"):
 		return o.examineScript(head, dir)
 	}
 	o.Kind = NoFirstLine
-	return "", isText(head)
+	if !isText(head) {
+		o.Kind = NoProgram
+	}
+	return "", true
 }
 
 // hasNoExecuteBit reports whether the file o.File exists and has no execute bit.
@@ -159,6 +164,10 @@ func (o *Obstacle) examineELF(head string) bool {
 	native := elfMachines[machine] == runtime.GOARCH
 	older := runtime.GOARCH == "amd64" && machine == machine386 || runtime.GOARCH == "arm64" && machine == machineARM
 	if !native && !older { // a processor may run the programs of its predecessor
+		return true
+	}
+	if elf.Type(order.Uint16(data[16:])) == elf.ET_REL {
+		o.Kind = NoProgram
 		return true
 	}
 	if loader := loaderOf(data, order); loader != "" {
