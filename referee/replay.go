@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 
@@ -195,7 +196,7 @@ func DecodeReplay(data []byte) (*Replay, error) {
 	case r.Timba > protocol.Version:
 		return nil, fmt.Errorf("replay: timba %s wrote it in version %d of the format, and this program reads version %d: use that timba, or a later one", cmp.Or(r.Program, "(its version is not recorded)"), r.Timba, protocol.Version)
 	case err != nil:
-		return nil, fmt.Errorf("replay: not a replay document: %w", err)
+		return nil, notReplayError(data, err)
 	case r.Timba == 0:
 		return nil, errors.New(`replay: not a replay document: it has no member "timba", the version of the format`)
 	case r.Timba < 0:
@@ -208,6 +209,26 @@ func DecodeReplay(data []byte) (*Replay, error) {
 		return nil, errors.New("replay: not a replay document: the clock has a start-up time")
 	}
 	return r, nil
+}
+
+// notReplayError returns the error for data that are not the JSON of a replay, for the reason err of package json.
+func notReplayError(data []byte, err error) error {
+	data = bytes.TrimSpace(data)
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case len(data) == 0:
+		return errors.New("replay: not a replay document: it is empty: write the file again, as timba match --out and timba replays --out do")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("replay: not a replay document: it is cut off after %d bytes: copy or download the file again", len(data))
+	case data[0] == '<':
+		return errors.New("replay: not a replay document, but a page: download the file replay.json, which the page of the game links to")
+	case data[0] != '{' || errors.As(err, &syntax) && syntax.Offset < 2:
+		return fmt.Errorf("replay: not a replay document, which is a JSON object: it begins with %.20q", data)
+	case errors.As(err, &kind):
+		return fmt.Errorf("replay: not a replay document: the member %q cannot be a JSON %s", kind.Field, kind.Value)
+	}
+	return fmt.Errorf("replay: not a replay document: %w", err)
 }
 
 // Commitment returns the SHA-256 of the seed of a match. If it is published before the match, it proves later

@@ -413,7 +413,7 @@ func (m Manifest) fixRun(dir string, err error) string {
 	case !strings.Contains(m.Run[0], "/"):
 		return "install it, or change run in " + ManifestFile
 	case len(m.Build) > 0:
-		return "let the build make it executable, or change run in " + ManifestFile
+		return "let the build make it, executable and not as a link out of the directory (python3 -m venv --copies), or change run in " + ManifestFile
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return "write it, or change run in " + ManifestFile

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 
 	renameio "github.com/google/renameio/v2/maybe"
 )
@@ -23,6 +24,18 @@ const (
 	EnvURL   = "TIMBA_URL"
 	EnvToken = "TIMBA_TOKEN"
 )
+
+var tokenText = regexp.MustCompile(`timba_[A-Za-z0-9]+`)
+
+// ParseToken returns the token in a text that may have quotes, a name or the word Bearer before it. source, such as the
+// name of a variable, begins the error.
+func ParseToken(source, text string) (string, error) {
+	token := tokenText.FindString(text)
+	if token == "" {
+		return "", fmt.Errorf("%s: it has no token: a token is timba_ and then capital letters and digits, as the page of tokens shows it once", source)
+	}
+	return token, nil
+}
 
 // AccountFile returns the path of the saved account.
 func AccountFile() (string, error) {
@@ -57,6 +70,12 @@ func ReadAccount() (Account, error) {
 // the fields URL and Token. If EnvURL names another server than the saved account, the saved token is not used.
 func CurrentAccount() (Account, error) {
 	url, token := os.Getenv(EnvURL), os.Getenv(EnvToken)
+	if token != "" {
+		var err error
+		if token, err = ParseToken(EnvToken, token); err != nil {
+			return Account{}, err
+		}
+	}
 	if url != "" && token != "" {
 		return Account{url, token}, nil // the file need not exist
 	}

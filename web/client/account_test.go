@@ -15,8 +15,8 @@ func TestCurrentAccount(t *testing.T) {
 		"kept":             {"", "", "http://kept:1", "secret"},
 		"same server":      {"http://kept:1/", "", "http://kept:1", "secret"},
 		"another server":   {"http://other:2", "", "http://other:2", ""},
-		"another token":    {"", "mine", "http://kept:1", "mine"},
-		"all from outside": {"http://other:2", "mine", "http://other:2", "mine"},
+		"another token":    {"", "timba_MINE", "http://kept:1", "timba_MINE"},
+		"all from outside": {"http://other:2", "timba_MINE", "http://other:2", "timba_MINE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Setenv("XDG_CONFIG_HOME", t.TempDir())
@@ -31,6 +31,20 @@ func TestCurrentAccount(t *testing.T) {
 				t.Errorf("got %+v, %v", a, err)
 			}
 		})
+	}
+}
+
+// A token is found in what people paste around it, and a text without one is an error that does not repeat the text.
+func TestParseToken(t *testing.T) {
+	for _, text := range []string{"timba_A2", " timba_A2\r\n", `"timba_A2"`, "Bearer timba_A2", "export TIMBA_TOKEN=timba_A2", "token: timba_A2\nmore"} {
+		if token, err := ParseToken("token", text); err != nil || token != "timba_A2" {
+			t.Errorf("%q has the token %q, %v", text, token, err)
+		}
+	}
+	for _, text := range []string{"secret", "timba_", "\x1f\x8b"} {
+		if _, err := ParseToken("token", text); err == nil || !strings.HasPrefix(err.Error(), "token: it has no token: a token is timba_ and then") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%q: %v", text, err)
+		}
 	}
 }
 

@@ -16,13 +16,15 @@ import (
 	"iter"
 	"maps"
 	"math/rand/v2"
+	"mime"
 	"net"
 	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/timba-arena/timba/web/wire"
@@ -178,30 +180,13 @@ func (c *Client) send(ctx context.Context, q request) (*http.Response, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, fmt.Errorf("server: %s cannot be reached: %s: check the address, and that the server runs", c.URL, connectionFailure(err))
+		return nil, fmt.Errorf("server: %s cannot be reached: %s", c.URL, wire.ConnectionFailure(err))
 	}
 	return resp, nil
 }
 
 // maxAddress is the largest size of an address and a token together, in bytes. Servers refuse more.
 const maxAddress = 16 << 10
-
-// connectionFailure returns a description for users of why a connection failed with err.
-func connectionFailure(err error) string {
-	var name *net.DNSError
-	var number syscall.Errno
-	switch {
-	case errors.As(err, &name):
-		return fmt.Sprintf("there is no address of the name %q", name.Name)
-	case errors.Is(err, http.ErrSchemeMismatch):
-		return "it has no https: begin the address with http://"
-	case errors.As(err, &number):
-		return number.Error()
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return "it closed the connection"
-	}
-	return err.Error()
-}
 
 // retryAfter returns the time in the header Retry-After, or 0 if the header is absent or invalid. It reduces
 // a very large number of seconds to a time that is still longer than maxWait.
@@ -232,10 +217,36 @@ func read[T any](ctx context.Context, c *Client, q request) (T, error) {
 		return doc, err
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&doc); err != nil {
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	if kind == "text/html" {
+		return doc, fmt.Errorf("server: %s answered with the type %q, which is not an answer of timba: open the address in a browser: is it a timba server, or does the network show a page to sign in?", c.URL, kind)
+	}
+	data, err := io.ReadAll(resp.Body)
+	if err == nil {
+		err = json.Unmarshal(data, &doc)
+	}
+	if err == nil && !mayBe[T](data) {
+		err = fmt.Errorf("it is %.40q", data)
+	}
+	if err != nil {
 		return doc, fmt.Errorf("server: %s: the answer cannot be read: %w: is this the address of a timba server?", c.URL, err)
 	}
 	return doc, nil
+}
+
+// mayBe reports whether data, a JSON document, may be a T of timba. A document is foreign if T is a struct and the
+// document has members, but none that T has.
+func mayBe[T any](data []byte) bool {
+	var members map[string]json.RawMessage
+	t := reflect.TypeFor[T]()
+	if t.Kind() != reflect.Struct || json.Unmarshal(data, &members) != nil || len(members) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(reflect.VisibleFields(t), func(f reflect.StructField) bool {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		_, ok := members[name]
+		return ok
+	})
 }
 
 func get[T any](ctx context.Context, c *Client, path string, query url.Values) (T, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -206,8 +207,27 @@ func TestProxyRetries(t *testing.T) {
 
 // TestStrangers checks the errors for servers that are not timba, and for the absence of a server.
 func TestStrangers(t *testing.T) {
-	c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) { io.WriteString(w, "<html>") })
-	if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+	for answer, want := range map[string]string{
+		"<html>":        `answered with the type "text/html", which is not an answer of timba: open the address in a browser`,
+		`{"ok": true}`:  "the answer cannot be read: it is \"{\\\"ok\\\": true}\": is this the address of a timba server?",
+		`{"name": "ad`:  "the answer cannot be read: unexpected end of JSON input",
+		"-> /api/v1/me": "it never ends: ask the operator of the server why its proxy redirects to the same address",
+	} {
+		c := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+			if to, ok := strings.CutPrefix(answer, "-> "); ok {
+				w.Header().Set("Location", to)
+				w.WriteHeader(http.StatusFound)
+			}
+			io.WriteString(w, answer)
+		})
+		if _, err := c.Me(bg); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", answer, err)
+		}
+	}
+	signed := httptest.NewTLSServer(http.NotFoundHandler())
+	defer signed.Close()
+	signed.Config.ErrorLog = log.New(io.Discard, "", 0)
+	if _, err := kit.Get[*Client](t)(New(signed.URL, "")).Me(bg); err == nil || !strings.HasSuffix(err.Error(), "name the file with the certificate of the signer in SSL_CERT_FILE") {
 		t.Error(err)
 	}
 	nobody := kit.Get[*Client](t)(New("http://127.0.0.1:1", ""))

@@ -309,7 +309,7 @@ func (c *Connector) dial(ctx context.Context) (*websocket.Conn, error) {
 		return ws, nil
 	}
 	if resp == nil {
-		return nil, fmt.Errorf("server: %s cannot be reached: %w: check the address, and that the server runs", c.URL, err)
+		return nil, fmt.Errorf("server: %s cannot be reached: %s", c.URL, wire.ConnectionFailure(err))
 	}
 	p := wire.ReadProblem(resp) // gorilla/websocket has kept the first 1 KiB of its body
 	again := []int{http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusBadGateway, http.StatusGatewayTimeout, http.StatusInternalServerError}

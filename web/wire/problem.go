@@ -26,12 +26,19 @@ func ReadProblem(resp *http.Response) *Problem {
 		return p
 	}
 	meaning, hint := "which is not an answer of timba", "is this the address of a timba server?"
-	if a, ok := proxyAnswers[resp.StatusCode]; ok {
+	a, ok := proxyAnswers[resp.StatusCode]
+	if !ok && resp.StatusCode >= 500 {
+		a, ok = proxyAnswers[http.StatusBadGateway], true
+	}
+	if ok {
 		meaning, hint = "an answer of a proxy: "+a.meaning, a.hint
 	}
 	if location, err := resp.Location(); err == nil && resp.StatusCode < 400 {
 		meaning = fmt.Sprintf("a redirection to %.200q", location.Redacted())
-		if location.Path == resp.Request.URL.Path { // of another server
+		switch asked := resp.Request.URL; {
+		case location.Path == asked.Path && location.Host == asked.Host && location.Scheme == asked.Scheme:
+			hint = "it never ends: " + askOperator + "why its proxy redirects to the same address"
+		case location.Path == asked.Path:
 			hint = fmt.Sprintf("give the address %s://%s instead", location.Scheme, location.Host)
 		}
 	}
@@ -48,6 +55,7 @@ const askOperator = "ask the operator of the server "
 var proxyAnswers = map[int]struct{ meaning, hint string }{
 	http.StatusUnauthorized:          {"it asks for a password of its own", askOperator + "to exempt the paths /api/ and /ws/ from that"},
 	http.StatusForbidden:             {"it does not let this request pass", askOperator + "whom the proxy admits"},
+	http.StatusProxyAuthRequired:     {"the proxy of your network asks for a password", "write it into HTTPS_PROXY, as in http://NAME:PASSWORD@HOST:PORT"},
 	http.StatusRequestEntityTooLarge: {"a body of this size is above its limit", askOperator + "to raise the limit, in nginx client_max_body_size, above limits.upload of timba.toml"},
 	http.StatusTooManyRequests:       {"it limits the number of requests", "try again later"},
 	http.StatusBadGateway:            {"the timba server behind it does not answer", "try again later, or " + askOperator + "whether timba serve runs, at the address that the proxy has for it (in nginx proxy_pass)"},

@@ -236,9 +236,12 @@ func UntilInterrupt[T any](cmd *cobra.Command, do func() (T, error)) (got T, err
 	}
 }
 
-// ReadInput returns up to limit bytes of the text in the file at path, or on the stdin of cmd if path is "-". It
-// decompresses gzip, removes a byte order mark, and converts UTF-16 with a byte order mark to UTF-8, as some programs of
-// Windows write it. Other archives are an error. If the command is interrupted, it returns the error of the context.
+// MaxInput is a limit for ReadInput that only a wrong file or a device exceeds.
+const MaxInput = 256 << 20
+
+// ReadInput returns the text in the file at path, or on the stdin of cmd if path is "-". It decompresses gzip, removes a
+// byte order mark, and converts UTF-16 with a byte order mark to UTF-8, as some programs of Windows write it. More than
+// limit bytes and other archives are errors. If the command is interrupted, it returns the error of the context.
 func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 	in := cmd.InOrStdin()
 	if path != "-" {
@@ -251,22 +254,47 @@ func ReadInput(cmd *cobra.Command, path string, limit int64) ([]byte, error) {
 	}
 	return UntilInterrupt(cmd, func() ([]byte, error) {
 		text := bufio.NewReader(in)
-		head, _ := text.Peek(4)
-		switch trees.FormatOf(head) {
-		case "tar.gz":
+		head, _ := text.Peek(trees.HeadSize)
+		if trees.FormatOf(head) == "tar.gz" {
 			unpacked, err := gzip.NewReader(text)
 			if err != nil {
-				return nil, fmt.Errorf("%s is not whole: %w", path, err)
+				return nil, brokenError(path, err)
 			}
 			text = bufio.NewReader(unpacked)
-		case "zip":
-			return nil, fmt.Errorf("%s is a zip archive: unpack it, and give the files in it", path)
-		case "tar.zst":
-			return nil, fmt.Errorf("%s is compressed by zstd: run unzstd %[1]s, and give the file that this makes", path)
+			head, _ = text.Peek(trees.HeadSize)
 		}
-		data, err := io.ReadAll(io.LimitReader(text, limit))
+		if err := archiveError(path, trees.FormatOf(head)); err != nil {
+			return nil, err
+		}
+		data, err := io.ReadAll(io.LimitReader(text, limit+1))
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, gzip.ErrChecksum), errors.Is(err, gzip.ErrHeader):
+			return nil, brokenError(path, err)
+		case err == nil && int64(len(data)) > limit:
+			return nil, fmt.Errorf("%s has more than %d bytes: name another file", path, limit)
+		}
 		return textOf(data), err
 	})
+}
+
+func brokenError(path string, err error) error {
+	return fmt.Errorf("%s is cut off or damaged: %w: copy or download it again", path, err)
+}
+
+// archiveError returns an error that says what to do with the file at path if its format, a result of trees.FormatOf, is
+// an archive or compressed; otherwise nil.
+func archiveError(path, format string) error {
+	switch format {
+	case "":
+		return nil
+	case "tar.zst":
+		return fmt.Errorf("%s is compressed by zstd: run unzstd %[1]s, and give the file that this makes", path)
+	case "xz", "bzip2", "lz4":
+		return fmt.Errorf("%s is compressed by %s: run %[2]s -d %[1]s, and give the file that this makes", path, format)
+	case trees.WindowsProgram, trees.LinuxProgram:
+		return fmt.Errorf("%s is a program, not a text: name another file", path)
+	}
+	return fmt.Errorf("%s is a %s archive: unpack it, and give the files in it", path, format)
 }
 
 // textOf returns data as UTF-8 without a byte order mark. Data that begin with a byte order mark of UTF-16 are

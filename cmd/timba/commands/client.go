@@ -1,10 +1,13 @@
 package commands
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
 	"github.com/timba-arena/timba/web/client"
+	"github.com/timba-arena/timba/web/wire"
 )
 
 // connect returns a client of the server to which the user has logged in. If mine is true, it returns an
@@ -38,8 +42,17 @@ func fromServer[T any](cmd *cobra.Command, mine bool, get func(ctx context.Conte
 		if err != nil {
 			return answer, err
 		}
-		return get(cmd.Context(), c, args)
+		answer, err = get(cmd.Context(), c, args)
+		return answer, namingToken(err)
 	}, show)
+}
+
+// namingToken adds to err, if a server has refused the token of the variable client.EnvToken, that the variable has it.
+func namingToken(err error) error {
+	if p, ok := errors.AsType[*wire.Problem](err); ok && p.Status == http.StatusUnauthorized && os.Getenv(client.EnvToken) != "" {
+		p.Hint = "it is in the variable " + client.EnvToken + ": change or unset that"
+	}
+	return err
 }
 
 // listOrOne returns a check of arguments for a command that prints a list without an argument, and one item
@@ -62,7 +75,7 @@ func onServer(cmd *cobra.Command, do func(cmd *cobra.Command, c *client.Client, 
 		if err != nil {
 			return err
 		}
-		return do(cmd, c, args)
+		return namingToken(do(cmd, c, args))
 	}
 	return cmd
 }
@@ -101,15 +114,14 @@ func since(t time.Time) string {
 	return t.Local().Format("2006-01-02")
 }
 
-// readSecret returns the first line of a file, or of stdin if path is "-". An empty input is an error.
+// readSecret returns the token in a file, or of stdin if path is "-". An empty input is an error.
 func readSecret(cmd *cobra.Command, path string) (string, error) {
 	data, err := cli.ReadInput(cmd, path, 4096)
 	if err != nil {
 		return "", fmt.Errorf("token: %w", err)
 	}
-	line, _, _ := strings.Cut(strings.TrimSpace(string(data)), "\n")
-	if line = strings.TrimSpace(line); line == "" {
+	if len(bytes.TrimSpace(data)) == 0 {
 		return "", errors.New("token: the input is empty: a token begins with timba_")
 	}
-	return line, nil
+	return client.ParseToken("token", string(data))
 }

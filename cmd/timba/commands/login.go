@@ -131,7 +131,7 @@ func (f *loginFlags) obtainToken(cmd *cobra.Command, c *client.Client) (string, 
 	if token == "" {
 		return "", errors.New("token: the input is empty: to join with an invite, add --invite CODE --name NAME")
 	}
-	return token, nil
+	return client.ParseToken("token", token)
 }
 
 func askSecret(cmd *cobra.Command, tty *os.File, prompt string) (string, error) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -91,7 +90,7 @@ func parseSeed(text string) (rules.Seed, error) {
 // same options. set has further options of every opening, in the form name=value. readOpenings also returns all these
 // options.
 func readOpenings(cmd *cobra.Command, path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
-	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
+	data, err := cli.ReadInput(cmd, path, cli.MaxInput)
 	if err != nil {
 		return nil, nil, fmt.Errorf("openings: %w", err)
 	}

@@ -29,7 +29,7 @@ func newReplay() *cobra.Command {
 // readReplay returns the replay in the file at path, or on stdin if path is "-", and its game. After an
 // interruption of the command it returns an error, so that commands that read many files end.
 func readReplay(cmd *cobra.Command, path string) (*referee.Replay, *rules.Game, error) {
-	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
+	data, err := cli.ReadInput(cmd, path, cli.MaxInput)
 	if err != nil {
 		return nil, nil, fmt.Errorf("replay: %w", err)
 	}
