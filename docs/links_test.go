@@ -106,3 +106,17 @@ func TestTranslations(t *testing.T) {
 		t.Errorf("there are only %d translations", len(pages))
 	}
 }
+
+// TestCitation: after a release, CITATION.cff has the version and the date of the newest one in CHANGELOG.md, and before
+// the first one neither.
+func TestCitation(t *testing.T) {
+	read := func(file string) string { return string(kit.Get[[]byte](t)(os.ReadFile(path.Join("..", file)))) }
+	want := ""
+	if m := regexp.MustCompile(`(?m)^## \[(\d\S*)\] - (\S+)$`).FindStringSubmatch(read("CHANGELOG.md")); m != nil {
+		want = "version: " + m[1] + "\ndate-released: " + m[2]
+	}
+	has := regexp.MustCompile(`(?m)^(version|date-released): .*$`).FindAllString(read("CITATION.cff"), -1)
+	if got := strings.Join(has, "\n"); got != want {
+		t.Errorf("CITATION.cff has %q, want %q", got, want)
+	}
+}
