@@ -57,7 +57,7 @@ func DefectsParam(to *[]string, known []Defect) Param {
 		names = append(names, d.Name+" ("+d.Help+")")
 	}
 	return Param{Name: "as-published", Target: to, NoValueDefault: AllDefects, FlagOnly: true,
-		Help: "keep defects of the study, a `LIST` joined by commas, or all: " + strings.Join(names, ", ")}
+		Help: "keep these defects of the study, a `LIST` joined by commas, or all of them: " + strings.Join(names, ", ")}
 }
 
 // Set parses text and stores the value in Target. For a string or a number that is not allowed, the error has the
