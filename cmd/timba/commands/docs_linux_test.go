@@ -75,9 +75,12 @@ var otherwise = map[string]struct {
 	status int
 	text   string
 }{
-	"timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10":                 {cli.ExitNoVerdict, "no verdict"},
+	"timba match tebes ./new ./old --deals 10000 --sprt elo0=0,elo1=10":                           {cli.ExitNoVerdict, "no verdict"},
+	"timba match tebes ./new ./old @greedy --format gauntlet --deals 10000 --sprt elo0=0,elo1=10": {cli.ExitNoVerdict, "no verdict"},
+	"timba replay scores replays":                                                       {cli.ExitError, "no game has scores"},
+	"timba replay scores replays --plies 5 --scores 0.9,0.95,0.99":                      {cli.ExitError, "no game has scores"},
 	"timba match brisca mybot mybot-old --deals 10000 --sprt elo0=0,elo1=10 --out test": {cli.ExitNoVerdict, "no verdict"},
-	"timba bots cancel mybot": {cli.ExitError, "already"},
+	"timba bots cancel mybot":                                                           {cli.ExitError, "already"},
 }
 
 // library is the environment in which the documented commands run: a server with an account, and directories

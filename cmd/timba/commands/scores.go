@@ -92,9 +92,7 @@ func tryResigning(files []*explain.ReplayFile, plies int, scores []float64) (g s
 	for _, score := range slices.Sorted(slices.Values(scores)) {
 		g.trials = append(g.trials, resignTrial{rule: referee.ScoreRule{Plies: plies, Score: score}})
 	}
-	if g.trials = slices.Compact(g.trials); len(g.trials) == 0 {
-		return g, fmt.Errorf("scores: in no game the scores of all bots agree for %d moves in a row that one side loses: try fewer --plies", plies)
-	}
+	g.trials = slices.Compact(g.trials)
 	for i := range g.trials {
 		if err := g.trials[i].play(ended); err != nil {
 			return g, err
@@ -175,6 +173,10 @@ func (g *scoredGames) write(w io.Writer) {
 	fmt.Fprintf(w, "%s with scores", text.Count(g.games, "game"))
 	if g.otherGames > 0 {
 		fmt.Fprintf(w, ", and %d left out", g.otherGames)
+	}
+	if len(g.trials) == 0 {
+		fmt.Fprintln(w, ": in none of them the scores of all bots agree for so many moves in a row that one side loses: try fewer --plies")
+		return
 	}
 	fmt.Fprintf(w, "; with --resign plies=%d,score=S:\n\n", g.trials[0].rule.Plies)
 	text.Rows(w, "S|resigned|wrongly|moves saved|of all games", g.trials, func(t resignTrial) []any {
