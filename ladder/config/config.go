@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/url"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -41,8 +42,9 @@ type Config struct {
 	Pause   time.Duration
 	Sandbox sandbox.Level `toml:"-"`
 	Site    struct {
-		Embed bool   // whether pages of other sites may show replays in a frame
-		URL   string // public address without a slash at the end; if it is empty, the address of each request is used
+		Embed     bool   // whether pages of other sites may show replays in a frame
+		Downloads string // absolute path of a directory whose files the page /download offers; "" means none
+		URL       string // public address without a slash at the end; if it is empty, the address of each request is used
 	}
 	Certificate Certificate
 	Limits      ladder.Limits
@@ -174,6 +176,9 @@ func (f *file) resolve() (err error) {
 	if f.Site.URL, err = publicURL(f.Site.URL); err != nil {
 		return err
 	}
+	if err := checkDownloads(f.Site.Downloads); err != nil {
+		return err
+	}
 	if u, err := url.Parse(f.Certificate.Directory); err != nil || u.Scheme != "https" || u.Host == "" {
 		return fmt.Errorf("certificate.directory cannot be %q: try the address of an ACME directory, such as https://acme-v02.api.letsencrypt.org/directory", f.Certificate.Directory)
 	}
@@ -248,6 +253,21 @@ func publicURL(text string) (string, error) {
 		return "", fmt.Errorf("site.url cannot be %q: try the scheme and the host alone, such as https://bots.example.org", text)
 	}
 	return u.String(), nil
+}
+
+// checkDownloads returns an error if path, the directory of files that the site offers, is not the absolute path of a
+// directory. An empty path is valid.
+func checkDownloads(path string) error {
+	if path == "" {
+		return nil
+	}
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("site.downloads cannot be %q: try an absolute path, such as /srv/timba/dist", path)
+	}
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		return fmt.Errorf("site.downloads cannot be %q: there is no such directory that the server can read: make it, or leave the key out", path)
+	}
+	return nil
 }
 
 // BotLimit returns the limits of the sandbox in which a bot plays.

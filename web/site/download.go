@@ -19,6 +19,7 @@ import (
 type downloadPage struct {
 	programInfo
 	Languages []starters.Language
+	Offers    []offeredFile
 }
 
 // programInfo describes the running program, which visitors can download.
@@ -65,7 +66,11 @@ func (s *Site) programInfo() programInfo {
 }
 
 func (s *Site) getDownload(v *visit) error {
-	return v.showPage(http.StatusOK, "download", downloadPage{s.programInfo(), starters.Languages})
+	offers, err := s.offeredFiles()
+	if err != nil {
+		return err
+	}
+	return v.showPage(http.StatusOK, "download", downloadPage{s.programInfo(), starters.Languages, offers})
 }
 
 func (s *Site) getProgram(v *visit) error {

@@ -3,8 +3,11 @@ package site_test
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,5 +81,43 @@ func TestDownloadStarters(t *testing.T) {
 	}
 	if a := w.Get(c, "/bots/my-python-bot"); a.Status != http.StatusOK {
 		t.Errorf("its bot: %d", a.Status)
+	}
+}
+
+// The page offers the files of the operator's directory: no hidden ones, no symbolic links, no directories, and no more
+// than the limit.
+func TestDownloadOffers(t *testing.T) {
+	t.Parallel()
+	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "secret")
+	write := func(name, text string) { kit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644)) }
+	kit.Must(t, os.WriteFile(outside, []byte("secret"), 0o644))
+	write("timba_1.0_amd64.deb", "<script>")
+	write(".hidden", "x")
+	write("two words", "x")
+	kit.Must(t, os.Mkdir(filepath.Join(dir, "folder"), 0o755))
+	kit.Must(t, os.Symlink(outside, filepath.Join(dir, "link")))
+	s := webtest.NewStaticWorld(t, func(o *site.Options) { o.Middleware.Service.Config.Site.Downloads = dir })
+	c := s.Client()
+	sum := func(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+	page := s.Get(c, "/download").Body
+	requireTexts(t, "the page", page, `href="/download/files/timba_1.0_amd64.deb"`, sum("<script>"))
+	for _, name := range []string{".hidden", "two words", "folder", "link", "..%2Fsecret", "none"} {
+		if a := s.Get(c, "/download/files/"+strings.ReplaceAll(name, " ", "%20")); a.Status != http.StatusNotFound || strings.Contains(page, ">"+name+"<") {
+			t.Errorf("%s: status %d, or it is listed", name, a.Status)
+		}
+	}
+	a := s.Get(c, "/download/files/timba_1.0_amd64.deb")
+	h := a.Header
+	if a.Body != "<script>" || h.Get("Content-Type") != "application/octet-stream" || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Content-Disposition") != `attachment; filename="timba_1.0_amd64.deb"` {
+		t.Errorf("the file: %q, %v", a.Body, h)
+	}
+	write("timba_1.0_amd64.deb", "another")
+	for i := range 300 {
+		write(fmt.Sprintf("z%03d", i), "")
+	}
+	page = s.Get(c, "/download").Body
+	requireTexts(t, "the page after a change", page, sum("another"))
+	if n := strings.Count(page, "/download/files/"); n != 200 {
+		t.Errorf("%d files are listed", n)
 	}
 }

@@ -56,6 +56,7 @@ type Site struct {
 	answers     *formAnswers
 	secrets     *secretNotes
 	challenges  *challenges
+	checksums   *checksums               // of the files in Config.Site.Downloads
 	namesakes   func() map[string]string // see findNamesakes
 }
 
@@ -126,6 +127,7 @@ func (s *Site) routes() []route {
 		{"GET /download", false, s.getDownload},
 		{"GET /download/timba", false, s.getProgram},
 		{"GET /download/starters/{file}", false, s.getStarterArchive},
+		{"GET /download/files/{file}", false, s.getOffer},
 		{"GET /write", false, s.getWrite},
 		{"POST /write", true, s.postWrite},
 		{"GET /write/{language}", false, s.getStarter},
@@ -223,7 +225,7 @@ func New(o Options) (*Site, error) {
 	s := &Site{
 		Options: o, Service: service, Store: service.Store, Config: service.Config,
 		mux: http.NewServeMux(), crossOrigin: http.NewCrossOriginProtection(),
-		answers: newFormAnswers(), secrets: newSecretNotes(), challenges: newChallenges(),
+		answers: newFormAnswers(), secrets: newSecretNotes(), challenges: newChallenges(), checksums: &checksums{files: map[string]checksum{}},
 	}
 	var err error
 	if s.assets, err = newAssets(); err != nil {
