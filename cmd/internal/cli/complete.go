@@ -29,14 +29,16 @@ func Complete(cmd *cobra.Command, find Completer) {
 			return completions(cmd, args, placeholderAt(cmd.Use, len(args)), find)
 		}
 	}
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+	register := func(f *pflag.Flag) {
 		if placeholder, _ := pflag.UnquoteUsage(f); placeholder != "" {
 			// It does nothing for a flag that has its own completion.
 			cmd.RegisterFlagCompletionFunc(f.Name, func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 				return completions(cmd, args, placeholder, find)
 			})
 		}
-	})
+	}
+	cmd.Flags().VisitAll(register)
+	cmd.PersistentFlags().VisitAll(register)
 }
 
 // placeholderAt returns the placeholder of argument n, counted from 0, in a usage line such as "feed FILE --seat N".

@@ -58,6 +58,7 @@ func TestComplete(t *testing.T) {
 		"standings ":                     {"", "brisca", "4"},
 		"bots withdraw ":                 {"", "@greedy", "4"},
 		"serve --data ":                  {"", "", "16"},
+		"admin person list --data ":      {"", "", "16"},
 		"serve --log-format ":            {"text json", "", "4"},
 	} {
 		list, directive := completionsOf(t, strings.Split(line, " ")...)
