@@ -273,7 +273,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	first, second := makeLink(), makeLink()
-	refuse("replaced", first, "the link is not valid: ask the operator for another link")
+	refuse("replaced", first, "a later link has replaced this one, or it was revoked: ask the operator for another link")
 	refuse("another secret", second[:len(second)-1]+string(second[len(second)-1]^1), "the link is not valid: ask the operator for another link")
 	if _, _, err := c.Sessions.Authenticate(bg, second); err == nil {
 		t.Error("a link is a token")

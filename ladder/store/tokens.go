@@ -139,8 +139,10 @@ func (tx *Tx) link(ctx context.Context, text string, now time.Time) (p ladder.Pe
 	}
 	p, t = person(row.Person), token(row.Token)
 	switch {
-	case !k.hasHash(row.Token.Hash) || !t.RevokedAt.IsZero():
+	case !k.hasHash(row.Token.Hash):
 		return p, t, refused
+	case !t.RevokedAt.IsZero():
+		return p, t, ladder.Errorf(ladder.Unauthorized, ladder.HintNewLink, "a later link has replaced this one, or it was revoked")
 	case !t.UsedAt.IsZero():
 		return p, t, ladder.Errorf(ladder.Unauthorized, ladder.HintNewLink, "the link has been used")
 	case !t.ExpiresAt.After(now):

@@ -73,6 +73,34 @@ func TestFormSentTwice(t *testing.T) {
 	}
 }
 
+// A click twice on the button that revokes an invite or ends a session is no error.
+func TestRevokedTwice(t *testing.T) {
+	t.Parallel()
+	s, _ := newForgetfulWorld(t)
+	token := s.NewToken(s.Ladder.AddPerson("root", true), ladder.ScopeAll)
+	c, other := s.Client(), s.Client()
+	s.SignIn(c, token)
+	s.SignIn(other, token)
+	_, _, err := s.Store.People.AddInvite(t.Context(), 0, "", time.Time{})
+	s.Must(err)
+	for page, action := range map[string]string{"/account/invites": "/account/invites/revoke", "/account": "/account/sessions/end"} {
+		form := regexp.MustCompile(`action="` + action + `"><input type="hidden" name="once" value="(\w+)"><input type="hidden" name="id" value="(\d+)"`)
+		m := form.FindStringSubmatch(s.Get(c, page).Body)
+		if m == nil {
+			t.Errorf("%s: the form may not be sent twice", page)
+			continue
+		}
+		for range 2 {
+			if a := s.Post(c, action, "once="+m[1]+"&id="+m[2]); a.Status != http.StatusSeeOther {
+				t.Errorf("%s: it answers %d: %s", action, a.Status, a.Body)
+			}
+		}
+	}
+	if a := s.Post(s.Client(), "/account/sessions/end", "id=1"); a.Status != http.StatusUnauthorized || !strings.Contains(a.Body, `class="button" href="/sign-in"`) {
+		t.Errorf("who is not signed in is answered with %d: %s", a.Status, a.Body)
+	}
+}
+
 // Two requests that open the same account at the same time get the same session.
 func TestJoinedTwice(t *testing.T) {
 	t.Parallel()

@@ -242,10 +242,20 @@ func TestPlaySit(t *testing.T) {
 	w := webtest.New(t, playRules, 0)
 	first, second := w.Client(), w.Client()
 	table := w.Post(first, "/play", "game=brisca&bot=%2B&seat=0&bank=5").Header.Get("Location")
-	if a := w.Get(second, table); !strings.Contains(a.Body, "ratings of people") {
-		t.Errorf("who is invited does not read what the game counts for: %s", a.Body)
+	invitation := w.Get(second, table).Body
+	if !strings.Contains(invitation, "ratings of people") {
+		t.Errorf("who is invited does not read what the game counts for: %s", invitation)
 	}
-	if a := w.Post(second, table+"/sit", ""); a.Status != http.StatusSeeOther || a.Header.Get("Location") != table {
+	// A guest who clicks twice has no cookie yet at the second click, and is one guest all the same.
+	once := regexp.MustCompile(`/sit"><input type="hidden" name="once" value="(\w+)"`).FindStringSubmatch(invitation)
+	if once == nil {
+		t.Fatalf("the form to sit down may not be sent twice: %s", invitation)
+	}
+	again := w.Client()
+	if a := w.Post(again, table+"/sit", "once="+once[1]); a.Status != http.StatusSeeOther {
+		t.Fatalf("sitting down answers %d: %s", a.Status, a.Body)
+	}
+	if a := w.Post(second, table+"/sit", "once="+once[1]); a.Status != http.StatusSeeOther || a.Header.Get("Location") != table {
 		t.Fatalf("sitting down answers %d: %s", a.Status, a.Body)
 	}
 	for _, c := range []*http.Client{first, second} {

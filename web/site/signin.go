@@ -2,6 +2,7 @@ package site
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/timba-arena/timba/ladder"
@@ -21,10 +22,16 @@ func (s *Site) getSignIn(v *visit) error {
 	return v.showPage(http.StatusOK, "signin", signInPage{next, v.query().Text("ended") != ""})
 }
 
+// secretText finds a token or the code of a link in what people paste, such as the whole link or a token in quotes.
+var secretText = regexp.MustCompile(`(timba|signin)_[A-Za-z0-9]+`)
+
 // postSignIn signs a person in by a token, the code of a link, or a passkey. A link leads to the page on which the person
 // makes a token.
 func (s *Site) postSignIn(v *visit) error {
 	next, token := localPath(v.field("next")), v.field("token")
+	if found := secretText.FindString(token); found != "" {
+		token = found
+	}
 	err := error(ladder.Errorf(ladder.Unauthorized, "", "the token is missing"))
 	if signed := v.field("passkey"); signed != "" {
 		var credential, data []byte
