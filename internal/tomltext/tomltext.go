@@ -15,6 +15,7 @@ var (
 	otherType = regexp.MustCompile(`^incompatible types: TOML value has type (\S+); destination has type (\S+)$`)
 	noTable   = regexp.MustCompile(`^type mismatch for .*: expected table but found (\S+)$`)
 	curly     = regexp.MustCompile(`^expected value but found '[“”„‘’«»]' instead$`)
+	duration  = regexp.MustCompile(`^(?:time: )?invalid duration:? (".*")$`)
 	noQuotes  = regexp.MustCompile(`^expected value but found (".*") instead$`)
 )
 
@@ -44,6 +45,8 @@ func Message(err error) phrase.Text {
 		says = phrase.New("must be a table, as in {name = value}, not %s", typeName(m[1]))
 	} else if m := noQuotes.FindStringSubmatch(text); m != nil {
 		says = phrase.New(`%s is not in quotes: write text as "text", and a list of words as ["one", "two"]`, m[1])
+	} else if m := duration.FindStringSubmatch(text); m != nil {
+		says = phrase.New("cannot be %s: try a number and its unit without a space, as in 250ms, 30s, 5m or 1h30m", m[1])
 	} else if curly.MatchString(text) {
 		says = phrase.New(`text begins and ends with straight quotes: write "text"`)
 	} else if text == "strings cannot contain newlines" {

@@ -2,6 +2,7 @@ package tomltext
 
 import (
 	"testing"
+	"time"
 
 	"github.com/BurntSushi/toml"
 )
@@ -12,6 +13,7 @@ func TestMessage(t *testing.T) {
 		Text    string
 		Number  int
 		Share   float64
+		Wait    time.Duration
 		Yes     bool
 		List    []string
 		Options map[string]string
@@ -37,6 +39,7 @@ func TestMessage(t *testing.T) {
 		"list = [\"one\"":                  "line 1: list: expected a comma (',') or array terminator (']'), but got end of file",
 		"number = 99999999999999999999999": "line 1: number: 99999999999999999999999 is out of range",
 		"text = \"one\ntwo\"":              "line 1: text: the quote that ends the text is missing: both quotes stand in one line",
+		"wait = \"30 seconds\"":            `line 1: wait: cannot be "30 seconds": try a number and its unit without a space, as in 250ms, 30s, 5m or 1h30m`,
 		"text = “one”":                     `line 1: text: text begins and ends with straight quotes: write "text"`,
 	} {
 		_, err := toml.Decode(document, new(table))

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -111,12 +112,29 @@ func Parse(name string, data []byte) (*Config, error) {
 		f.Ladder = ladders
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		if table := tableOf(unknown[0]); table != "" {
+			return nil, ladder.Errorf(ladder.Invalid, "", "%s: unknown key %q", name, unknown[0]).Try("write it below the line [%s]", table)
+		}
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: unknown key %q", name, unknown[0]).Try("try %s", strings.Join(siblings(unknown[0]), ", "))
 	}
 	if err := f.resolve(); err != nil {
 		return nil, ladder.Errorf(ladder.Invalid, "", "%s: %w", name, err)
 	}
 	return &f.Config, nil
+}
+
+// tableOf returns the TOML table of which an unknown key at the beginning of the file is a key, or "".
+func tableOf(unknown toml.Key) string {
+	if len(unknown) > 1 {
+		return ""
+	}
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[file]()) {
+		table := keyOf(f)
+		if table != "" && f.Type.Kind() == reflect.Struct && slices.Contains(siblings(toml.Key{table, unknown[0]}), unknown[0]) {
+			return table
+		}
+	}
+	return ""
 }
 
 // siblings returns the valid keys of the TOML table that contains an unknown key, for an error.
@@ -250,7 +268,10 @@ func publicURL(text string) (string, error) {
 	}
 	u, err := url.Parse(strings.TrimSuffix(text, "/"))
 	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.String() != u.Scheme+"://"+u.Host {
-		return "", fmt.Errorf("site.url cannot be %q: try the scheme and the host alone, such as https://bots.example.org", text)
+		return "", fmt.Errorf("site.url cannot be %q: try the scheme and the host alone, in ASCII (xn--...), such as https://bots.example.org", text)
+	}
+	if _, err := strconv.ParseUint(u.Port(), 10, 16); u.Port() != "" && err != nil {
+		return "", fmt.Errorf("site.url cannot be %q: try a port from 1 to 65535, or leave it out", text)
 	}
 	return u.String(), nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -90,7 +91,11 @@ func (f *serveFlags) run(cmd *cobra.Command) error {
 			return err
 		}
 		printNotice(w, notice)
-		fmt.Fprintf(w, "%s is valid: %s, %s, a sandbox of level %s\n", cmp.Or(f.config, o.Dir.Config()),
+		file := cmp.Or(f.config, o.Dir.Config())
+		if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+			file += " does not exist, and the default configuration"
+		}
+		fmt.Fprintf(w, "%s is valid: %s, %s, a sandbox of level %s\n", file,
 			text.Count(len(o.Config.Ladders), "ladder"), text.Count(len(o.Cores), "worker"), o.Level)
 		return nil
 	}
