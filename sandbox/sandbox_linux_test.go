@@ -220,7 +220,7 @@ func TestNotStarted(t *testing.T) {
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Dir: "/proc/1"}, "cannot be a program's directory"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Dir: filepath.Join(dir, "bad")}, "is not a directory"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, VisiblePaths: []string{dir + "/none"}}, "no such file or directory"},
-		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Memory: 1}}, "memory of 1 is too small"},
+		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Memory: 1}}, "memory of 1 bytes is too small: try 16m or more"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Limit: Limit{Processes: -1}}, "processes of -1 is too small"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Build: true}, "a build needs a directory"},
 		{Spec{Path: "/bin/ls", Args: []string{"ls"}, Level: LevelFull + 1}, "but Level(4) is required"},

@@ -141,8 +141,8 @@ func (c *Config) variant() (*rules.Variant, error) {
 		if len(c.Bots) != 2 && c.Format != Gauntlet || v.Sides != 2 {
 			return nil, fmt.Errorf("sprt: it compares two bots at a game of two sides, not %d bots at one of %d: name two, or with two sides choose --format gauntlet, which has a test for each opponent of the first bot", len(c.Bots), v.Sides)
 		}
-		if c.Format == Swiss {
-			return nil, errors.New("sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out")
+		if c.Format == Swiss || c.Format == Knockout {
+			return nil, fmt.Errorf("sprt: it ends one match, and the rounds of a %s tournament are one each: leave the format out", c.Format)
 		}
 	}
 	if err := c.Adjudication.Check(); err != nil {

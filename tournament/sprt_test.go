@@ -83,11 +83,12 @@ func TestSPRTWithoutVerdict(t *testing.T) {
 
 // It compares two bots in one match, and says so.
 func TestSPRTIsOfOneMatch(t *testing.T) {
-	three, swiss := duel(t, "elo0=0,elo1=50", 3).Config, duel(t, "elo0=0,elo1=50", 3).Config
-	three.Bots, three.Format, swiss.Format = named(3), RoundRobin, Swiss
+	three, swiss, knockout := duel(t, "elo0=0,elo1=50", 3).Config, duel(t, "elo0=0,elo1=50", 3).Config, duel(t, "elo0=0,elo1=50", 3).Config
+	three.Bots, three.Format, swiss.Format, knockout.Format = named(3), RoundRobin, Swiss, Knockout
 	for want, c := range map[string]Config{
 		"sprt: it compares two bots at a game of two sides, not 3 bots at one of 2: name two, or with two sides choose --format gauntlet, which has a test for each opponent of the first bot": three,
 		"sprt: it ends one match, and the rounds of a swiss tournament are one each: leave the format out":                                                                                     swiss,
+		"sprt: it ends one match, and the rounds of a knockout tournament are one each: leave the format out":                                                                                  knockout,
 	} {
 		if _, err := New(c); err == nil || err.Error() != want {
 			t.Errorf("%v, want %q", err, want)

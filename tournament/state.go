@@ -62,6 +62,9 @@ func New(c Config) (*State, error) {
 	return &State{Config: c, Variant: v}, err
 }
 
+// ErrOtherProgram is the error for a tournament with house bots that another timba began.
+var ErrOtherProgram = errors.New("this timba is another one than that with which the match began")
+
 // Enter stores the names and hashes of the programs in the plan, and returns the bots for Play. There is one program
 // for each bot, in the same order. Enter returns an error if a program cannot play the game, or differs from the one
 // with which the tournament began.
@@ -71,6 +74,9 @@ func (s *State) Enter(programs []program.Program) (bots []match.Contestant, err 
 			return nil, err
 		}
 		if was := s.Bots[i]; was.SHA256 != "" && was.SHA256 != p.Hash {
+			if p.House {
+				return nil, fmt.Errorf("resume: bot %d, %q, is part of timba, and %w: resume the match with the program that began it, or start a new tournament", i, was.Bot, ErrOtherProgram)
+			}
 			return nil, fmt.Errorf("resume: bot %d, %q, is not the program that it was: its hash was %.12s and is now %.12s; start a new tournament with it",
 				i, was.Bot, was.SHA256, p.Hash)
 		}

@@ -377,7 +377,7 @@ func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir
 // elsewhereError returns err, an error about a bot of the plan p. If the match was started in another directory, the
 // result says in which.
 func elsewhereError(p tournament.Config, err error) error {
-	if here, unknown := os.Getwd(); unknown != nil || p.Directory == "" || p.Directory == here {
+	if here, unknown := os.Getwd(); unknown != nil || p.Directory == "" || p.Directory == here || errors.Is(err, tournament.ErrOtherProgram) {
 		return err
 	}
 	return fmt.Errorf("%w (the match was started in %s, where the paths of its bots begin: resume it there)", err, p.Directory)
