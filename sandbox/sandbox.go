@@ -9,12 +9,9 @@ package sandbox
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/timba-arena/timba/internal/size"
 )
 
 // Level is the strictness of a sandbox. Higher levels restrict the program more.
@@ -117,8 +114,8 @@ func (l Limit) Check() (Limit, error) {
 			*f.value = f.def
 		}
 		if *f.value < f.minimum {
-			if slices.Contains([]string{"memory", "disk", "output"}, f.name) {
-				return l, fmt.Errorf("sandbox: a limit of %s of %d bytes is too small: try %s or more", f.name, *f.value, size.Bytes(f.minimum))
+			if f.name == "memory" {
+				return l, fmt.Errorf("sandbox: a limit of memory of %d bytes is too small: try %dm or more", *f.value, f.minimum>>20)
 			}
 			return l, fmt.Errorf("sandbox: a limit of %s of %d is too small: try %d or more", f.name, *f.value, f.minimum)
 		}
