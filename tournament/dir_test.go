@@ -210,7 +210,7 @@ func TestEnter(t *testing.T) {
 	for want, change := range map[string]func(*Config, []program.Program){
 		`resume: bot 1, "/a/bot", is not the program that it was: its hash was 22 and is now 33`: func(_ *Config, all []program.Program) { all[1].Hash = "33" },
 		`resume: bot 1, "/a/bot", is part of timba, and this timba is another one than that with which the match began: resume the match with the program that began it`: func(_ *Config, all []program.Program) {
-			all[1].Hash, all[1].House, all[1].Command = "33", true, []string{"timba", "bot", "@greedy"}
+			all[1].Hash, all[1].House, all[1].Command = "33", true, []string{"timba", "bot", "greedy"}
 		},
 		"bot bot0 does not play brisca: its manifest claims tute, teeko":                         func(_ *Config, all []program.Program) { all[0].Games = []string{"tute", "teeko"} },
 		`game "chess" does not exist`:   func(c *Config, _ []program.Program) { c.Game = "chess" },
