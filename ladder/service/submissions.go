@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,13 @@ func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.ReceivedArchi
 	if u.File == "" || trees.FormatOf(head) != "" {
 		return bundle.Receive(in, s.Store.Dir(), limits)
 	}
-	if _, err := program.SingleFileManifest(u.File); err != nil {
+	_, err = program.SingleFileManifest(u.File)
+	switch {
+	case len(head) == 0:
+		return nil, ladder.Errorf(ladder.Invalid, "send another", "file %q is empty", u.File)
+	case err != nil && slices.Contains([]string{".zip", ".gz", ".tgz", ".tar", ".zst"}, filepath.Ext(u.File)):
+		return nil, ladder.Errorf(ladder.Invalid, "pack the bot's directory again", "file %q is no archive: it begins with %q", u.File, string(head[:min(len(head), 8)]))
+	case err != nil:
 		return nil, ladder.Errorf(ladder.Invalid, "", "no archive begins with %q, and %w", string(head[:min(len(head), 8)]), err)
 	}
 	content, err := io.ReadAll(io.LimitReader(in, limits.UploadSize+1))
@@ -91,8 +98,6 @@ func (s *Service) receive(u Upload, limits bundle.Limits) (*bundle.ReceivedArchi
 		return nil, bundle.CutOff(err)
 	case int64(len(content)) > limits.UploadSize:
 		return nil, ladder.Errorf(ladder.TooLarge, "", "file %q is larger than the limit of %s", u.File, bundle.FormatSize(limits.UploadSize))
-	case len(content) == 0:
-		return nil, ladder.Errorf(ladder.Invalid, "send another", "file %q is empty", u.File)
 	}
 	dir, err := s.Store.Dir().MkdirTemp("file-*")
 	if err != nil {

@@ -375,17 +375,17 @@ func (m Manifest) checkScript(dir string) error {
 		return nil
 	}
 	if target, err := os.Readlink(filepath.Join(dir, script)); err == nil {
-		return phrase.Errorf("run names %q, a link to %q, which does not exist: replace the link with the file", script, target)
+		return phrase.Errorf("the command names %q, a link to %q, which does not exist: replace the link with the file", script, target)
 	}
 	for _, pattern := range []string{"*", "*/*", "*/*/*"} {
 		found, _ := fs.Glob(os.DirFS(dir), pattern)
 		for _, name := range found {
 			if strings.EqualFold(path.Base(name), path.Base(script)) {
-				return phrase.Errorf("run names %q, and there is only %q: write that name, with the same letters and the path, into run", script, name)
+				return phrase.Errorf("the command names %q, and there is only %q: write that name, with the same letters and the path, into run", script, name)
 			}
 		}
 	}
-	return phrase.Errorf("run names %q, which is not there: write that file, or change run in %s", script, ManifestFile)
+	return phrase.Errorf("the command names %q, which is not there: write that file, or change run in %s", script, ManifestFile)
 }
 
 // script returns the file that the command gives to an interpreter, or "" if the command has none: the first argument
@@ -418,5 +418,5 @@ func (m Manifest) fixRun(dir string, err error) string {
 	if errors.Is(err, fs.ErrNotExist) {
 		return "write it, or change run in " + ManifestFile
 	}
-	return "chmod +x it, or change run in " + ManifestFile
+	return "chmod +x it, or write its interpreter before it in run, as in [\"python3\", \"bot.py\"]"
 }

@@ -299,7 +299,11 @@ func (h *Registry) checkVersions(ctx context.Context) {
 	for _, b := range list {
 		v, err := h.Store.Versions.Find(ctx, b.version.ID)
 		if err == nil && v.State != ladder.Live {
-			h.disconnect(b, fmt.Sprintf("version %d of %s is %s: it plays no more", v.Number, v.Bot, v.State))
+			why := "it plays no more"
+			if v.State == ladder.Suspended {
+				why = "repair the bot, then connect with --new-version"
+			}
+			h.disconnect(b, fmt.Sprintf("version %d of %s is %s: %s", v.Number, v.Bot, v.State, why))
 		}
 	}
 }

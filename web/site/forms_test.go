@@ -284,7 +284,8 @@ func TestSingleFiles(t *testing.T) {
 		{"notes.txt", "x", source, "file &#34;notes.txt&#34;: its name tells no language: try bot.py, bot.js"},
 		{"program", "x", []byte("\x7fELF"), "the format of the archive is &#34;Linux program&#34;"},
 		{"packed.py", "x", []byte("7z\xbc\xaf"), "the format of the archive is &#34;7z&#34;"},
-		{"broken.zip", "x", []byte("<!doctype html>"), "no archive begins with &#34;&lt;!doctyp&#34;, and file &#34;broken.zip&#34;: its name tells no language"},
+		{"broken.zip", "x", []byte("<!doctype html>"), "file &#34;broken.zip&#34; is no archive: it begins with &#34;&lt;!doctyp&#34;"},
+		{"nothing.zip", "x", nil, "file &#34;nothing.zip&#34; is empty"},
 		{"mine.zip", "gz-as-zip", packed(t, true), ""},
 		{"mine.py", "zip-as-py", packed(t, false), ""},
 	} {

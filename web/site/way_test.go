@@ -254,7 +254,7 @@ func TestUploadForm(t *testing.T) {
 	}
 	b.Click(".upload button")
 	awaitSelector(b, ".notice[role=alert] p")
-	if text := b.Text(".notice[role=alert]"); !strings.Contains(text, "no archive begins with") {
+	if text := b.Text(".notice[role=alert]"); !strings.Contains(text, `file "dropped.zip" is no archive`) {
 		t.Errorf("the server's notice is %q", text)
 	}
 	b.ClearConsole() // of the status 400
