@@ -212,13 +212,13 @@ func TestEnter(t *testing.T) {
 		`resume: bot 1, "/a/bot", is part of timba, and this timba is another one than that with which the match began: resume the match with the program that began it`: func(_ *Config, all []program.Program) {
 			all[1].Hash, all[1].House, all[1].Command = "33", true, []string{"timba", "bot", "greedy"}
 		},
-		"bot bot0 does not play brisca: its manifest claims tute, teeko":                         func(_ *Config, all []program.Program) { all[0].Games = []string{"tute", "teeko"} },
-		`game "chess" does not exist`:   func(c *Config, _ []program.Program) { c.Game = "chess" },
-		"players":                       func(c *Config, _ []program.Program) { c.Options["players"] = "9" },
-		"tournament: deals cannot be 0": func(c *Config, _ []program.Program) { c.Deals = 0 },
-		"clock":                         func(c *Config, _ []program.Program) { c.Clock.Move = 0 },
-		"sprt: ":                        func(c *Config, _ []program.Program) { c.SPRT.Alpha = 2 },
-		"draw":                          func(c *Config, _ []program.Program) { c.Adjudication.Draw.Plies = 0 },
+		"bot bot0 does not play brisca: its manifest claims tute, teeko": func(_ *Config, all []program.Program) { all[0].Games = []string{"tute", "teeko"} },
+		`game "chess" does not exist`:                                    func(c *Config, _ []program.Program) { c.Game = "chess" },
+		"players":                                                        func(c *Config, _ []program.Program) { c.Options["players"] = "9" },
+		"tournament: deals cannot be 0":                                  func(c *Config, _ []program.Program) { c.Deals = 0 },
+		"clock":                                                          func(c *Config, _ []program.Program) { c.Clock.Move = 0 },
+		"sprt: ":                                                         func(c *Config, _ []program.Program) { c.SPRT.Alpha = 2 },
+		"draw":                                                           func(c *Config, _ []program.Program) { c.Adjudication.Draw.Plies = 0 },
 		`tournament: format "ladder" does not exist`: func(c *Config, _ []program.Program) { c.Format = "ladder" },
 	} {
 		c := somePlan()
