@@ -29,6 +29,11 @@ import (
 //go:embed timba.toml
 var defaultTOML string
 
+// ServerSchema is the JSON schema of a configuration file, for editors.
+//
+//go:embed server.schema.json
+var ServerSchema []byte
+
 // DefaultTOML returns the default configuration file, with comments.
 func DefaultTOML() []byte { return []byte(defaultTOML) }
 

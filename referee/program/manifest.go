@@ -1,6 +1,7 @@
 package program
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,6 +25,11 @@ import (
 
 // ManifestFile is the name of the file, in a bot's directory, that describes the bot.
 const ManifestFile = "timba.toml"
+
+// BotSchema is the JSON schema of a manifest, for editors.
+//
+//go:embed bot.schema.json
+var BotSchema []byte
 
 // MaxManifest is the largest size of a manifest in bytes. Manifests of uploaded bots are not trusted.
 const MaxManifest = 64 << 10

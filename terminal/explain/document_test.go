@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/timba-arena/timba/internal/kit"
-	"github.com/timba-arena/timba/internal/schema"
+	"github.com/timba-arena/timba/internal/kit/schema"
 	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/rules/tebes"
 	"github.com/timba-arena/timba/rules/teeko"

@@ -13,6 +13,8 @@ import (
 
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/bundle"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sample-bots/starters"
 )
 
@@ -120,4 +122,19 @@ func (s *Site) getStarterArchive(v *visit) error {
 		return err
 	}
 	return v.sendFile("application/zip", name+".zip", b.Bytes())
+}
+
+// schemas has the JSON schemas of the configuration files, for editors, by the name of their file.
+var schemas = map[string][]byte{"bot.schema.json": program.BotSchema, "server.schema.json": config.ServerSchema}
+
+// getSchema sends the schema of a configuration file. Pages of other sites, such as editors in browsers, may read it.
+func (s *Site) getSchema(v *visit) error {
+	data, ok := schemas[v.r.PathValue("file")]
+	if !ok {
+		return ladder.Errorf(ladder.NotFound, "try bot.schema.json or server.schema.json", "schema %q does not exist", ladder.Clip(v.r.PathValue("file")))
+	}
+	v.w.Header().Set("Content-Type", "application/schema+json")
+	v.w.Header().Set("Access-Control-Allow-Origin", "*")
+	v.w.Write(data) // after an error the client is gone
+	return nil
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/timba-arena/timba/internal/kit"
 	"github.com/timba-arena/timba/internal/phrase"
+	"github.com/timba-arena/timba/ladder/config"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/sample-bots/starters"
 	"github.com/timba-arena/timba/web/admission"
 	"github.com/timba-arena/timba/web/site"
@@ -119,5 +121,20 @@ func TestDownloadOffers(t *testing.T) {
 	requireTexts(t, "the page after a change", page, sum("another"))
 	if n := strings.Count(page, "/download/files/"); n != 200 {
 		t.Errorf("%d files are listed", n)
+	}
+}
+
+// Editors get the schemas of the configuration files.
+func TestSchemas(t *testing.T) {
+	t.Parallel()
+	s := webtest.NewStaticWorld(t, nil)
+	c := s.Client()
+	for name, want := range map[string][]byte{"bot.schema.json": program.BotSchema, "server.schema.json": config.ServerSchema} {
+		if a := s.Get(c, "/schemas/"+name); a.Body != string(want) || a.Header.Get("Content-Type") != "application/schema+json" {
+			t.Errorf("%s: status %d, %v", name, a.Status, a.Header)
+		}
+	}
+	if a := s.Get(c, "/schemas/other.json"); a.Status != http.StatusNotFound || !strings.Contains(a.Body, "try bot.schema.json or server.schema.json") {
+		t.Errorf("another one: status %d", a.Status)
 	}
 }

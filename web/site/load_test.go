@@ -41,6 +41,7 @@ var unlinked = map[string]string{
 	"GET /matches/{match}/games/{deal}/{rotation}": "", // from a script, to a game
 	"GET /play/{id}/refusal":                       "", // from a script, to a text
 	"GET /play/{id}/replay.json":                   "",
+	"GET /schemas/{file}":                          "", // for editors
 	"GET /download/files/{file}":                   "", // of a directory of the operator
 	"GET /write/{language}":                        "/write/python",
 	"GET /write/tests/{test}":                      "", // parts of a page, of a test

@@ -128,6 +128,7 @@ func (s *Site) routes() []route {
 		{"GET /download/timba", false, s.getProgram},
 		{"GET /download/starters/{file}", false, s.getStarterArchive},
 		{"GET /download/files/{file}", false, s.getOffer},
+		{"GET /schemas/{file}", false, s.getSchema},
 		{"GET /write", false, s.getWrite},
 		{"POST /write", true, s.postWrite},
 		{"GET /write/{language}", false, s.getStarter},

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/timba-arena/timba/cmd/internal/cli"
+	"github.com/timba-arena/timba/referee/program"
 	"github.com/timba-arena/timba/rules/text"
 	"github.com/timba-arena/timba/sample-bots/starters"
 )
@@ -48,6 +51,9 @@ func initBot(w io.Writer, language, dir string) error {
 		return err
 	}
 	name, err := l.Write(dir)
+	if err == nil {
+		err = addSchema(dir)
+	}
 	if err != nil {
 		return err
 	}
@@ -57,6 +63,26 @@ func initBot(w io.Writer, language, dir string) error {
 		fmt.Fprintf(w, "Install %s first: the bot needs it.\n", strings.Join(missing, " and "))
 	}
 	fmt.Fprintf(w, "\nNext:\n  %[1]s check %[2]s\n  %[1]s match brisca %[2]s @random\n", cli.Self(), bot)
+	return nil
+}
+
+// schemaFile is the name of the file with the schema of a manifest, which editors read without a network.
+const schemaFile = "bot.schema.json"
+
+// addSchema writes the schema of the manifest into the bot's directory dir, and its name into the first line of the
+// manifest, where editors look for it.
+func addSchema(dir string) error {
+	path := filepath.Join(dir, program.ManifestFile)
+	manifest, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, append([]byte("#:schema ./"+schemaFile+"\n"), manifest...), 0o644)
+	}
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, schemaFile), program.BotSchema, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("init: %w", err)
+	}
 	return nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"regexp"
+	"strings"
 )
 
 // Schema is a JSON schema or a part of one.
@@ -84,4 +86,14 @@ func Document(title string, s Schema) string {
 		panic("schema: " + err.Error()) // a schema contains nothing that JSON cannot express
 	}
 	return string(data) + "\n"
+}
+
+var (
+	pageLink = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	pageCode = regexp.MustCompile("`([^`]*)`")
+)
+
+// PlainText returns a text of a page, in Markdown, without links and marks of code.
+func PlainText(text string) string {
+	return pageCode.ReplaceAllString(pageLink.ReplaceAllString(strings.TrimSpace(text), "$1"), "$1")
 }
