@@ -95,7 +95,7 @@ func Default() *Config {
 func Read(path string) (*Config, error) {
 	data, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("configuration: %w", err)
+		return nil, fmt.Errorf("configuration: %w", datadir.ExplainDenied(err))
 	}
 	return Parse(path, data)
 }

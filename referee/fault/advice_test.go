@@ -63,6 +63,7 @@ func TestAdvice(t *testing.T) {
 		{"ready on stderr", Reason{Kind: NoReady, Limit: 1000}, Circumstances{Log: BotLog{Lines: []string{"ready"}}}, `write "ready" and the moves to stdout`},
 		{"move on stderr", Reason{Kind: Late, Limit: 1000}, Circumstances{Log: BotLog{Lines: []string{"thinking", "move 12c"}}}, `write "ready" and the moves to stdout`},
 		{"talk on stderr", Reason{Kind: NoReady, Limit: 1000}, Circumstances{Log: BotLog{Lines: []string{"ready to load the network now", "move generator: fast"}}}, `answer the line "timba 1"`},
+		{"ready after what is read", Reason{Kind: NoSuchLine, Line: "timba 1 ready"}, Circumstances{}, "write the verb in lower case with one space after it and nothing else"},
 		{"killed", Reason{Kind: Signalled, Signal: 9, Name: "SIGKILL"}, Circumstances{}, "it was killed from outside"},
 		{"one game", Reason{Kind: Exited}, Circumstances{History: History{Games: 2}}, `keep reading after "end"`},
 		{"one move", Reason{Kind: Exited}, Circumstances{History: History{Games: 2, Turns: 1}}, `keep reading until the line "bye"`},

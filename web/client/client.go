@@ -44,6 +44,9 @@ type Client struct {
 	hasAnswered atomic.Bool // the server has answered a request, so its address is right
 }
 
+// answerTime is how long the client waits for the first byte of an answer. A server that plays answers within 90 s.
+const answerTime = 2 * time.Minute
+
 // New returns a client of the server at address that uses token, or sends anonymous requests if token is "".
 // An address without a scheme means https, or http for the local machine.
 func New(address, token string) (*Client, error) {
@@ -51,7 +54,10 @@ func New(address, token string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.ResponseHeaderTimeout = answerTime
 	return &Client{URL: full, Token: token, Agent: "timba", Retries: 5, http: &http.Client{
+		Transport: transport,
 		// A redirect could carry a token or an upload elsewhere.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil

@@ -16,6 +16,7 @@ func ConnectionFailure(err error) string {
 	const check = ": check the address, and that the server runs"
 	var name *net.DNSError
 	var number syscall.Errno
+	var slow net.Error
 	var host x509.HostnameError
 	var issuer x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
@@ -30,6 +31,8 @@ func ConnectionFailure(err error) string {
 		return "this machine does not trust whoever has signed its certificate: name the file with the certificate of the signer in SSL_CERT_FILE"
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return fmt.Sprintf("its certificate is valid from %s to %s: set the clock of this machine, or ask the operator of the server for a new certificate", invalid.Cert.NotBefore.Format("2006-01-02"), invalid.Cert.NotAfter.Format("2006-01-02"))
+	case errors.As(err, &slow) && slow.Timeout():
+		return "it does not answer" + check
 	case errors.As(err, &number):
 		return number.Error() + check
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
