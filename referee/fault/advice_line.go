@@ -240,7 +240,7 @@ func strayLineAdvice(line string, legal []string) phrase.Text {
 		return phrase.New(`the protocol is not UCI: answer with "move", as in "move 12c"`)
 	case !prompt.IsZero():
 		return prompt
-	case verbs.MatchString(line), strings.HasSuffix(line, " ready"):
+	case verbs.MatchString(line), verb == "timba" && strings.HasSuffix(line, " ready"):
 		return phrase.New(`write the verb in lower case with one space after it and nothing else: "ready" or "move 12c"`)
 	case strings.HasPrefix(line, "Traceback"), strings.Contains(line, "Exception"), strings.Contains(line, "Error:"):
 		return phrase.New("the bot fails and prints why on stdout: fix that; error messages belong on stderr")

@@ -96,7 +96,7 @@ func TestRevokedTwice(t *testing.T) {
 			}
 		}
 	}
-	if a := s.Post(s.Client(), "/account/sessions/end", "id=1"); a.Status != http.StatusUnauthorized || !strings.Contains(a.Body, `class="button" href="/sign-in"`) {
+	if a := s.Post(s.Client(), "/account/sessions/end", "id=1"); a.Status != http.StatusUnauthorized || !strings.Contains(a.Body, `class="button" href="/sign-in">Sign in</a>`) {
 		t.Errorf("who is not signed in is answered with %d: %s", a.Status, a.Body)
 	}
 }
