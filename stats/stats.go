@@ -64,11 +64,29 @@ func (e Estimate) MarshalJSON() ([]byte, error) {
 		}
 		return &x
 	}
-	return json.Marshal(struct {
-		Value *float64 `json:"value"`
-		Low   *float64 `json:"low"`
-		High  *float64 `json:"high"`
-	}{finite(e.Value), finite(e.Low), finite(e.High)})
+	return json.Marshal(estimateJSON{finite(e.Value), finite(e.Low), finite(e.High)})
+}
+
+// UnmarshalJSON reads what MarshalJSON writes: null becomes NaN as a value, and infinite as an end of the interval.
+func (e *Estimate) UnmarshalJSON(data []byte) error {
+	var j estimateJSON
+	if err := json.Unmarshal(data, &j); err != nil {
+		return err
+	}
+	number := func(x *float64, unknown float64) float64 {
+		if x == nil {
+			return unknown
+		}
+		return *x
+	}
+	*e = Estimate{number(j.Value, math.NaN()), number(j.Low, math.Inf(-1)), number(j.High, math.Inf(1))}
+	return nil
+}
+
+type estimateJSON struct {
+	Value *float64 `json:"value"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
 }
 
 // Elo returns the rating difference, in Elo, for which a player's expected score is score, from 0 to 1. It is

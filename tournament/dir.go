@@ -2,6 +2,7 @@ package tournament
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -46,15 +47,15 @@ const (
 func readPlan(path string) (c Config, err error) {
 	data, err := os.ReadFile(filepath.Join(path, planFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return c, fmt.Errorf("resume: %s has no tournament: %s is missing; start one with --out %s", path, planFile, path)
+		return c, fmt.Errorf("%s has no tournament: %s is missing; start one with --out %s", path, planFile, path)
 	}
 	if err != nil {
-		return c, fmt.Errorf("resume: %w", err)
+		return c, err
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&c); err != nil {
-		return c, fmt.Errorf("resume: %s: %w: if a newer timba began the tournament, resume it with that", filepath.Join(path, planFile), err)
+		return c, fmt.Errorf("%s: %w: if a newer timba began the tournament, use that", filepath.Join(path, planFile), err)
 	}
 	return c, nil
 }
@@ -64,7 +65,7 @@ func readPlan(path string) (c Config, err error) {
 func OpenDir(path string) (*Dir, Config, error) {
 	c, err := readPlan(path) // before the lock, which would make a file also where no tournament is
 	if err != nil {
-		return nil, c, err
+		return nil, c, fmt.Errorf("resume: %w", err)
 	}
 	d, err := lockDir(path)
 	if err != nil {
@@ -72,10 +73,24 @@ func OpenDir(path string) (*Dir, Config, error) {
 	}
 	if c, err = readPlan(path); err != nil { // another process may have extended it before the lock
 		d.Close()
-		return nil, c, err
+		return nil, c, fmt.Errorf("resume: %w", err)
 	}
 	d.removeTemporary()
 	return d, c, nil
+}
+
+// ReadDir returns the directory of a tournament that is over, its plan, and the JSON document of its result. The
+// directory is neither locked nor changed.
+func ReadDir(path string) (*Dir, Config, []byte, error) {
+	c, err := readPlan(path)
+	if err != nil {
+		return nil, c, nil, err
+	}
+	result, err := os.ReadFile(filepath.Join(path, resultFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s has no %s, as not all games are played: play the others with timba match --resume %s", path, resultFile, text.Quote(path))
+	}
+	return &Dir{Path: path}, c, result, err
 }
 
 // CreateDir creates and locks the directory of a new tournament, and stores the plan c. It returns an error if
@@ -159,8 +174,32 @@ func (d *Dir) make() error {
 	return nil
 }
 
+// GameID identifies a game of a tournament.
+type GameID struct{ Match, Deal, Rotation int }
+
+// String returns the name of the game's files, without an extension.
+func (g GameID) String() string { return gameName(g.Match, g.Deal, g.Rotation) }
+
 func gameName(match, deal, rotation int) string {
 	return fmt.Sprintf("%04d-%05d-%d", match, deal, rotation)
+}
+
+// Compare orders games by match, deal and rotation.
+func (g GameID) Compare(o GameID) int {
+	return cmp.Or(g.Match-o.Match, g.Deal-o.Deal, g.Rotation-o.Rotation)
+}
+
+// StoredGames returns the games whose replays are in the directory, ordered by match, deal and rotation.
+func (d *Dir) StoredGames() (list []GameID, err error) {
+	entries, err := os.ReadDir(filepath.Join(d.Path, "games"))
+	for _, e := range entries {
+		var g GameID
+		if fmt.Sscanf(e.Name(), "%d-%d-%d", &g.Match, &g.Deal, &g.Rotation); e.Name() == g.String()+".json" {
+			list = append(list, g)
+		}
+	}
+	slices.SortFunc(list, GameID.Compare)
+	return list, err
 }
 
 // ReplayPath returns the path where the replay of a game is or would be stored. match is the number of its match.

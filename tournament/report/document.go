@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
+	"time"
 
 	"github.com/timba-arena/timba/referee"
 	"github.com/timba-arena/timba/referee/fault"
@@ -45,6 +47,14 @@ type documentPlan struct {
 	Commitment referee.Hex       `json:"commitment"`
 	Deals      int               `json:"deals"`              // of each match
 	Shuffled   bool              `json:"shuffled,omitempty"` // whether its openings from a file are in a random order
+	Machine    documentMachine   `json:"machine"`
+}
+
+// documentMachine is the machine that played the tournament, or the rest of it after it was resumed.
+type documentMachine struct {
+	System  string `json:"system"`  // its operating system and architecture, such as "linux/amd64"
+	Cores   int    `json:"cores"`   // number of cores
+	Workers int    `json:"workers"` // number of games at the same time
 }
 
 // documentCounts is the part of a Document that says how much has been played, as sums over all matches.
@@ -54,6 +64,8 @@ type documentCounts struct {
 	Games       int     `json:"games"`
 	Moves       int     `json:"moves"`
 	Seconds     float64 `json:"seconds"`
+
+	EndedAt time.Time `json:"ended_at"` // in UTC, to the second
 }
 
 type documentBot struct {
@@ -127,15 +139,19 @@ func (r *Run) Document() Document {
 			Commitment: referee.Commitment(rules.Seed(r.Seed)),
 			Deals:      r.Deals,
 			Shuffled:   r.Shuffled,
+			Machine:    documentMachine{runtime.GOOS + "/" + runtime.GOARCH, runtime.NumCPU(), max(1, len(r.Workers))},
 		},
-		documentCounts: documentCounts{PlayedDeals: results.Deals, Distinct: results.Distinct, Seconds: r.Took.Seconds()},
-		Bots:           []documentBot{},
-		Pairs:          []documentPair{},
-		Teams:          r.teams(),
-		Faults:         []documentFault{},
-		Voids:          append([]string{}, r.Voids...),
-		StarvedVoids:   r.StarvedVoids,
-		EarlyEnd:       r.EarlyEnd,
+		documentCounts: documentCounts{
+			PlayedDeals: results.Deals, Distinct: results.Distinct, Seconds: r.Took.Seconds(),
+			EndedAt: r.startedAt.Add(r.Took).UTC().Truncate(time.Second),
+		},
+		Bots:         []documentBot{},
+		Pairs:        []documentPair{},
+		Teams:        r.teams(),
+		Faults:       []documentFault{},
+		Voids:        append([]string{}, r.Voids...),
+		StarvedVoids: r.StarvedVoids,
+		EarlyEnd:     r.EarlyEnd,
 	}
 	matches := r.Matches()
 	for _, m := range matches {

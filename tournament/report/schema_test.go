@@ -39,6 +39,7 @@ func TestSchema(t *testing.T) {
 		of     reflect.Type
 	}{
 		"the document": {&schema, reflect.TypeFor[Document]()},
+		"machine":      {schema.at("machine"), reflect.TypeFor[documentMachine]()},
 		"bots":         {schema.at("bots").Items, reflect.TypeFor[documentBot]()},
 		"pairs":        {schema.at("pairs").Items, reflect.TypeFor[documentPair]()},
 		"rounds":       {schema.at("rounds").Items, reflect.TypeFor[documentRound]()},

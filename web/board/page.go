@@ -28,10 +28,19 @@ var script string
 //go:embed page/page.min.css
 var style string
 
-// WritePage writes a self-contained HTML document that plays the game back. Its content security policy
-// allows only its own script and style sheet, by their hashes, and no network.
-func (g *Recording) WritePage(w io.Writer) error {
-	data, err := json.Marshal(g) // escapes <, > and &
+// Page is an HTML document in one file, whose script plays games back. Its content security policy allows only its own
+// script and style sheet, by their hashes, and no network.
+type Page struct {
+	Title template.HTML
+	Class string        // class of the body
+	Style string        // a style sheet that comes before that of the player
+	Body  template.HTML // "" for a document that is only the player of one game
+	Games any           // the games that Body has links to, as page/report.js describes them; or the Recording of the only game
+}
+
+// Write writes the document.
+func (p Page) Write(w io.Writer) error {
+	data, err := json.Marshal(p.Games) // escapes <, > and &
 	if err != nil {
 		return err
 	}
@@ -43,17 +52,29 @@ func (g *Recording) WritePage(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	policy := "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(style) +
-		"; img-src data:; base-uri 'none'; form-action 'none'"
+	id, sheet := "replay", p.Style+style
+	if p.Body != "" {
+		id = "games"
+	}
+	policy := "default-src 'none'; script-src " + hash(script) + "; style-src " + hash(sheet) +
+		"; img-src data:; font-src data:; base-uri 'none'; form-action 'none'"
 	return page().Execute(w, map[string]any{
 		"Policy": policy,
-		"Title":  g.Name,
+		"Title":  p.Title,
 		"Icon":   template.URL(icon),
-		"Style":  template.CSS(style),
+		"Style":  template.CSS(sheet),
+		"Class":  p.Class,
+		"Body":   p.Body,
+		"ID":     id,
 		"Data":   template.JS(data),
 		"Texts":  template.JS(texts),
 		"Script": template.JS(script),
 	})
+}
+
+// WritePage writes a document in one file that plays the game back.
+func (g *Recording) WritePage(w io.Writer) error {
+	return Page{Title: template.HTML(template.HTMLEscapeString(g.Name)), Games: g}.Write(w)
 }
 
 // hash returns the hash of a script or style sheet in the form in which a content security policy allows it.

@@ -95,7 +95,7 @@ class Player {
 
   // languageBox offers the languages, if there are several to choose from.
   languageBox() {
-    if (languages.length < 2) return null;
+    if (languages.length < 2 || this.part) return null;
     const box = html('select', { class: 'language', 'aria-label': say('player.language'), change: () => this.translate(box.value) },
       languages.map((tag) => html('option', { value: tag, lang: tag, selected: tag === language }, new Intl.DisplayNames([tag], { type: 'language' }).of(tag))));
     return box;
@@ -260,15 +260,12 @@ class Player {
 
   // link is the address of the position and the view.
   link() {
-    const url = new URL(location.href);
-    if (this.address === 'hash') {
-      const atStart = this.ply === this.start && this.seat === null;
-      if (url.hash !== '' || !atStart) url.hash = `ply=${this.ply}${this.seat === null ? '' : `&seat=${this.seat}`}`;
-      return url.href;
-    }
-    const set = (name, value) => (value === null ? url.searchParams.delete(name) : url.searchParams.set(name, value));
+    const url = new URL(location.href), hash = this.address === 'hash';
+    const wanted = new URLSearchParams(hash ? url.hash.slice(1) : url.search);
+    const set = (name, value) => (value === null ? wanted.delete(name) : wanted.set(name, value));
     set('ply', this.ply === this.start ? null : this.ply);
     set('seat', this.seat);
+    url[hash ? 'hash' : 'search'] = wanted;
     return url.href;
   }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/stats"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/play"
 )
@@ -64,6 +65,8 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"crumbs":      crumbs,
 		"fixed":       func(digits int, x float64) string { return decimal(l, "%.*f", digits, x) },
 		"signed":      func(before, after float64) string { return decimal(l, "%+.1f", after-before) },
+		"mean":        func(sum float64, n int) float64 { return sum / float64(n) },
+		"interval":    func(e stats.Estimate) string { return intervalText(l, e) },
 		"join":        func(names []string) string { return strings.Join(names, ", ") },
 		"next":        func(i int) int { return i + 1 },
 		"once":        rand.Text,
@@ -275,6 +278,12 @@ func truncate(n int, text string) string {
 		return text + "…"
 	}
 	return text
+}
+
+// intervalText returns the ends of an interval, such as "-3.5 … +27.1".
+func intervalText(l *messages.Language, e stats.Estimate) string {
+	text := decimal(l, "%+.1f", e.Low) + " … " + decimal(l, "%+.1f", e.High)
+	return strings.ReplaceAll(text, "Inf", "∞")
 }
 
 var backticks = regexp.MustCompile("`([^`]*)`")

@@ -84,14 +84,8 @@ func (s *Site) getMatch(v *visit) error {
 	if err != nil {
 		return err
 	}
-	usual, err := variant.Game.Resolve(nil)
-	if err != nil {
+	if page.Options, err = changedOptions(variant); err != nil {
 		return err
-	}
-	for i, o := range variant.Settings {
-		if o.Value != usual.Settings[i].Value {
-			page.Options = append(page.Options, [2]string{o.Name, o.Value})
-		}
 	}
 	if m.Ladder != "" {
 		l, err := s.Store.Ladders.Find(v.ctx(), m.Ladder)
@@ -113,6 +107,20 @@ func (s *Site) getMatch(v *visit) error {
 		}
 	}
 	return v.showPage(http.StatusOK, "match", page)
+}
+
+// changedOptions returns the names and values of those options of v that are not the defaults, in the game's order.
+func changedOptions(v *rules.Variant) (changed [][2]string, err error) {
+	usual, err := v.Game.Resolve(nil)
+	if err != nil {
+		return nil, err
+	}
+	for i, o := range v.Settings {
+		if o.Value != usual.Settings[i].Value {
+			changed = append(changed, [2]string{o.Name, o.Value})
+		}
+	}
+	return changed, nil
 }
 
 // matchState returns the state of a match as pages name it, which is a part of the keys of texts: "waiting",

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"html/template"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ var pageContents = map[string]any{
 	"machines": content[machinesPage]{}, "match": content[matchPage]{}, "matches": content[matchesPage]{}, "operation": content[operationPage]{}, "members": content[membersPage]{},
 	"newmatch": content[newMatchPage]{}, "pair": content[pairPage]{}, "pairs": content[pairsPage]{}, "people": content[peoplePage]{},
 	"person": content[personPage]{}, "play": content[playPage]{}, "played": content[playedPage]{}, "problem": content[problemPage]{},
-	"ratings": content[ratingsPage]{}, "removal": content[removalPage]{}, "rules": content[rulesPage]{}, "search": content[searchPage]{}, "signin": content[signInPage]{},
+	"ratings": content[ratingsPage]{}, "removal": content[removalPage]{}, "report": content[*reportPage]{}, "report/report": content[*reportPage]{}, "report/sheet": content[[]template.HTML]{}, "rules": content[rulesPage]{}, "search": content[searchPage]{}, "signin": content[signInPage]{},
 	"standings": content[standingsPage]{}, "submission": content[submissionPage]{}, "submission/progress": content[submissionPage]{},
 	"submit": content[submitPage]{}, "table": content[tablePage]{}, "tokens": content[tokensPage]{}, "version": content[versionPage]{},
 	"versions": content[versionsPage]{}, "waiting": content[waitingPage]{}, "watch": content[watchPage]{}, "write": content[writePage]{},

@@ -184,7 +184,7 @@ func buffered(target io.Writer, write func(io.Writer) error) error {
 // The temporary file has the permissions of a new file. The caller must close it, and rename or remove it.
 func TempBeside(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return nil, fmt.Errorf("out: %q is a directory: name a file with --out", path)
+		return nil, fmt.Errorf("out: %q is a directory: name a file", path)
 	}
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("out: the file %q cannot be written: %w: name a file in a directory that exists", path, err)
@@ -195,6 +195,16 @@ func TempBeside(path string) (*os.File, error) {
 		return nil, cannotWrite(path, err)
 	}
 	return f, nil
+}
+
+// CheckFile returns an error if WriteFile could not write the file at path now.
+func CheckFile(path string) error {
+	f, err := TempBeside(path)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	return os.Remove(f.Name())
 }
 
 // cannotWrite returns an error for the file at path with the reason in err, even if that is about another file.

@@ -60,11 +60,13 @@ func newMatch() *cobra.Command {
 			"opponent has a test of its own, which ends only the match with this opponent.\n\n" +
 			"--deal plays one deal of an earlier match again. --openings begins games from the positions of a\n" +
 			"file: lines of text, as timba replay export --format text writes them, or one replay.\n\n" +
-			"With --out every game is saved when it ends. --resume DIR resumes the match after Ctrl-C, a failure\n" +
+			"With --out every game is saved when it ends, and --report writes a page about the match that can\n" +
+			"be sent to others; timba report writes it later. --resume DIR resumes the match after Ctrl-C, a failure\n" +
 			"or a crash; a match that ends early prints this command. The settings of the first start\n" +
 			"apply, except --concurrency, --affinity and what is shown. With more --deals it extends the match.\n\n" +
 			cli.StatusHelp(),
 		Example: "  timba match brisca @greedy @random --deals 50\n" +
+			"  timba match brisca @greedy @random @first --out results --report results.html\n" +
 			"  timba match tute ./mybot @greedy @greedy @random --set teams=yes --out replays\n" +
 			"  timba match teeko \"python3 bot.py\" @greedy --movetime 100 --seed 7\n" +
 			"  timba match teeko 'name=new cmd=\"./bot -c 2\" movetime=50' ./old\n" +
@@ -100,6 +102,9 @@ func newMatch() *cobra.Command {
 func (f *matchFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.output.parse(); err != nil {
 		return err
+	}
+	if f.output.report != "" && f.out == "" && f.resume == "" {
+		return errors.New("report: it plays back the games that --out stores: add --out DIR")
 	}
 	var dir *tournament.Dir
 	var plan tournament.Config
@@ -229,6 +234,9 @@ func (f *matchFlags) play(cmd *cobra.Command, r *report.Run) error {
 	if err == nil && early == nil && !r.Dir.FaultsOnly {
 		err = r.Dir.StoreResult(kept)
 	}
+	if err == nil && early == nil && f.output.report != "" {
+		err = writeReport(cmd, r.Dir.Path, f.output.report)
+	}
 	if early != nil || err != nil {
 		return f.reportEarlyEnd(cmd, r, err)
 	}
@@ -345,7 +353,7 @@ func scoreRule(flag, text string) (*referee.ScoreRule, error) {
 }
 
 // shownFlags are the flags that change how a match is played or shown, but none of its results.
-var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
+var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval", "report"}
 
 // oldPlan opens the directory of the match to resume and returns its configuration, with more deals if
 // --deals is set. Arguments, or flags that would change the match, are errors.
@@ -441,6 +449,7 @@ type outputFlags struct {
 	json, log      bool // on stdout
 	interval       string
 	quiet, verbose bool
+	report         string // the file for the report
 
 	deals int           // interval in deals; 0 means that every applies
 	every time.Duration // interval in time
@@ -452,6 +461,7 @@ func (f *outputFlags) add(cmd *cobra.Command) {
 	flags.BoolVar(&f.quiet, "quiet", false, "show no running score")
 	flags.BoolVar(&f.verbose, "verbose", false, "show each game when it ends, in a line")
 	flags.BoolVar(&f.json, "json", false, "write the result as JSON")
+	flags.StringVar(&f.report, "report", "", "with --out: write a report for others to this `FILE`, a page (.html) or a table of the games (.csv)")
 	flags.BoolVar(&f.log, "log", false, "show all lines between the referee and the bots, with times")
 	cmd.MarkFlagsMutuallyExclusive("json", "log") // both write to stdout
 }
@@ -464,6 +474,11 @@ const (
 )
 
 func (f *outputFlags) parse() (err error) {
+	if f.report != "" {
+		if err := checkReport(f.report); err != nil {
+			return err
+		}
+	}
 	if f.deals, err = strconv.Atoi(f.interval); err == nil && f.deals >= 1 {
 		return nil
 	}

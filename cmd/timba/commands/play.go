@@ -197,12 +197,7 @@ func (f *playFlags) path(v *rules.Variant) (string, error) {
 		if _, err := os.Stat(f.out); err == nil {
 			return "", fmt.Errorf("out: %q exists: name a new file", f.out)
 		}
-		temp, err := cli.TempBeside(f.out) // checks that it can be written
-		if err != nil {
-			return "", err
-		}
-		temp.Close()
-		return f.out, os.Remove(temp.Name())
+		return f.out, cli.CheckFile(f.out)
 	}
 	cache, err := program.CacheDir("played")
 	if err != nil {

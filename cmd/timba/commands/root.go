@@ -18,7 +18,7 @@ func newRoot() *cobra.Command {
 		Short: "A referee for bots that play games of cards and boards",
 		Long:  "timba plays matches between bots written in any language. It exchanges lines with them over\nstdin and stdout, validates every move, keeps the clocks and records replays.\n\nTry: timba demo",
 	},
-		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newExplain(), newPlay(), cli.NewBot(), newDoctor(sandbox.SelfTest),
+		newMatch(), newCheck(), newInit(), newDemo(), newGames(), newPerft(), newReplay(), newReport(), newExplain(), newPlay(), cli.NewBot(), newDoctor(sandbox.SelfTest),
 		newLogin(), newLogout(), newSubmit(), newConnect(), newBots(), newStandings(), newMatches(), newLogs(), newMessages(), newReplays(), newTokens(), newAdmin(), newServe(), newWorker(),
 	)
 	cli.Complete(root, complete)
