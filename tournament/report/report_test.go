@@ -83,6 +83,9 @@ func run(t *testing.T, v *rules.Variant, format tournament.Format, deals int, sp
 	return r
 }
 
+// columnMS matches the times in a table of games.
+var columnMS = regexp.MustCompile(`,[0-9]+\.[0-9]{3},`)
+
 // What people read and what programs read, of tournaments of each kind.
 func TestReports(t *testing.T) {
 	teams := refereetest.Variant(t, "tute", "players=4 teams=yes")
@@ -133,6 +136,19 @@ func TestReports(t *testing.T) {
 			data := kit.Get[[]byte](t)(json.MarshalIndent(doc, "", " "))
 			kit.Golden(t, name+".json", string(data)+"\n")
 			valid(t, data)
+			kit.Must(t, r.Dir.StoreResult(data))
+			s := kit.Get[*Stored](t)(ReadStored(r.Dir.Path))
+			if again := kit.Get[[]byte](t)(json.MarshalIndent(s.Result, "", " ")); string(again) != string(data) {
+				t.Errorf("the document is read as %s", again)
+			}
+			var table bytes.Buffer
+			kit.Must(t, s.WriteCSV(&table))
+			if n := strings.Count(table.String(), "\n") - 1; n != r.Games*c.rules.Players {
+				t.Errorf("the table has %d rows of %d games", n, r.Games)
+			}
+			if name == "faults" {
+				kit.Golden(t, "faults.csv", columnMS.ReplaceAllString(table.String(), ",0,"))
+			}
 		})
 	}
 }
@@ -162,6 +178,15 @@ func TestRepeatsOfOpenings(t *testing.T) {
 		r.writeRepeats(&b, r.Results())
 		if !strings.Contains(b.String(), want) || openings > 0 && strings.Contains(b.String(), "--set") {
 			t.Errorf("%d openings: %s", openings, b.String())
+		}
+	}
+}
+
+// A text that a spreadsheet would compute is marked as text.
+func TestCell(t *testing.T) {
+	for text, want := range map[string]string{"": "", "new": "new", "@random": "'@random", "=1+1": "'=1+1", "-": "'-", "a=b": "a=b"} {
+		if got := cell(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}
 }

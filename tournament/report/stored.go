@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/timba-arena/timba/referee"
+	"github.com/timba-arena/timba/referee/fault"
 	"github.com/timba-arena/timba/tournament"
 )
 
@@ -57,14 +58,14 @@ func (s *Stored) Replay(g tournament.GameID) (*referee.Replay, error) {
 	return r, nil
 }
 
-// Sample returns up to limit games in the order of their interest: games with a fault, which are at most half of limit,
-// then whole deals. Every beginning of the list has deals that are spread evenly over the tournament.
+// Sample returns up to limit games in the order of their interest: games with a fault that were played, which are at
+// most half of limit, then whole deals. Every beginning of the list has deals that are spread evenly over the tournament.
 func (s *Stored) Sample(limit int) []tournament.GameID {
 	var sample []tournament.GameID
 	for _, f := range s.Result.Faults {
 		g := tournament.GameID{Match: f.Match, Deal: f.Deal, Rotation: f.Rotation}
 		_, isStored := slices.BinarySearchFunc(s.Games, g, tournament.GameID.Compare)
-		if isStored && len(sample) < limit/2 && !slices.Contains(sample, g) {
+		if isStored && f.Reason.Kind != fault.Disqualified && len(sample) < limit/2 && !slices.Contains(sample, g) {
 			sample = append(sample, g)
 		}
 	}
@@ -82,6 +83,27 @@ func (s *Stored) Sample(limit int) []tournament.GameID {
 	})
 	slices.SortStableFunc(others, func(a, b tournament.GameID) int { return cmp.Compare(place(a), place(b)) })
 	return append(sample, others[:min(len(others), limit-len(sample))]...)
+}
+
+// RepeatedFault is a fault with the number of further faults of its kind.
+type RepeatedFault struct {
+	documentFault
+	Repeats int
+}
+
+// FaultKinds returns the first fault of each kind of each bot, in order.
+func (d *Document) FaultKinds() (list []RepeatedFault) {
+	index := map[faultKind]int{}
+	for _, f := range d.Faults {
+		k := kindOf(f.Bot, f.Reason)
+		if i, ok := index[k]; ok {
+			list[i].Repeats++
+			continue
+		}
+		index[k] = len(list)
+		list = append(list, RepeatedFault{documentFault: f})
+	}
+	return list
 }
 
 // csvHead are the columns of WriteCSV.
@@ -111,10 +133,10 @@ func (s *Stored) WriteCSV(w io.Writer) error {
 }
 
 func csvRow(g tournament.GameID, r *referee.Replay, seat int) []string {
-	fault, adjudicated, ms := "", "", 0.0
+	code, adjudicated, ms := "", "", 0.0
 	for _, f := range r.Faults {
 		if f.Seat == seat {
-			fault = string(f.Code)
+			code = string(f.Code)
 		}
 	}
 	if r.AdjudicationResult != nil {
@@ -128,7 +150,7 @@ func csvRow(g tournament.GameID, r *referee.Replay, seat int) []string {
 	return []string{
 		strconv.Itoa(g.Match), strconv.Itoa(g.Deal), strconv.Itoa(g.Rotation), strconv.Itoa(r.Match.Opening), r.Seed.String(),
 		strconv.Itoa(seat), cell(r.Seats[seat].Name), strconv.Itoa(r.Ranks[seat]), strconv.FormatFloat(r.Points[seat], 'f', -1, 64),
-		fault, adjudicated, strconv.Itoa(len(r.Moves)), strconv.FormatFloat(ms, 'f', 3, 64), g.String() + ".json",
+		code, adjudicated, strconv.Itoa(len(r.Moves)), strconv.FormatFloat(ms, 'f', 3, 64), g.String() + ".json",
 	}
 }
 

@@ -136,22 +136,27 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 // shownFaults is the largest number of kinds of faults that writeFaults describes in full.
 const shownFaults = 5
 
+// faultKind identifies faults of one bot that have one reason, so that only the first is described.
+type faultKind struct {
+	bot            string
+	kind           fault.Kind
+	status, signal int
+}
+
+func kindOf(bot string, r fault.Reason) faultKind {
+	return faultKind{bot, r.Kind, r.Status, r.Signal}
+}
+
 // writeFaults describes, for each bot, the first fault of each kind with advice, and how many more of that kind
 // there were.
 func (r *Run) writeFaults(w io.Writer) {
 	if len(r.Faults) == 0 {
 		return
 	}
-	type kind struct {
-		name           string
-		kind           fault.Kind
-		status, signal int
-	}
-	kindOf := func(f MatchFault) kind { return kind{f.Name, f.Reason.Kind, f.Reason.Status, f.Reason.Signal} }
 	var first []MatchFault
-	times := map[kind]int{}
+	times := map[faultKind]int{}
 	for _, f := range r.Faults {
-		k := kindOf(f)
+		k := kindOf(f.Name, f.Reason)
 		if times[k]++; times[k] == 1 {
 			first = append(first, f)
 		}
@@ -160,7 +165,7 @@ func (r *Run) writeFaults(w io.Writer) {
 	dir, matches := r.Dir, r.Matches()
 	shown := 0
 	for _, f := range first[:min(len(first), shownFaults)] {
-		n := times[kindOf(f)]
+		n := times[kindOf(f.Name, f.Reason)]
 		shown += n
 		replay := text.Quote(dir.ReplayPath(f.Match, f.Deal, f.Rotation))
 		number := matches[f.Match].Bots[f.Bot]

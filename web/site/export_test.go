@@ -1,6 +1,12 @@
 package site
 
-import "github.com/timba-arena/timba/ladder/store"
+import (
+	"testing"
+
+	"github.com/timba-arena/timba/internal/kit"
+	"github.com/timba-arena/timba/ladder/store"
+	"github.com/timba-arena/timba/tournament/report"
+)
 
 // Patterns returns the patterns of all routes. The value is true for those that need a person who is signed in.
 func Patterns() map[string]bool {
@@ -9,4 +15,15 @@ func Patterns() map[string]bool {
 		all[rt.pattern] = rt.member
 	}
 	return all
+}
+
+// ReportedGames returns the games that the report of s plays back if they may have so many bytes, and their bytes.
+func ReportedGames(t testing.TB, s *report.Stored, limit int) (ids []string, size int) {
+	p := &reportPage{Stored: s, packed: map[string]string{}}
+	kit.Must(t, p.addGames(limit))
+	for _, g := range p.Shown {
+		ids = append(ids, g.GameID.String())
+		size += len(p.packed[g.GameID.String()])
+	}
+	return ids, size
 }

@@ -26,7 +26,7 @@ const (
 	reportGames  = 200     // games that it plays back
 	reportBytes  = 4 << 20 // of these games, compressed and in base64
 	reportPairs  = 16      // bots in the table of who beats whom
-	reportFaults = 50      // faults that it explains
+	reportFaults = 50      // kinds of faults that it explains
 	reportLines  = 20      // openings that it lists
 )
 
@@ -51,8 +51,8 @@ type reportGame struct {
 	*referee.Replay
 }
 
-// FaultCount returns the number of faults that the page explains: the first ones.
-func (p *reportPage) FaultCount() int { return min(len(p.Result.Faults), reportFaults) }
+// FaultLimit returns the largest number of kinds of faults that the page explains.
+func (p *reportPage) FaultLimit() int { return reportFaults }
 
 // ShownID returns the ID of a game, or "" if the page does not play it back.
 func (p *reportPage) ShownID(match, deal, rotation int) string {
