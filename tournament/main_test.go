@@ -110,7 +110,7 @@ func (l *local) again(dir *Dir) *local {
 
 // run plays the tournament, and calls done after each game.
 func (l *local) run(ctx context.Context, done func()) error {
-	return Play(ctx, l.State, l.dir, l.bots, slices.Repeat([]int{cores.Any}, l.workers), Events{
+	return Play(ctx, l.State, l.dir, l.bots, slices.Repeat([]int{cores.Any}, l.workers), Hooks{
 		OnGame: func(*Match, *referee.GameResult) { done() },
 		Notice: func(string) {},
 	})

@@ -15,8 +15,8 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Events are functions that Play calls. All but Trace are called in the goroutine of Play.
-type Events struct {
+// Hooks are functions that Play calls. All but Trace are called in the goroutine of Play.
+type Hooks struct {
 	// Trace, if not nil, receives all lines to and from the bots. Several workers may call it at the same time.
 	Trace func(*Match, referee.Traffic)
 
@@ -43,7 +43,7 @@ type run struct {
 	bots         []match.Contestant
 	files        [][]string // by bot, the files that its command names
 	workers      []int
-	events       Events
+	events       Hooks
 	calls        chan func()
 	busyNoticeAt time.Time // time of the last notice that the machine is busy
 }
@@ -52,7 +52,7 @@ type run struct {
 // Config.Bots. workers contains the core of each worker thread, as in match.Resources; nil means one on any core. on
 // has the functions to call as games are played. If Play returns an error once a game has started, it is an
 // *EarlyEndError.
-func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, workers []int, on Events) error {
+func Play(ctx context.Context, s *State, d *Dir, bots []match.Contestant, workers []int, on Hooks) error {
 	if len(workers) == 0 {
 		workers = []int{cores.Any}
 	}

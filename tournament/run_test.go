@@ -160,7 +160,7 @@ func TestCrowded(t *testing.T) {
 // A game that is played again is told of and counted, and a busy machine is told of.
 func TestVoid(t *testing.T) {
 	var told []string
-	r := &run{State: new(State), events: Events{Notice: func(text string) { told = append(told, text) }}}
+	r := &run{State: new(State), events: Hooks{Notice: func(text string) { told = append(told, text) }}}
 	r.reportTrouble(&Match{Number: 3}, &match.VoidError{Deal: 2, Rotation: 1, Err: errors.New("the disk is full")})
 	want := "[match 3, deal 2, rotation 1 is void and played again: the disk is full]"
 	if fmt.Sprint(told) != want || fmt.Sprint(r.Voids) != want {

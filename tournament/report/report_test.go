@@ -137,7 +137,7 @@ func TestReports(t *testing.T) {
 			kit.Golden(t, name+".json", string(data)+"\n")
 			valid(t, data)
 			kit.Must(t, r.Dir.StoreResult(data))
-			s := kit.Get[*Stored](t)(ReadStored(r.Dir.Path))
+			s := kit.Get[*Archive](t)(ReadArchive(r.Dir.Path))
 			if again := kit.Get[[]byte](t)(json.MarshalIndent(s.Result, "", " ")); string(again) != string(data) {
 				t.Errorf("the document is read as %s", again)
 			}

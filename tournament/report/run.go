@@ -45,7 +45,7 @@ type MatchFault struct {
 // each notice for the user, such as about a void game. These calls never happen at the same time.
 func (r *Run) Play(ctx context.Context, done func(*tournament.Match, *referee.GameResult), say func(text string)) error {
 	r.startedAt = time.Now()
-	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, tournament.Events{
+	err := tournament.Play(ctx, r.State, r.Dir, r.Programs, r.Workers, tournament.Hooks{
 		Trace: r.trace,
 		OnGame: func(m *tournament.Match, g *referee.GameResult) {
 			r.Games++

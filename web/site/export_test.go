@@ -18,12 +18,12 @@ func Patterns() map[string]bool {
 }
 
 // ReportedGames returns the games that the report of s plays back if they may have so many bytes, and their bytes.
-func ReportedGames(t testing.TB, s *report.Stored, limit int) (ids []string, size int) {
-	p := &reportPage{Stored: s, packed: map[string]string{}}
+func ReportedGames(t testing.TB, s *report.Archive, limit int) (ids []string, size int) {
+	p := &reportPage{Archive: s, recordings: map[string]string{}}
 	kit.Must(t, p.addGames(limit))
-	for _, g := range p.Shown {
+	for _, g := range p.Replays {
 		ids = append(ids, g.GameID.String())
-		size += len(p.packed[g.GameID.String()])
+		size += len(p.recordings[g.GameID.String()])
 	}
 	return ids, size
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/timba-arena/timba/internal/phrase"
 	"github.com/timba-arena/timba/ladder"
 	"github.com/timba-arena/timba/ladder/store"
-	"github.com/timba-arena/timba/stats"
 	"github.com/timba-arena/timba/web/messages"
 	"github.com/timba-arena/timba/web/play"
 )
@@ -35,6 +34,7 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"plusminus":   plusMinus,
 		"deviation":   deviation,
 		"percent":     percent,
+		"share":       func(x float64) string { return decimal(l, "%.1f %%", 100*x) },
 		"time":        func(at time.Time) template.HTML { return timeTag(at, at.UTC().Format("2006-01-02 15:04 UTC")) },
 		"age":         func(at time.Time) template.HTML { return timeTag(at, ageText(l, s.Service.Now().Sub(at))) },
 		"faultname":   func(code any) string { return truncate(40, l.Text(fmt.Sprint("board.fault.", code))) },
@@ -64,9 +64,8 @@ func (s *Site) funcs(l *messages.Language) template.FuncMap {
 		"scopes":      func() []ladder.Scope { return scopes },
 		"crumbs":      crumbs,
 		"fixed":       func(digits int, x float64) string { return decimal(l, "%.*f", digits, x) },
-		"signed":      func(before, after float64) string { return decimal(l, "%+.1f", after-before) },
+		"signed":      func(before, after float64) string { return signedText(l, after-before) },
 		"mean":        func(sum float64, n int) float64 { return sum / float64(n) },
-		"interval":    func(e stats.Estimate) string { return intervalText(l, e) },
 		"join":        func(names []string) string { return strings.Join(names, ", ") },
 		"next":        func(i int) int { return i + 1 },
 		"once":        rand.Text,
@@ -260,6 +259,11 @@ func decimal(l *messages.Language, format string, args ...any) string {
 	return strings.Replace(fmt.Sprintf(format, args...), ".", mark, 1)
 }
 
+// signedText returns a number with its sign, such as "+3.5"; the sign of infinity is "+∞" or "-∞".
+func signedText(l *messages.Language, x float64) string {
+	return strings.Replace(decimal(l, "%+.1f", x), "Inf", "∞", 1)
+}
+
 // truncate returns text that a bot or a person wrote, made safe to show. Control characters, such as those that
 // change the direction of text, become visible, and a text longer than n runes is cut and ends in an ellipsis.
 func truncate(n int, text string) string {
@@ -278,12 +282,6 @@ func truncate(n int, text string) string {
 		return text + "…"
 	}
 	return text
-}
-
-// intervalText returns the ends of an interval, such as "-3.5 … +27.1".
-func intervalText(l *messages.Language, e stats.Estimate) string {
-	text := decimal(l, "%+.1f", e.Low) + " … " + decimal(l, "%+.1f", e.High)
-	return strings.ReplaceAll(text, "Inf", "∞")
 }
 
 var backticks = regexp.MustCompile("`([^`]*)`")

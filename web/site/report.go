@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -32,11 +33,11 @@ const (
 
 // reportPage is the data of the report of a match or a tournament.
 type reportPage struct {
-	*report.Stored
-	Options [][2]string // the names and values of options that are not the defaults, in the game's order
-	Pairs   []reportRow
-	Shown   []reportGame // in order
-	packed  map[string]string
+	*report.Archive
+	Options    [][2]string // the names and values of options that are not the defaults, in the game's order
+	Pairs      []reportRow
+	Replays    []reportGame      // the games that it plays back, in order
+	recordings map[string]string // by the IDs of these games; see packReplay
 }
 
 // reportRow is a bot with its scores against the bots of the table's columns, in the order of the standings.
@@ -54,10 +55,10 @@ type reportGame struct {
 // FaultLimit returns the largest number of kinds of faults that the page explains.
 func (p *reportPage) FaultLimit() int { return reportFaults }
 
-// ShownID returns the ID of a game, or "" if the page does not play it back.
-func (p *reportPage) ShownID(match, deal, rotation int) string {
+// PlayedID returns the ID of a game, or "" if the page does not play it back.
+func (p *reportPage) PlayedID(match, deal, rotation int) string {
 	id := tournament.GameID{Match: match, Deal: deal, Rotation: rotation}.String()
-	if p.packed[id] == "" {
+	if p.recordings[id] == "" {
 		return ""
 	}
 	return id
@@ -80,34 +81,30 @@ func (p *reportPage) HasCredit() bool {
 
 // WriteReport writes the report of a match or a tournament as an HTML document in one file. The document plays some of
 // the games back, has the texts of all languages, and needs no network.
-func WriteReport(w io.Writer, s *report.Stored) error {
-	p := &reportPage{Stored: s, Pairs: reportPairsOf(s), packed: map[string]string{}}
+func WriteReport(w io.Writer, a *report.Archive) error {
+	p := &reportPage{Archive: a, Pairs: reportPairsOf(a), recordings: map[string]string{}}
 	if err := p.addOptions(); err != nil {
 		return err
 	}
 	if err := p.addGames(reportBytes); err != nil {
 		return err
 	}
+	sheet, err := readReportStyle()
+	if err != nil {
+		return err
+	}
 	all, err := newPages(new(Site))
 	if err != nil {
 		return err
 	}
-	page := board.Page{Class: "page-report", Games: p.packed}
+	page := board.Page{Class: "page-report", Style: sheet, Games: p.recordings}
 	var reports []template.HTML
 	for _, l := range all.languages {
-		text, err := executeReport(all, l.Tag, "report", p)
-		if err != nil {
-			return err
-		}
-		reports = append(reports, text)
+		reports = append(reports, executeReport(all, l.Tag, "report", p, &err))
 	}
-	if page.Title, err = executeReport(all, messages.Languages[0], "title", p); err != nil {
-		return err
-	}
-	if page.Body, err = executeReport(all, messages.Languages[0], "sheet", reports); err != nil {
-		return err
-	}
-	if page.Style, err = reportStyle(); err != nil {
+	page.Title = executeReport(all, messages.Languages[0], "title", p, &err)
+	page.Body = executeReport(all, messages.Languages[0], "sheet", reports, &err)
+	if err != nil {
 		return err
 	}
 	return page.Write(w)
@@ -119,14 +116,15 @@ type reportFrame struct {
 	Data any
 }
 
-func executeReport(all *pages, lang, name string, data any) (template.HTML, error) {
+// executeReport returns the result of a template of the report in the language lang. It adds its error to err.
+func executeReport(all *pages, lang, name string, data any, err *error) template.HTML {
 	var b strings.Builder
-	err := all.templates[lang+"/report"]().ExecuteTemplate(&b, name, reportFrame{lang, data})
-	return template.HTML(b.String()), err
+	*err = errors.Join(*err, all.templates[lang+"/report"]().ExecuteTemplate(&b, name, reportFrame{lang, data}))
+	return template.HTML(b.String())
 }
 
-// reportStyle returns the style sheet of the site, with its fonts in it.
-func reportStyle() (string, error) {
+// readReportStyle returns the style sheet of the site, with its fonts in it.
+func readReportStyle() (string, error) {
 	sheet, err := fs.ReadFile(pageFiles, layoutDir+"/site.css")
 	if err != nil {
 		return "", err
@@ -171,10 +169,10 @@ func (p *reportPage) addGames(limit int) error {
 			continue
 		}
 		limit -= len(packed)
-		p.packed[id.String()] = packed
-		p.Shown = append(p.Shown, reportGame{id, r})
+		p.recordings[id.String()] = packed
+		p.Replays = append(p.Replays, reportGame{id, r})
 	}
-	slices.SortFunc(p.Shown, func(a, b reportGame) int { return a.Compare(b.GameID) })
+	slices.SortFunc(p.Replays, func(a, b reportGame) int { return a.Compare(b.GameID) })
 	return nil
 }
 
@@ -200,23 +198,23 @@ func packReplay(r *referee.Replay) (string, error) {
 }
 
 // reportPairsOf returns the table of who beats whom among the best bots. It is nil if there are only two.
-func reportPairsOf(s *report.Stored) (rows []reportRow) {
+func reportPairsOf(a *report.Archive) (rows []reportRow) {
 	met := map[[2]string]store.Meeting{}
-	for _, pair := range s.Result.Pairs {
+	for _, pair := range a.Result.Pairs {
 		deals := float64(pair.Deals)
 		met[[2]string{pair.A, pair.B}] = store.Meeting{Deals: deals, Score: pair.Score.Value * deals}
 		met[[2]string{pair.B, pair.A}] = store.Meeting{Deals: deals, Score: (1 - pair.Score.Value) * deals}
 	}
-	bots := s.Result.Bots[:min(len(s.Result.Bots), reportPairs)]
-	for _, a := range bots {
-		row := reportRow{Name: a.Name}
-		for _, b := range bots {
-			row.Cells = append(row.Cells, cellOf(met[[2]string{a.Name, b.Name}], a.Name == b.Name))
-		}
-		rows = append(rows, row)
-	}
+	bots := a.Result.Bots[:min(len(a.Result.Bots), reportPairs)]
 	if len(bots) <= 2 {
 		return nil
+	}
+	for _, b := range bots {
+		row := reportRow{Name: b.Name}
+		for _, other := range bots {
+			row.Cells = append(row.Cells, cellOf(met[[2]string{b.Name, other.Name}], b.Name == other.Name))
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

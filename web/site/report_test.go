@@ -31,7 +31,7 @@ import (
 const cheat = "</script><script>window.pwned=1</script><img/src=x>"
 
 // playStored plays a tournament of Teeko in a directory and returns what is stored there.
-func playStored(t testing.TB, format tournament.Format, deals int, bots ...string) *report.Stored {
+func playStored(t testing.TB, format tournament.Format, deals int, bots ...string) *report.Archive {
 	t.Helper()
 	c := tournament.Config{
 		Game: "teeko", Options: map[string]string{"limit": "40"}, Format: format, Deals: deals, Seed: referee.Hex{1},
@@ -53,7 +53,7 @@ func playStored(t testing.TB, format tournament.Format, deals int, bots ...strin
 	defer r.Dir.Close()
 	kit.Must(t, r.Play(t.Context(), func(*tournament.Match, *referee.GameResult) {}, func(string) {}))
 	kit.Must(t, r.Dir.StoreResult(kit.Get[[]byte](t)(json.Marshal(r.Document()))))
-	return kit.Get[*report.Stored](t)(report.ReadStored(r.Dir.Path))
+	return kit.Get[*report.Archive](t)(report.ReadArchive(r.Dir.Path))
 }
 
 // link matches what could lead out of a page.

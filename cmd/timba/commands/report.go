@@ -33,12 +33,12 @@ func newReport() *cobra.Command {
 }
 
 // reportWriters has the functions that write reports, by the extension of the file.
-var reportWriters = map[string]func(io.Writer, *report.Stored) error{
+var reportWriters = map[string]func(io.Writer, *report.Archive) error{
 	".html": site.WriteReport,
-	".csv":  func(w io.Writer, s *report.Stored) error { return s.WriteCSV(w) },
+	".csv":  func(w io.Writer, s *report.Archive) error { return s.WriteCSV(w) },
 }
 
-func reportWriter(path string) func(io.Writer, *report.Stored) error {
+func reportWriter(path string) func(io.Writer, *report.Archive) error {
 	return reportWriters[strings.ToLower(filepath.Ext(path))]
 }
 
@@ -56,7 +56,7 @@ func checkReport(path string) error {
 // writeReport writes the report of the match in the directory dir to the file at path, which checkReport has checked.
 func writeReport(cmd *cobra.Command, dir, path string) error {
 	_, err := cli.UntilInterrupt(cmd, func() (any, error) {
-		stored, err := report.ReadStored(dir)
+		stored, err := report.ReadArchive(dir)
 		if err != nil {
 			return nil, err
 		}

@@ -17,33 +17,33 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// Stored is a finished tournament as its directory has it.
-type Stored struct {
+// Archive is a finished tournament as its directory has it.
+type Archive struct {
 	*tournament.Dir
 	Plan   tournament.Config
 	Result Document
 	Games  []tournament.GameID // those whose replays are stored, in order
 }
 
-// ReadStored reads the directory of a tournament. It returns an error if the tournament is not over.
-func ReadStored(path string) (*Stored, error) {
+// ReadArchive reads the directory of a tournament. It returns an error if the tournament is not over.
+func ReadArchive(path string) (*Archive, error) {
 	dir, plan, result, err := tournament.ReadDir(path)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	s := &Stored{Dir: dir, Plan: plan}
-	if err := json.Unmarshal(result, &s.Result); err != nil {
+	a := &Archive{Dir: dir, Plan: plan}
+	if err := json.Unmarshal(result, &a.Result); err != nil {
 		return nil, fmt.Errorf("report: the result in %s: %w: write it again with timba match --resume", path, err)
 	}
-	if s.Games, err = dir.StoredGames(); err != nil {
+	if a.Games, err = dir.StoredGames(); err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}
-	return s, nil
+	return a, nil
 }
 
 // Replay reads the replay of a game.
-func (s *Stored) Replay(g tournament.GameID) (*referee.Replay, error) {
-	path := s.ReplayPath(g.Match, g.Deal, g.Rotation)
+func (a *Archive) Replay(g tournament.GameID) (*referee.Replay, error) {
+	path := a.ReplayPath(g.Match, g.Deal, g.Rotation)
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
@@ -60,11 +60,11 @@ func (s *Stored) Replay(g tournament.GameID) (*referee.Replay, error) {
 
 // Sample returns up to limit games in the order of their interest: games with a fault that were played, which are at
 // most half of limit, then whole deals. Every beginning of the list has deals that are spread evenly over the tournament.
-func (s *Stored) Sample(limit int) []tournament.GameID {
+func (a *Archive) Sample(limit int) []tournament.GameID {
 	var sample []tournament.GameID
-	for _, f := range s.Result.Faults {
+	for _, f := range a.Result.Faults {
 		g := tournament.GameID{Match: f.Match, Deal: f.Deal, Rotation: f.Rotation}
-		_, isStored := slices.BinarySearchFunc(s.Games, g, tournament.GameID.Compare)
+		_, isStored := slices.BinarySearchFunc(a.Games, g, tournament.GameID.Compare)
 		if isStored && f.Reason.Kind != fault.Disqualified && len(sample) < limit/2 && !slices.Contains(sample, g) {
 			sample = append(sample, g)
 		}
@@ -77,11 +77,11 @@ func (s *Stored) Sample(limit int) []tournament.GameID {
 		}
 		return places[g]
 	}
-	others := slices.DeleteFunc(slices.Clone(s.Games), func(g tournament.GameID) bool {
+	others := slices.DeleteFunc(slices.Clone(a.Games), func(g tournament.GameID) bool {
 		place(g)
 		return slices.Contains(sample, g)
 	})
-	slices.SortStableFunc(others, func(a, b tournament.GameID) int { return cmp.Compare(place(a), place(b)) })
+	slices.SortStableFunc(others, func(g, o tournament.GameID) int { return cmp.Compare(place(g), place(o)) })
 	return append(sample, others[:min(len(others), limit-len(sample))]...)
 }
 
@@ -112,13 +112,13 @@ var csvHead = []string{
 }
 
 // WriteCSV writes a table of all games, with a row for each seat of each game.
-func (s *Stored) WriteCSV(w io.Writer) error {
+func (a *Archive) WriteCSV(w io.Writer) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(csvHead); err != nil {
 		return err
 	}
-	for _, g := range s.Games {
-		r, err := s.Replay(g)
+	for _, g := range a.Games {
+		r, err := a.Replay(g)
 		if err != nil {
 			return err
 		}
