@@ -71,12 +71,13 @@ func Exits(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 var (
-	times   = regexp.MustCompile(`"(ms|seconds|ended_at)": ?("[0-9TZ:-]+"|[0-9.e+-]+)`)
+	times   = regexp.MustCompile(`"(ms|seconds|ended_at|workers)": ?("[0-9TZ:-]+"|[0-9.e+-]+)`)
 	credits = regexp.MustCompile(`(?m),\s*"credit(_ms)?": ?[0-9.e+-]+|^credit, .*\n`)
 )
 
 // Timeless returns a JSON document or text without the parts that may differ when the same match is played
-// again: times and durations are 0, and credit for times at which the machine was busy is removed.
+// again: times, durations and the number of workers are 0, and credit for times at which the machine was busy is
+// removed.
 func Timeless(document []byte) string {
 	return times.ReplaceAllString(credits.ReplaceAllString(string(document), ""), `"$1":0`)
 }
