@@ -28,7 +28,6 @@ const (
 	reportBytes  = 4 << 20 // of these games, compressed and in base64
 	reportPairs  = 16      // bots in the table of who beats whom
 	reportFaults = 50      // kinds of faults that it explains
-	reportLines  = 20      // openings that it lists
 )
 
 // reportPage is the data of the report of a match or a tournament.
@@ -62,21 +61,6 @@ func (p *reportPage) PlayedID(match, deal, rotation int) string {
 		return ""
 	}
 	return id
-}
-
-// Lines returns the first openings of the match.
-func (p *reportPage) Lines() []referee.DealOpening {
-	return p.Plan.Openings[:min(len(p.Plan.Openings), reportLines)]
-}
-
-// HasCredit reports whether other programs took time from a bot.
-func (p *reportPage) HasCredit() bool {
-	for _, b := range p.Result.Bots {
-		if b.Credit > 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // WriteReport writes the report of a match or a tournament as an HTML document in one file. The document plays some of

@@ -64,6 +64,7 @@ var link = regexp.MustCompile(`(?:href|src|action)="?(?:https?:)?//[^">]*`)
 func TestReport(t *testing.T) {
 	t.Parallel()
 	s := playStored(t, tournament.RoundRobin, 2, "greedy", "random", cheat)
+	s.Result.Bots[0].Credit, s.Plan.Openings = 1234.5, make([]referee.DealOpening, 2) // no test can make a machine busy
 	var b bytes.Buffer
 	kit.Must(t, site.WriteReport(&b, s))
 	page := b.String()
@@ -73,6 +74,7 @@ func TestReport(t *testing.T) {
 		"drawn after 40 moves", "60 s a move", s.Plan.Seed.String(), fmt.Sprintf("timba %s<", s.Result.Program),
 		`<td class="number" data-label="W / D / L">8 / 0 / 0</td>`, `<td data-label="3" class="number win">100 %</td>`,
 		`href="#game=0000-00000-0"`, "illegal move", "&#34;pass&#34; is not a move", "and 7 more of this kind",
+		"clock credit: 1234.5 ms", "crèdit de rellotge: 1234,5 ms", "The deals begin with 2 openings", s.Result.Machine.System,
 	)
 	forbidTexts(t, "the report", page, cheat, "<script>window")
 	for _, found := range link.FindAllString(page, -1) {
