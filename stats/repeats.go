@@ -4,12 +4,12 @@ package stats
 // Fingerprint are equal.
 type Fingerprint [16]byte
 
-// Repeats detects deals that give no new information because equal games were played before. The zero value has
-// seen no games.
+// Repeats detects deals (shuffles or start positions) that give no new information because equal games were played
+// before. The zero value has seen no games.
 type Repeats struct {
 	knownGames map[Fingerprint]bool
-	// Distinct is the number of deals with at least one new game. InRow is the number of deals since the last of
-	// those.
+	// Distinct is the number of deals with at least one new game. InRow is the number of deals since the last deal
+	// with a new game.
 	Distinct, InRow int
 }
 
@@ -36,7 +36,7 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 // patience is the minimum number of deals in a row without a new game before IsExhausted returns true.
 const patience = 10
 
-// IsExhausted reports whether hardly any new games will follow. It returns true after so many deals in a row
-// without a new game that, with a probability of 95 %, one more distinct deal would have appeared among them if
-// it existed and were as likely as each distinct deal so far.
+// IsExhausted reports whether hardly any new games will follow. It looks at the number of deals in a row without a
+// new game. If one more distinct deal existed and were as likely as each of the distinct deals so far, it would
+// have appeared among them with a probability of 95 %.
 func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }
