@@ -69,7 +69,7 @@ func (s *Server) serve(ctx context.Context, conn net.Conn, problems *log.Logger)
 	}
 }
 
-// sendTimeout is the time that a client has to read the error before its connection is closed.
+// sendTimeout is the time that a client has to read a last error message before its connection is closed.
 const sendTimeout = time.Second
 
 func (s *Server) sendError(conn net.Conn, err error) {

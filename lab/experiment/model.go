@@ -171,7 +171,8 @@ func (e *Experiment) completeModels() error {
 	return nil
 }
 
-// absentParts returns the columns in parts for which a method has no time.
+// absentParts returns the columns in the list parts (the times of a training) that do not apply to the given
+// method.
 func absentParts(method string) []string {
 	switch method {
 	case methodData:

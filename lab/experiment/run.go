@@ -81,7 +81,7 @@ type Findings struct {
 	Curves      []Curve        `json:"curves"`
 }
 
-// Curve is the course of a training. It shows the share of games won against the number of games played.
+// Curve shows how a training went: for several moments, the number of games played and the share of games won.
 type Curve struct {
 	Name       string    `json:"name"`
 	Games      []int     `json:"games"`

@@ -48,9 +48,9 @@ func newDisplay(w io.Writer, s *store.Store, c *config.Config) *display {
 	return d
 }
 
-// showMatches shows each match that the channel finished reports. It returns when ctx ends, or when sent is
-// closed (all example bots are submitted) and the given number of matches is finished. If matches is 0, only ctx
-// ends it.
+// showMatches shows each match that is reported on the channel finished. It returns when ctx ends. If matches is
+// not 0, it also returns when that number of matches is finished and sent is closed, which means that all example
+// bots are submitted.
 func (d *display) showMatches(ctx context.Context, finished <-chan events.Event, sent <-chan struct{}, matches int) error {
 	tick := time.Tick(redraw)
 	for sent != nil || matches == 0 || d.finishedMatches < matches {
