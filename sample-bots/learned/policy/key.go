@@ -11,8 +11,8 @@ import (
 type Key uint64
 
 const (
-	// KeyBits is the number of bits of a key. In a table of 100 million states, one of 2.8 million states that were
-	// never seen has the same key as a state in the table.
+	// KeyBits is the number of bits of a key. If a table has 100 million states, the chance that an unseen state
+	// has the same key as one of them is 1 in 2.8 million.
 	KeyBits = shardBits + RestBits
 	// RestBits is the number of low bits of a key, which a table stores. The other bits are the number of the
 	// shard, the part of the table to which the key belongs.

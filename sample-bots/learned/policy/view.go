@@ -24,7 +24,8 @@ const (
 	OneState = "os"
 	// ManyStates is the variant whose keys contain the trump card, the cards in the trick, the hand, the pairs of
 	// 12 and 11 declared or scored, the cards played and the rules. If a key is unknown, the known keys with the
-	// same trump card, trick and hand vote, each for its best action. The study calls this variant MC-MS.
+	// same trump card, trick and hand vote for their best actions, and the action with the most votes is used. The
+	// study calls this variant MC-MS.
 	ManyStates = "ms"
 	// Abstract is the variant whose keys contain only some facts, which an abstraction such as Kinds selects.
 	Abstract = "as"
@@ -142,8 +143,8 @@ type keyParts struct {
 const noCard = 63
 
 // read sets the facts that a key contains to those of p. If points is true, the points of the seats are among them.
-// If first is true, only the trump card, the trick and the hand are. All other facts stay zero, so that the order
-// of suits depends only on facts in the key.
+// If first is true, it sets only the trump card, the trick and the hand. All other facts stay zero, so that the
+// order of suits depends only on facts in the key.
 func (w *keyParts) read(p *cards.Position, points, first bool) {
 	t := p.Board()
 	w.hand, w.trump = cards.Bits40(t.Hands[t.Mover]), uint8(cards.Index(t.Trump))
