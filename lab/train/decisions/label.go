@@ -14,7 +14,7 @@ type Decision struct {
 	Points    int16 // points of the trick, with points for declarations and the bonus; 0 unless the seat's side won it
 	Heuristic int16 // heuristic value of the card played; 0 for other moves
 	Rest      int16 // points that the seat's side wins from this trick to the end of the game
-	Standing  int8  // at the end of the game, see cards.Position.Standing
+	Standing  int8  // at the end of the game, see cards.Position.Outcome
 }
 
 // Follower follows a game move by move and records its decisions.
