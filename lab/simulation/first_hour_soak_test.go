@@ -31,8 +31,9 @@ type youngPlace struct {
 	hasPlayedAnchor bool
 }
 
-// youngRule is a rule for the order of standings. A rating is provisional until its ± is below width, and the version
-// has played the number of opponents and, if needsAnchor is true, the anchor. The anchor is never provisional.
+// youngRule is a rule for the order of standings. A rating is provisional until the half width of its interval is
+// below width, and the version has played the given number of opponents and, if needsAnchor is true, the anchor
+// (the bot with the fixed rating). The anchor is never provisional.
 type youngRule struct {
 	order       string
 	width       float64
@@ -60,7 +61,7 @@ func (r youngRule) isProvisional(p youngPlace) bool {
 	return p.PlusMinus == nil || *p.PlusMinus >= r.width || p.Opponents < r.opponents || r.needsAnchor && !p.hasPlayedAnchor
 }
 
-// compare is negative if the rule places a before b.
+// compare returns a negative number if the rule places a before b.
 func (r youngRule) compare(a, b youngPlace) int {
 	if r.order == orderNow {
 		return ladder.ComparePlaces(a.Standing, b.Standing)

@@ -128,8 +128,8 @@ func (l *Learner) learnShard(pieces []piece, agent, shard int) {
 
 // moveVote updates the agent's table of votes after the agent has learned u. Each state votes for its best action.
 // The vote counts under the fallback key of the state, which many similar states share. If known is true, the state
-// has so far voted for the action before, and moveVote withdraws that vote. Then the state votes for its present
-// best action.
+// has so far voted for the action with the number before, and moveVote withdraws that vote. Then the state votes
+// for its present best action.
 func (l *Learner) moveVote(agent int, u Update, before uint8, known bool) {
 	after, ok := l.states[agent].Best(u.Key, u.Legal)
 	if known && ok && before == after {

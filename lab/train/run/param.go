@@ -98,7 +98,7 @@ func (p *Param) Set(text string) (err error) {
 	return err
 }
 
-// Texts returns the arguments with which Set must be called, one after another, to produce the present value.
+// Texts returns the arguments with which Set must be called, one after another, to produce the current value.
 func (p *Param) Texts() []string {
 	if list, ok := p.Target.(*[]string); ok && p.Repeated {
 		return *list

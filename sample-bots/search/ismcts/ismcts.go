@@ -123,8 +123,9 @@ func (s *Searcher[S, G]) Search(g G, seat int, b search.Budget, r *rules.Rand) s
 	return result
 }
 
-// iterate makes one iteration from the position from. It deals the cards that seat does not see, and descends the
-// tree until it has added a node. It then plays the game to its end and adds the scores to all nodes on the path.
+// iterate makes one iteration; from is the position in which it begins. It deals the cards that seat does not see,
+// and descends the tree until it has added a node. It then plays the game to its end and adds the scores to all
+// nodes on the path.
 func (s *Searcher[S, G]) iterate(from G, seat int) {
 	s.state = *from
 	g := G(&s.state)
@@ -238,7 +239,8 @@ func (s *Searcher[S, G]) selectByBound(parent uint32, legal []rules.Move) (kid u
 }
 
 // result returns the move with the most visits and the line of moves that the search expects. Among several such
-// moves it returns the one with the highest score. If no move was tried, it returns the move random.
+// moves it returns the one with the highest score. If no move was tried, it returns the argument random as the
+// move.
 func (s *Searcher[S, G]) result(random rules.Move) search.Result {
 	best := s.arena.mostVisited(root)
 	if best == noNode {

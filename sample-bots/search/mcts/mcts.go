@@ -154,8 +154,8 @@ func (s *Searcher[S, G]) find(g G) (uint32, bool) {
 }
 
 // findBelow searches the subtree of node for a position with the given key, and returns the index of its node, or
-// false. node is at the given depth below the root, and s.positions[depth] must be its position. The wanted node is
-// at depth ahead. findBelow skips nodes without children, because they hold nothing to reuse.
+// false. depth is the depth of node below the root, and ahead that of the wanted node. s.positions[depth] must be
+// the position of node. findBelow skips nodes without children, because they hold nothing to reuse.
 func (s *Searcher[S, G]) findBelow(node uint32, depth, ahead int, key uint64) (uint32, bool) {
 	at := G(&s.positions[depth])
 	if depth == ahead {
