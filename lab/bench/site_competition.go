@@ -163,8 +163,8 @@ func (c *siteCompetition) gamesOf(ctx context.Context, match int64) (ids []int64
 	return ids, err
 }
 
-// nextMatch returns a match that was played before, but with other bots. They are chosen at random from 40 neighboring
-// entries of liveVersions.
+// nextMatch returns a match that was played before, but with other bots. They are chosen at random from 40
+// neighboring entries of liveVersions.
 func (c *siteCompetition) nextMatch(r *rand.Rand) playedMatch {
 	l := c.ladders[r.IntN(len(c.ladders))]
 	p := c.pool[l.Name][r.IntN(len(c.pool[l.Name]))]

@@ -19,8 +19,8 @@ import (
 // nameSeparator separates the names of the bots in the name of a match's row.
 const nameSeparator = " - "
 
-// seatColumn is the name of the column for seat 0 in tables of matches in which all bots keep their seats. It stands for
-// every bot that has this seat.
+// seatColumn is the name of the column for seat 0 in tables of matches in which all bots keep their seats. It
+// stands for every bot that has this seat.
 const seatColumn = "seat 0"
 
 func (e *Experiment) players() []string {

@@ -58,8 +58,8 @@ func normalStrengths(bots int) func(*rand.Rand) []float64 {
 	return func(r *rand.Rand) []float64 { return drawStrengths(r, bots) }
 }
 
-// PopulationResult is the result of simulating one typical ladder: how accurate its ratings are. Slots is the number of
-// bots in a match, and Deals the number of deals.
+// PopulationResult is the result of simulating one typical ladder: how accurate its ratings are. Slots is the
+// number of bots in a match, and Deals the number of deals.
 type PopulationResult struct {
 	Name   string      `json:"name"`
 	Bots   int         `json:"bots"`

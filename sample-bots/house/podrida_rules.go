@@ -7,8 +7,8 @@ import (
 	"github.com/timba-arena/timba/rules/podrida"
 )
 
-// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in which they are
-// tried. In the study rules 15 and 17 also need two bids.
+// The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in which they
+// are tried. In the study rules 15 and 17 also need two bids.
 
 // podridaFacts has the facts that determine the bid of the bot podrida-rules. They are those that the seat to move
 // knows. T, g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.

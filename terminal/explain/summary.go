@@ -160,8 +160,8 @@ func (e *Explainer) writeDeals() {
 	})
 }
 
-// extremeDeals returns the deals with the smallest and those with the largest difference in points between the two best
-// bots. With fewer than two deals there are none.
+// extremeDeals returns the deals with the smallest and those with the largest difference in points between the two
+// best bots. With fewer than two deals there are none.
 func (e *Explainer) extremeDeals() (near, far []duel) {
 	all := e.duels()
 	n := min(3, len(all)/2)

@@ -2,8 +2,8 @@
 // positions with the history that an observer remembers, and numbers for cards and actions. Begin with Mode and
 // Position.
 //
-// The modes, the encodings and the algorithms follow R. Arjonilla, bachelor's thesis, UOC 2024. lab/README.md says where
-// they differ.
+// The modes, the encodings and the algorithms follow R. Arjonilla, bachelor's thesis, UOC 2024. lab/README.md says
+// where they differ.
 package cards
 
 import (
