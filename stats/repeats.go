@@ -36,7 +36,7 @@ func (r *Repeats) Add(games []Fingerprint) (distinct bool) {
 // patience is the minimum number of deals in a row without a new game before IsExhausted returns true.
 const patience = 10
 
-// IsExhausted reports whether hardly any new games will follow. It looks at the number of deals in a row without a
-// new game. If one more distinct deal existed and were as likely as each of the distinct deals so far, it would
-// have appeared among them with a probability of 95 %.
+// IsExhausted reports whether hardly any new games will follow. It returns true after so many deals in a row
+// without a new game that, with a probability of 95 %, one more distinct deal would have appeared among them if it
+// existed. This assumes that it would be as likely as each of the distinct deals so far.
 func (r *Repeats) IsExhausted() bool { return r.InRow >= max(patience, 3*(r.Distinct+1)) }

@@ -74,7 +74,7 @@ func resolve(game string, options map[string]string) (*rules.Variant, error) {
 	return g.Resolve(options)
 }
 
-// openings has the results of the measurement for one game and one length. An opening is a number of random first
+// openings has the results of the measurement for one game and one length. An opening is a sequence of random first
 // moves.
 type openings struct {
 	starts        int     // number of different first positions

@@ -115,8 +115,8 @@ func (c *siteCompetition) serve() (*httptest.Server, error) {
 	return httptest.NewServer(a.Handler(pages)), nil
 }
 
-// finishMatches stores finished matches until ctx ends, at most rate per second. It returns how many it has really
-// stored per second.
+// finishMatches stores finished matches until ctx ends, at most rate per second. It returns the number that it has
+// stored per second on average.
 func (c *siteCompetition) finishMatches(ctx context.Context, rate int) (float64, error) {
 	began, n, r := time.Now(), 0, rand.New(rand.NewPCG(7, 8))
 	tick := time.NewTicker(time.Second / time.Duration(rate))

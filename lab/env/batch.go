@@ -122,7 +122,7 @@ func (b *Batch) Reset(ctx context.Context, seed rules.Seed, first uint32) error 
 }
 
 // Next starts a new deal (a shuffle or a start position) in each game i with which[i] != 0, and writes the state
-// frame, the message to the client. which must have a byte for each game.
+// frame, the message to the client. The argument which must have a byte for each game.
 func (b *Batch) Next(ctx context.Context, which []byte) error {
 	if !b.isReset {
 		return errNotReset

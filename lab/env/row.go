@@ -110,8 +110,8 @@ func (r *rowWriter) writeFlag(name string, on bool) {
 	}
 }
 
-// writeSeatNumbers writes number(s) for each seat s. The order is that of turns, and begins with the observing
-// seat, which is the argument seat.
+// writeSeatNumbers writes a number for each seat, which it gets by calling the function number. The order is that
+// of turns, and begins with the observing seat, which is the argument seat.
 func (r *rowWriter) writeSeatNumbers(name string, players, seat int, number func(seat int) int) {
 	if r.layout != nil {
 		for n := range players {

@@ -104,8 +104,8 @@ func (s *session) answer(k frameKind, payload []byte) (reply []byte, err error) 
 	return s.batch.message, err
 }
 
-// makeBatch creates games as the payload, a JSON document, describes them. They replace the client's present
-// games. It returns a message with the layout of the new ones.
+// makeBatch creates the games that payload, a JSON document, describes. They replace the games that the client has.
+// It returns a message with the layout of the new games.
 func (s *session) makeBatch(payload []byte) ([]byte, error) {
 	c, err := ParseConfig(payload)
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 )
 
 // Figure is a measured number and the published one, with 95 % intervals. If there is no published number,
-// PublishedEstimate is NaN. If its spread is unknown, its interval is infinite.
+// PublishedEstimate is NaN. If the spread of the published number is unknown, its interval is infinite.
 type Figure struct {
 	Row               string         `json:"row"`
 	Column            string         `json:"column"`

@@ -124,8 +124,8 @@ func readSeeds(value any) (seeds []uint64) {
 	return seeds
 }
 
-// seeds returns the seeds with which the model is trained. By default this is only the seed of the games,
-// which is given.
+// seeds returns the seeds with which the model is trained. If the model lists none, this is only the argument
+// games, the seed of the games.
 func (m *Model) seeds(games uint64) []uint64 {
 	if len(m.Seeds) == 0 {
 		return []uint64{games}

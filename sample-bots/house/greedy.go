@@ -18,7 +18,8 @@ type judge interface {
 }
 
 // greedyPlayer plays the move to which the judge of the game gives the highest value, and a random one of several
-// equal moves. In a game without a judge it makes random moves, and says so in the info that it sends with them.
+// equal moves. It makes random moves in a game without a judge, and otherwise in the percentage of turns that noise
+// says. With these moves it reports that they are random.
 type greedyPlayer struct {
 	dice
 	positions

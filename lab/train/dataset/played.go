@@ -19,7 +19,7 @@ import (
 )
 
 // botsBySeat returns the bot of each seat. If one bot is given, it plays every seat. If none is given, the result
-// is empty. Any number but these and the number of seats is an error.
+// is empty. It is an error if the number of bots is neither 0 nor 1 nor the number of seats.
 func botsBySeat(m cards.Mode, given []string) ([]string, error) {
 	switch len(given) {
 	case 0, m.Players:

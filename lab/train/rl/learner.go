@@ -50,8 +50,8 @@ type piece struct {
 // table gets the memory of the agent divided by votesDivisor.
 const votesDivisor = 4
 
-// New returns a learner with empty tables, which uses the given number of goroutines. It calls games to create a
-// game for each goroutine. The configuration c must be valid.
+// New returns a learner with empty tables, which uses the given number of goroutines. It calls games to create the
+// games that the goroutines play. The configuration c must be valid.
 func New(c Config, workers int, games func() Environment) *Learner {
 	l := &Learner{config: c, games: games, game: games(), workers: workers}
 	memory := int64(c.Memory) << 20 / int64(c.Agents)

@@ -12,12 +12,13 @@ import (
 
 // The names of the encodings of a position as inputs of a net.
 const (
-	// Scaled has one input for each possible suit of a card, and numbers from 0 to 1 for everything else:
-	// 56 to 76 inputs including the action.
+	// Scaled is the encoding in which the suit of a card is one of several inputs that are 0 or 1, and everything
+	// else is a number from 0 to 1. It has 56 to 76 inputs including the action.
 	Scaled = "scaled"
-	// Unscaled has only inputs that are 0 or 1: 160 to 207 including the action.
+	// Unscaled is the encoding in which all inputs are 0 or 1. It has 160 to 207 inputs including the action.
 	Unscaled = "unscaled"
-	// Genetic is Unscaled without the points and the action: 112 inputs in Brisca with two players.
+	// Genetic is like Unscaled, but without the points and the action. It has 112 inputs in Brisca with two
+	// players.
 	Genetic = "genetic"
 )
 

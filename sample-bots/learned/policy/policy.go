@@ -18,7 +18,8 @@ type Policy struct {
 	width  int
 }
 
-// A choice is the low byte of a word. Usually it is the best action of the state. There are two exceptions:
+// A choice is the low byte of a word in a Policy. Usually it is the best action of the state. There are two
+// exceptions:
 //
 //   - If untried actions count as 0 and the means of all tried actions are negative, an untried action is
 //     best. The policy then has a choice with triedFlag for each tried action, the best first.
@@ -29,8 +30,8 @@ const (
 	drawnFlag  = 1 << 7
 )
 
-// A policy stores only some of the highest bytes of Key.Rest: as many that at most 1 of 1024 unknown states is
-// mistaken for a known one.
+// A policy stores only some of the highest bytes of Key.Rest. There are enough of them that at most 1 of 1024
+// unknown states is mistaken for a known one.
 const (
 	minWidth   = 3
 	maxWidth   = RestBits / 8
