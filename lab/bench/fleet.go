@@ -40,7 +40,7 @@ const NoLadder = "none"
 // Fleet.Ladders.
 const ladderWorkers, ladderVersions = 10, 100
 
-// fleetColumns has the names of the columns of both tables, separated by "|". The first column is missing.
+// fleetColumns has the names of the columns of both tables, separated by "|". It leaves out the first column.
 const fleetColumns = "|matches/s|standings ms|server CPU µs|workers CPU µs|memory MB|sent B|received B|disk B|joined s|matches"
 
 func (b Fleet) Run(ctx context.Context, log io.Writer) (*Report, error) {

@@ -56,8 +56,8 @@ type fleetBench struct {
 	workers int
 }
 
-// measure starts a server with a new copy of the database, and the process of all workers. It returns what it has
-// measured, and stops both before that.
+// measure starts a server with a new copy of the database, and the process of all workers. It measures, stops both,
+// and returns the result.
 func (b fleetBench) measure(ctx context.Context) (row fleetRow, err error) {
 	data := b.dirs.data()
 	if err := errors.Join(os.RemoveAll(data), os.RemoveAll(b.dirs.workers())); err != nil {

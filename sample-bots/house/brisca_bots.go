@@ -70,9 +70,8 @@ func (a *briscaAgent) think(_ *protocol.Turn, state rules.State, r *rules.Rand, 
 	return m, appendScore(info, worth)
 }
 
-// choose returns the move that the agent makes in s, in which any seat may be to move, as best, and the value that
-// the agent's appraiser gives the move as top. If the exchange of the trump card is legal, it is the move; its
-// value is 0.
+// choose returns the agent's move in s, and the value that the agent's appraiser gives to this move. If the
+// exchange of the trump card is legal, it is the move; its value is 0.
 func (a *briscaAgent) choose(s *brisca.State, r *rules.Rand) (best rules.Move, top float64) {
 	a.legal = s.Legal(a.legal[:0])
 	if last := a.legal[len(a.legal)-1]; last >= baraja.SwapMove {
@@ -160,9 +159,9 @@ func (a *studyAppraiser) strength(c baraja.Card) int {
 	return baraja.Strength(c)
 }
 
-// trickGain returns the points that a seat gains in the trick by playing c, if no further card were played: the
-// points in the trick and those of c. They are negative unless the best card is then c or a partner's card. teams
-// is set if the seats play in two teams.
+// trickGain returns the points that a seat gains in the trick by playing c, as if no further card were played: the
+// points in the trick plus those of c. The result is negative unless c or a partner's card is then the best card.
+// teams is set if the seats play in two teams.
 func trickGain(t *baraja.Table, seat int, teams bool, c baraja.Card) int {
 	points := int(t.Pot) + baraja.Value(c)
 	partner := teams && int(t.Winner)%2 == seat%2

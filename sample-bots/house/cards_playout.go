@@ -25,7 +25,7 @@ const (
 	// earlyWeight is the factor, in quarters, for the points of a trick in which other seats still play after this
 	// one.
 	earlyWeight = 3
-	// randomCards is the share of the cards in a simulated game, in sixteenths, that are chosen at random.
+	// randomCards is how many of every 16 cards in a simulated game are chosen at random, on average.
 	randomCards = 2
 )
 

@@ -51,8 +51,8 @@ func tableScores(t *baraja.Table, teams bool, scores *[rules.MaxSeats]float32) {
 	}
 }
 
-// duelScore returns the score, from 0 to 1, of a side that has the points mine against a side that has the points
-// theirs. Nine tenths depend on who wins, the rest on the difference in points.
+// duelScore returns the score of a side against another, from 0 to 1. mine and theirs are the points of the two
+// sides. Nine tenths of the score depend on who wins, the rest on the difference in points.
 func duelScore(mine, theirs int) float32 {
 	won := float32(0.5)
 	switch {

@@ -42,8 +42,7 @@ func championOptions(memory int) alphabeta.Options {
 	return alphabeta.Options{Table: memory, ReduceLateMoves: true, UseDeeperEntries: true}
 }
 
-// newChampion returns a player for the bot champion. It is weaker than the champion at its best if the option level
-// says so.
+// newChampion returns a player for the bot champion. The option level can make the player weaker.
 func newChampion(p *params) Player {
 	level := p.readInt(levelName, 1, topLevel, topLevel, "how well it plays, 1 for a beginner")
 	l, memory := p.readSearch("0s")

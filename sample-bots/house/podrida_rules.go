@@ -10,8 +10,8 @@ import (
 // The expert system of M. Arnaus, "La Podrida", 2023: 18 rules for bids and 7 for cards, in the order in which they
 // are tried. In the study rules 15 and 17 also need two bids.
 
-// podridaFacts has the facts that determine the bid of the bot podrida-rules. They are those that the seat to move
-// knows. T, g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
+// podridaFacts has the facts that determine the bid of the bot podrida-rules. The seat to move knows all of them.
+// T, g and t below are the symbols for three of these facts in Arnaus's study of La Podrida.
 type podridaFacts struct {
 	cards    int    // number of cards dealt to each seat, which is the number of the round in the study
 	legal    uint64 // bit n is set if n is a legal bid
@@ -49,14 +49,15 @@ func (f *podridaFacts) isRound(low, high int) bool { return low <= f.cards && f.
 
 func (f *podridaFacts) mayBid(n int) bool { return n >= 0 && n <= f.cards && f.legal>>n&1 != 0 }
 
-// hasFewBids reports whether the sum of the bids so far is at most one. The names of bidRules say "few".
+// hasFewBids reports whether the sum of the bids so far is at most one. The names of rules in bidRules call this
+// "few".
 func (f *podridaFacts) hasFewBids() bool { return f.bidSum <= 1 }
 
 // hasLowBids reports whether the sum of the bids so far is less than the number of cards in a hand minus 4. The
-// names of bidRules say "below".
+// names of rules in bidRules call this "below".
 func (f *podridaFacts) hasLowBids() bool { return f.bidSum < f.cards-4 }
 
-// hasTwoBids reports whether at least two seats have bid. The names of bidRules say "two bids".
+// hasTwoBids reports whether at least two seats have bid. The names of rules in bidRules call this "two bids".
 func (f *podridaFacts) hasTwoBids() bool { return f.bidCount >= 2 }
 
 // isLong reports whether the hand has trumps and also aces or kings of other suits, in round 7 or later. The next

@@ -12,8 +12,8 @@ type dice struct {
 	rand rules.Rand
 }
 
-// randFor returns the random numbers for the game of t. It seeds them again if t belongs to another game than the
-// last call.
+// randFor returns the source of random numbers for the game of t. It seeds the source again if t belongs to another
+// game than the last call.
 func (d *dice) randFor(t *protocol.Turn) *rules.Rand {
 	if d.game != t.Game {
 		d.game, d.rand = t.Game, *rules.NewRand(t.Game.Seed)

@@ -37,8 +37,8 @@ type Meter struct {
 	spent     bool
 }
 
-// NewMeter returns a Meter for the budget b. It reads the clock each time that another every nodes have been
-// counted.
+// NewMeter returns a Meter for the budget b. every is the number of counted nodes between two readings of the
+// clock.
 func NewMeter(b Budget, every uint64) Meter {
 	m := Meter{budget: b, interval: every}
 	m.checkLimits()

@@ -82,9 +82,9 @@ func (c *Config) mode() cards.Mode {
 // Games returns the total number of games of the data set, over all combinations of the optional rules.
 func (c *Config) Games() int { return c.GamesPerRules << c.mode().RuleCount() }
 
-// GenerateFunc generates the games from <= i < to and appends them to dst in binary form. Several goroutines may
-// call it at once. Game i has the combination of optional rules whose number is i modulo the number of
-// combinations.
+// GenerateFunc generates the games with the numbers in [from, to) and appends them to dst in binary form. Several
+// goroutines may call it at once. Game i has the combination of optional rules whose number is i modulo the number
+// of combinations.
 type GenerateFunc func(ctx context.Context, from, to int, dst []byte) ([]byte, error)
 
 // randomGames returns a function that generates games in which all moves are random.

@@ -185,9 +185,8 @@ func songSuits(bits uint8) (s baraja.Set) {
 	return s
 }
 
-// aceOverThreeValue returns a part of the value of card c. It is not 0 only if the three of trumps is the best card
-// of the trick so far. Then the ace of trumps has a bonus, and any other card has a penalty if the ace may be
-// played.
+// aceOverThreeValue returns a part of the value of card c. It is 0 unless the three of trumps is the best card of
+// the trick so far. Then the ace of trumps has a bonus, and any other card has a penalty if the ace may be played.
 func (h *Heuristic) aceOverThreeValue(c baraja.Card) int {
 	ace := baraja.CardOf(1, h.trumps)
 	switch {

@@ -139,8 +139,8 @@ func (a *agentSpecies) metrics(members []*dictionary, elite []int) (values []run
 // spreadShards is the number of shards, parts of a table, from which the spread metric is estimated.
 const spreadShards = policy.Shards / 8
 
-// disagreement returns how often the best actions of two tables differ: the share of such states among the states
-// that both tables know. It looks only at a sample of the states, and returns 0 if the sample has none.
+// disagreement returns the share of states in which the best actions of two tables differ, among the states that
+// both tables know. It looks only at a sample of the states, and returns 0 if the sample has none.
 func disagreement(t, other *rl.ReturnTable) float64 {
 	both, differ := 0, 0
 	for n := range spreadShards {

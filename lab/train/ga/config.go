@@ -253,8 +253,9 @@ func (c *Config) checkAgents() error {
 	return err
 }
 
-// selectNamed returns the elements of all whose names are in wanted. name is a function that returns the name of an
-// element. kind says in errors what an element is. It is an error if wanted is empty or has an unknown name.
+// selectNamed returns the elements of the list all that have a name in wanted. name is a function that returns the
+// name of an element. kind says in errors what an element is. It is an error if wanted is empty or has an unknown
+// name.
 func selectNamed[T any](kind string, wanted []string, all []T, name func(T) string) (chosen []T, err error) {
 	known := namesOf(all, name)
 	for _, want := range wanted {
@@ -305,8 +306,8 @@ const (
 	tunedMutation    = 0.03
 )
 
-// ratios returns the probabilities for a generation, which counts from 0. crossover is the probability that two
-// parents are crossed over instead of copied. mutation is the probability that a child mutates.
+// ratios returns the probabilities for a generation; the first generation is 0. crossover is the probability that
+// two parents are crossed over instead of copied. mutation is the probability that a child mutates.
 func (c *Config) ratios(generation int) (crossover, mutation float64) {
 	done := float64(generation) / float64(max(1, c.Generations-1))
 	switch c.Policy {

@@ -9,9 +9,9 @@ import (
 	"github.com/timba-arena/timba/sample-bots/learned/policy"
 )
 
-// Learner learns by Monte Carlo control, of the variant every-visit or first-visit. It plays a batch of episodes
-// without changing its tables, and then updates the tables with the returns of the batch. The result depends only
-// on the configuration, not on the number of workers.
+// Learner learns by every-visit or first-visit Monte Carlo control. It plays a batch of episodes without changing
+// its tables, and then updates the tables with the returns of the batch. The result depends only on the
+// configuration, not on the number of workers.
 type Learner struct {
 	config  Config
 	games   func() Environment // creates a game for a goroutine

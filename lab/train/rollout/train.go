@@ -65,8 +65,8 @@ type progress struct {
 	LastLoss      float64 `json:"last"`      // mean loss in the last line of metrics
 }
 
-// newTraining returns a training. It starts with a copy of the net from or, if from is nil, with random weights.
-// The result of the training does not depend on the number of workers.
+// newTraining returns a training. The argument from is the net whose copy is trained; if it is nil, a net with
+// random weights is trained. The result of the training does not depend on the number of workers.
 func newTraining(c Config, from *net.Net, workers int) (t *training, err error) {
 	m, _ := cards.ParseMode(c.Mode)
 	t = &training{Config: c, mode: m, workers: workers}

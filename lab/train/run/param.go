@@ -117,7 +117,7 @@ func (p *Param) String() string {
 	return fmt.Sprint(reflect.ValueOf(p.Target).Elem())
 }
 
-// Type returns the name of the type of the value, which pflag shows.
+// Type returns the name of the value's type, which pflag shows.
 func (p *Param) Type() string {
 	switch p.Target.(type) {
 	case *bool:
@@ -160,8 +160,8 @@ func CheckRange(name string, n, low, high int) error {
 	return nil
 }
 
-// ApplyDefaults sets each of params to the value of the setting at the same index in others. It leaves out the
-// settings for whose names given returns true. Both lists must have the settings of the same method.
+// ApplyDefaults sets each of params to the value of the setting at the same index in others. It does not change a
+// setting if given returns true for its name. Both lists must have the settings of the same method.
 func ApplyDefaults(params, others []Param, given func(name string) bool) {
 	for i, p := range params {
 		if !given(p.Name) {

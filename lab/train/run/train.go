@@ -21,14 +21,14 @@ type Method struct {
 	Unit    string   // unit of Trainer.Progress, in the plural
 	Version int      // must increase when the same settings give a different model
 	Defects []Defect // defects of the study that the method can reproduce
-	// Settings returns new settings with their defaults.
+	// Settings returns new settings with default values.
 	Settings func() TrainingSettings
 }
 
 // TrainingSettings are all settings of a training. They alone determine its result. Their JSON is stored as
 // config.json.
 type TrainingSettings interface {
-	// Params returns the single settings. To set one of them changes the TrainingSettings.
+	// Params returns the settings one by one. Setting one of them changes the TrainingSettings.
 	Params() []Param
 	// Complete sets values that follow from other values, and checks all settings. given(name) reports whether the
 	// user has set the setting called name.
