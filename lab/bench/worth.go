@@ -14,8 +14,8 @@ import (
 type worth struct {
 	rotations int            // games of a deal
 	mean      stats.Estimate // of the means of the deals
-	// gameVariance is the variance of a single game. dealVariance is the variance of the mean of a duplicate
-	// deal over its rotations.
+	// gameVariance is the variance of a single game. dealVariance is the variance of the mean of a duplicate deal,
+	// which is taken over its games.
 	gameVariance, dealVariance float64
 }
 
@@ -29,8 +29,8 @@ func (w worth) factor() float64 {
 	return w.gameVariance / (float64(w.rotations) * w.dealVariance)
 }
 
-// newWorth computes the worth of duplicate deals from the scores or points of a bot, which deals has by deal and
-// rotation (seating). It must have at least two deals, each with all rotations.
+// newWorth computes the worth of duplicate deals from the results of a bot, which are its scores or its points.
+// deals has the results by deal and rotation (seating): at least two deals, each with all rotations.
 func newWorth(deals [][]float64) worth {
 	var means, within []float64
 	for _, games := range deals {
@@ -44,10 +44,10 @@ func newWorth(deals [][]float64) worth {
 	return w
 }
 
-// requiredDeals returns the number of independent deals with which the 95 % interval of their mean excludes 0
-// with probability power (by convention 0.8). The mean of a deal has the given true effect and variance. By
-// the normal approximation the number is ((z(0.975)+z(power)) × sd / effect)², rounded up, and at least 2. If
-// no number of deals is enough, ok is false.
+// requiredDeals returns how many independent deals are needed so that the 95 % interval of their mean excludes 0
+// with probability power (by convention 0.8). effect is the true mean of a deal, and variance its variance. By the
+// normal approximation the number is ((z(0.975)+z(power)) × sd / effect)², rounded up, and at least 2. If no number
+// of deals is enough, ok is false.
 func requiredDeals(effect, variance, power float64) (deals int, ok bool) {
 	z := distuv.UnitNormal.Quantile((1+stats.Confidence)/2) + distuv.UnitNormal.Quantile(power)
 	n := math.Ceil(z * z * variance / (effect * effect))

@@ -42,7 +42,7 @@ type Experiment struct {
 	rows []row
 }
 
-// row is what the tables of an experiment have one line for: a match, a training or a model.
+// row is what each line of an experiment's tables stands for: a match, a training or a model.
 type row struct {
 	name      string
 	games     int      // number of games in the study, or the amount that a model learns from
@@ -107,8 +107,8 @@ func List() ([]*Experiment, error) {
 	return list, nil
 }
 
-// Find returns the embedded experiment with the given name. If there is none, the error suggests similar
-// names, those that have the longest prefix in common with it.
+// Find returns the embedded experiment with the given name. If there is none, the error suggests similar names: the
+// names that have the longest prefix in common with it.
 func Find(name string) (*Experiment, error) {
 	list, err := List()
 	if err != nil {
