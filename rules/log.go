@@ -30,9 +30,8 @@ type event struct {
 
 func (l *Log) Reset() { l.events, l.text = l.events[:0], l.text[:0] }
 
-// Add appends an event that the set of seats to may see. The text of the event consists of words, a verb and its
-// arguments, joined by spaces. Common types are formatted without package fmt, which would be too slow for every
-// move.
+// Add appends an event that only the seats in the set to may see. words are a verb and its arguments, which Add
+// formats and joins by spaces. For speed, it formats common types without package fmt.
 func (l *Log) Add(to Seats, words ...any) {
 	begin := len(l.text)
 	for i, word := range words {
@@ -65,8 +64,8 @@ func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 
 func (l *Log) EventsFor(seat int) []string { return l.commonEvents(OneSeat(seat)) }
 
-// CommonEvents returns the events that all of the seats 0 to n-1 may see. It omits events of which some seats
-// see a different text.
+// CommonEvents returns the events that all of the seats 0 to n-1 may see. It omits an event if its text is not the
+// same for all these seats.
 func (l *Log) CommonEvents(n int) []string { return l.commonEvents(OneSeat(n) - 1) }
 
 func (l *Log) commonEvents(seats Seats) (events []string) {
@@ -78,8 +77,9 @@ func (l *Log) commonEvents(seats Seats) (events []string) {
 	return events
 }
 
-// OpenEvents returns the events for an observer who may see everything. If only one seat saw an event, the number
-// of that seat follows it. The versions of events with "?" in place of something hidden are omitted.
+// OpenEvents returns the events for an observer who may see everything. If only one seat saw an event, the number of
+// that seat follows the text. If an event has a second version with "?" in place of something hidden, that version is
+// omitted.
 func (l *Log) OpenEvents() (events []string) {
 	for _, e := range l.events {
 		switch {

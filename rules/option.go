@@ -71,7 +71,8 @@ func (s Settings) Get(name string) string {
 	return ""
 }
 
-// Is reports whether the option with the given name has the value "yes".
+// Is reports whether the option with the given name has the value "yes". It returns false if the game has no such
+// option.
 func (s Settings) Is(name string) bool { return s.Get(name) == "yes" }
 
 // Int returns the value of the option with the given name as a number. It returns 0 if the value is not a number.

@@ -29,10 +29,12 @@ func (v *Variant) Ranks(points []float64) []int {
 // further rotation moves every bot one seat down, bot 1 to seat 0, and bot 0 to the last seat.
 func BotAt(seat, rotation, bots int) int { return (seat + rotation) % bots }
 
-// Record counts games and their results. A bot that alone has the first rank wins; a bot that shares it has a draw.
+// Record counts games and their results. A bot has won a game if it alone has rank 1, and drawn it if it shares rank
+// 1.
 type Record struct{ Games, Wins, Draws, Losses int }
 
-// RecordOf returns the record of one game for the side that a seat plays for. ranks has the rank of each seat.
+// RecordOf returns the record of a single game from the viewpoint of one seat's side. ranks has the rank of each
+// seat.
 func RecordOf(v *Variant, ranks []int, seat int) Record {
 	bots := make([]int, len(ranks))
 	for s := range bots {

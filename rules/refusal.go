@@ -2,7 +2,8 @@ package rules
 
 import "github.com/timba-arena/timba/internal/phrase"
 
-// RefusalCode names the rule by which a Refusal forbids a move. Pages have a text for each code in each language.
+// RefusalCode names the rule of a game that forbids a move; see Refusal. Web pages have a text for each code in each
+// language.
 type RefusalCode string
 
 // The codes of a Refusal. A comment such as "suit: ..." describes the value that Refusal.Values has under the key suit.
@@ -31,8 +32,8 @@ type Refusal struct {
 	err    error
 }
 
-// Refuse returns a *Refusal with the given code and the message of err. pairs are alternately keys and values of
-// Refusal.Values.
+// Refuse returns a *Refusal with the given code and the message of err. pairs contains keys and values in turn, for
+// Refusal.Values: a key, its value, the next key, and so on.
 func Refuse(err error, code RefusalCode, pairs ...string) error {
 	r := &Refusal{Code: code, Values: map[string]string{}, err: err}
 	for i := 0; i+1 < len(pairs); i += 2 {

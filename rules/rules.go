@@ -61,9 +61,10 @@ type Variant struct {
 	Settings Settings // every option with its value, in the order of Game.Options
 	Rules    any      // the settings as a comparable struct of the game's package
 	Players  int
-	// Sides is the number of sides that play against each other. It is below Players if the game is played in teams.
+	// Sides is the number of sides that play against each other. It equals Players unless the game is played in teams;
+	// then it is the number of teams.
 	Sides int
-	// HasChance is set if the seed decides anything, such as the deal of the cards. If it is not set,
+	// HasChance is set if the random seed decides anything, such as the order of the cards. If it is not set,
 	// deterministic bots always play the same game.
 	HasChance bool
 	// UniqueDeals is set if two seeds practically never give the same first position, as with a shuffled pack of
@@ -83,8 +84,8 @@ type Variant struct {
 	FromView func(o Observation, r *Rand) (State, error)
 }
 
-// Dealer returns a function for Variant.Deal. The function makes a new state of type S and calls its method Deal
-// with the rules r.
+// Dealer returns a function for the field Variant.Deal. At each call, that function makes a new state of type S,
+// calls its method Deal with the rules r and the stream, and returns the state.
 func Dealer[S, R any, P interface {
 	*S
 	State

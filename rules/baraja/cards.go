@@ -23,7 +23,7 @@ const (
 	Cards = 48
 	// Ranks is the number of ranks for which a suit has codes.
 	Ranks = 12
-	// NoCard is the value for no card.
+	// NoCard stands for "no card" where a Card is required.
 	NoCard Card = 255
 	// Suits has the letters of the suits in order.
 	Suits = "oceb"
@@ -150,8 +150,8 @@ func Text(dst []byte, cards []Card) []byte {
 	return dst
 }
 
-// Pack48 and Pack40 have the cards in increasing order: all 48, and the 40 without eights and nines. They
-// must not be modified.
+// Pack48 is the pack of all 48 cards, and Pack40 the pack of 40 cards without eights and nines. Both are in
+// increasing order. They must not be modified.
 var (
 	Pack48 = pack(48)
 	Pack40 = pack(40)

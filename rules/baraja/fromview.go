@@ -6,9 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// FromView sets t to a position that agrees with v, what one seat may know of the game. It leaves the hidden
-// cards in an arbitrary order, so the caller must call Redeal. It sets Points only to the points of tricks.
-// perSeat is the number of cards that each seat was dealt. Errors are stored in v.
+// FromView sets t to a position that agrees with o, what one seat knows of the game. v must be a reader of the view
+// in o; errors are stored in it. perSeat is the number of cards that each seat was dealt. Two things are left to the
+// caller: the hidden cards are in an arbitrary order until it calls Redeal, and Points has only the points of tricks.
 func (t *Table) FromView(o rules.Observation, v *rules.ViewReader, players, perSeat int) {
 	*t = Table{Players: uint8(players)}
 	hand := ReadSet(v, "hand", set40)
@@ -74,8 +74,8 @@ func (t *Table) readKnown(seat int, v *rules.ViewReader, hand Set) {
 	t.Hands[seat] = hand
 }
 
-// dealHidden fills the hands other than that of seat, and the stock, with the cards outside the set seen, in an
-// arbitrary order. It stores an error in v if the numbers of cards contradict the moves made so far.
+// dealHidden gives the cards that are not in the set seen to the stock and to the hands of all seats except seat, in
+// an arbitrary order. It stores an error in v if the numbers of cards contradict the moves made so far.
 func (t *Table) dealHidden(seat int, v *rules.ViewReader, seen Set) {
 	for _, known := range t.KnownCards {
 		seen |= known

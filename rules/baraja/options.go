@@ -19,7 +19,8 @@ func TableOptions() []rules.Option {
 	}
 }
 
-// TableRules has the values of the options of TableOptions. It is comparable.
+// TableRules holds the option values of a game of Brisca or Tute, one field for each option that TableOptions
+// returns. TableRules values can be compared with ==.
 type TableRules struct {
 	Players   uint8 // 2 to 4
 	Teams     bool  // two against two; only with four players

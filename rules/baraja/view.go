@@ -89,7 +89,8 @@ func MoveText(dst []byte, m rules.Move) []byte {
 	return strconv.AppendUint(append(dst, '?'), uint64(m), 10)
 }
 
-// ParseMove parses a move: a card to play, such as "12c", or to exchange for the trump card, such as "swap:7o".
+// ParseMove parses the text of a move: a card to play, such as "12c", or a card to exchange for the trump card, such
+// as "swap:7o". It returns an error for any other text, but does not check whether the move is legal.
 func ParseMove(text string) (rules.Move, error) {
 	word, swap := strings.CutPrefix(text, "swap:")
 	c, err := Parse(word)

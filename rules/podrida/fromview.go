@@ -38,8 +38,8 @@ func (s *State) RedealKnowing(seat int, k Knowledge, r *rules.Rand) {
 	h.AddToHands(s.hands[:])
 }
 
-// takeHidden removes from the other hands the cards that a seat with knowledge k does not know. The result can
-// deal these and all other unknown cards at random, to each hand as many as it has lost.
+// takeHidden removes from the hands of the other seats the cards that a seat does not know; k is what the seat knows.
+// The result can deal these and all other unknown cards at random, to each hand as many as were removed.
 func (s *State) takeHidden(seat int, k Knowledge) baraja.HiddenCards {
 	var sizes [maxSeats]int
 	seen := s.hands[seat]
@@ -63,8 +63,8 @@ func (s *State) ShownCards() baraja.Set {
 	return baraja.SetOf(s.playedCards[:s.playedCount]).With(s.trumpCard)
 }
 
-// cannotHold returns, by seat, the cards that a seat cannot hold, because by the rules it would have had to play one
-// of them earlier in this round.
+// cannotHold returns, for each seat, the cards that cannot be in its hand: if it had one of them, it would have had
+// to play it earlier in this round.
 func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	for p := range s.plays {
 		for _, duty := range p.table.duties().All() {
@@ -77,7 +77,7 @@ func (s *State) cannotHold() (cannot [baraja.StockPlace + 1]baraja.Set) {
 	return cannot
 }
 
-// play is a card that was played, who played it, and the state of the trick before it was played.
+// play is a card that was played, with the seat that played it and the state of the trick before.
 type play struct {
 	seat  int8
 	card  baraja.Card

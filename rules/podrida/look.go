@@ -13,7 +13,7 @@ func (s *State) Rules() Rules { return s.rules }
 // Pack returns the cards of the game.
 func (s *State) Pack() baraja.Set { return s.rules.packSet() }
 
-// Hand returns the hand of a seat. A bot may ask only for its own: if the state was made from what the bot may
+// Hand returns the hand of a seat. A bot may ask only for its own hand: if the state was made from what the bot may
 // know, the other hands are random.
 func (s *State) Hand(seat int) baraja.Set { return s.hands[seat] }
 
@@ -70,7 +70,7 @@ func (s *State) IsBidding() bool { return s.missingBids > 0 }
 // Playable returns the cards that the seat to move may play. The bids must have been made.
 func (s *State) Playable() baraja.Set { return s.table.playable(s.hands[s.turn]) }
 
-// PlayedBy sets cards[seat] to the cards that each seat has played in this round.
+// PlayedBy sets cards[seat], for each seat, to the cards that the seat has played in this round.
 func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
 	*cards = [maxSeats]baraja.Set{}
 	for p := range s.plays {
@@ -81,7 +81,7 @@ func (s *State) PlayedBy(cards *[maxSeats]baraja.Set) {
 // WinningCards returns all cards, in any hand, that would become the best card of the current trick.
 func (s *State) WinningCards() baraja.Set { return s.table.beat }
 
-// BeatingCards returns the cards that would beat c if c were winning a trick.
+// BeatingCards returns the cards that would win a trick in which c is the best card so far.
 func (s *State) BeatingCards(c baraja.Card) baraja.Set { return s.table.above(c) }
 
 // Bid returns the number of tricks that a move bids. ok is false if the move is not a bid.

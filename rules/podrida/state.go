@@ -31,7 +31,8 @@ type table struct {
 	beat   baraja.Set // cards that would become the best of the trick; every card before a card is led
 }
 
-// emptyTable returns the table before the first card of a trick. trumps is the set of all trump cards.
+// emptyTable returns the table before the first card of a trick, when every card may be played. trumps is the set of
+// all trump cards.
 func emptyTable(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
 // duties returns which cards the next seat must play, in order of priority: a winning card of the suit led, any

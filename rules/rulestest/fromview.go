@@ -22,8 +22,8 @@ func (w *walk) checkFromViews() error {
 }
 
 // checkFromView makes a position from what seat may know of the current one, and returns an error unless the seat
-// knows the same about both. In some calls, chosen at random, it also plays the new position to the end of the
-// game, and checks that FromView refuses invalid input.
+// knows the same about both positions. In some calls, chosen at random, it also plays the new position to the end of
+// the game, and checks that FromView refuses invalid input.
 func (w *walk) checkFromView(seat int) error {
 	o := rules.Observe(w.s, seat)
 	if len(o.View) > protocol.MaxLine {
@@ -106,8 +106,9 @@ func (w *walk) checkWrongViews(o rules.Observation) error {
 	return nil
 }
 
-// checkWrongView returns an error unless FromView refuses what a seat may know according to o, with an error that
-// names the game and quotes the fault, or returns a position in which the seat knows exactly that.
+// checkWrongView returns an error unless FromView handles o, which is probably invalid, in one of two ways. It either
+// returns an error that names the game and quotes the fault, or a position in which the seat knows exactly what o
+// says.
 func (w *walk) checkWrongView(o rules.Observation) error {
 	made, err := w.v.FromView(o, w.r)
 	if err == nil {

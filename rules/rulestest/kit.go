@@ -58,8 +58,8 @@ func games(o Options, n int) int {
 	return max(1, cmp.Or(o.Games, 150)/n)
 }
 
-// checkVariant makes all checks of one variant and plays the given number of random games. number is the index of
-// the variant, from which the seeds are derived.
+// checkVariant makes all checks of one variant, for which it plays the given number of random games. number is the
+// index of the variant; the seeds of the games are derived from it.
 func checkVariant(v *rules.Variant, o Options, games int, number uint64) error {
 	if err := checkSettings(v); err != nil {
 		return err

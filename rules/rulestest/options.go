@@ -162,8 +162,8 @@ func combinations(options []rules.Option) []map[string]string {
 	return all
 }
 
-// checkCombinationError returns an error unless the text of err contains the name and the value of one of options. err
-// is the error with which a game has refused options.
+// checkCombinationError returns an error unless the text of err contains the name and the value of one of the
+// options. err is the error with which a game has refused a combination of options.
 func checkCombinationError(options map[string]string, err error) error {
 	text := err.Error()
 	for name, value := range options {

@@ -56,8 +56,8 @@ func checkLegal(s rules.State, legal []rules.Move) error {
 	return nil
 }
 
-// checkRefused returns an error unless s refuses the illegal move m with an error of the required form. before is
-// the value of s, which must not change.
+// checkRefused returns an error unless s refuses the illegal move m with an error of the required form. before is the
+// value of s before the call; s must still equal it.
 func checkRefused(v *rules.Variant, s rules.State, before any, m rules.Move) error {
 	var log rules.Log
 	err := rules.Play(s, m, &log)

@@ -17,8 +17,8 @@ func redealCopy(s rules.State, seat int, r *rules.Rand) rules.State {
 	return c
 }
 
-// checkRedeal replaces everything that is hidden from a seat by random values. It returns an error unless the
-// seat then knows the same, has the same moves, and the position is valid.
+// checkRedeal replaces everything that is hidden from a seat by random values. It returns an error unless the result
+// is a valid position in which the seat knows the same and has the same moves.
 func (w *walk) checkRedeal(seat int) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil

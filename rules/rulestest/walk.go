@@ -109,8 +109,8 @@ func (w *walk) checkReached() error {
 	return nil
 }
 
-// checkPosition checks the position s, whose legal moves are legal, by the function checkPosition and by
-// Options.CheckState.
+// checkPosition checks the position s with the function checkPosition and with Options.CheckState. legal has the
+// legal moves of s.
 func (w *walk) checkPosition(s rules.State, legal []rules.Move) error {
 	if err := checkPosition(w.v, s, legal); err != nil {
 		return err

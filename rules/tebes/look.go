@@ -20,10 +20,10 @@ func (s *State) Pieces(seat int) Board { return s.pieces[seat&1] }
 // BlackSquares returns the black squares.
 func (s *State) BlackSquares() Board { return s.black }
 
-// Goal returns the two corners that the seat must occupy, both at the same time, to win.
+// Goal returns the two corners that the seat must occupy at the same time to win.
 func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
 
-// Flip returns the set b on a board that is turned upside down.
+// Flip returns the set of squares b as seen on a board that is turned upside down: the first row becomes the last.
 func (s *State) Flip(b Board) Board { return b.flip() >> (8 * (8 - s.rules.Size)) }
 
 // CaptureCount returns the number of captures that the seat could make if it were to move now.
@@ -51,7 +51,7 @@ func (s *State) CornerCount(seat int) int {
 	return bits.OnesCount64(uint64(s.pieces[seat] & s.geometry().goal[seat]))
 }
 
-// HasExtra reports whether the seat can still get its extra move, which it gets once, when a piece first
+// HasExtra reports whether the seat can still get its extra move. A seat gets it once, when one of its pieces first
 // reaches a goal corner.
 func (s *State) HasExtra(seat int) bool { return s.extra>>seat&1 != 0 }
 

@@ -33,13 +33,13 @@ func (s *State) Unmake(u Undo) {
 	s.pieces, s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus = u.pieces, u.since, u.turn, u.winner, u.extra, u.bonus
 }
 
-// limitHorizon is a number of plies. If fewer plies remain before the ply limit ends the game, Key includes the ply,
-// because the value of the position then depends on it.
+// limitHorizon is a number of moves. If fewer moves remain before the limit ends the game, Key depends on the number
+// of moves made, because the value of the position then depends on it.
 const limitHorizon = 64
 
-// Key returns a hash of the state for the tables of searches: the pieces, the side to move, the remaining
-// extra moves and, close to the limit, the ply. It omits the colors of the squares, which do not change
-// during a game, and earlier positions.
+// Key returns a hash of the state for the tables of searches. It depends on the pieces, the side to move, the
+// remaining extra moves and, close to the limit, the number of moves made. It does not depend on earlier positions,
+// nor on the colors of the squares, which do not change during a game.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn)&3 | uint64(s.extra)<<2
 	if s.lastPly-s.ply < limitHorizon {
@@ -76,8 +76,8 @@ func (s *State) Playout(r *rules.Rand) {
 	*r = rand
 }
 
-// pick returns the legal move with index n, which must be less than the number of legal moves. from has the legal
-// moves, and t has their number for each square. rows must be sums(t.counts()).
+// pick returns the legal move with index n, which must be less than the number of legal moves. The argument from has
+// the legal moves, t is from.tally(), and rows is sums(t.counts()).
 func (s *State) pick(from *sources, t *tally, n int, rows uint64) step {
 	cell, nth := t.find(n, rows)
 	kind := nthKind[from.kinds(int(s.turn), cell)&(1<<10-1)][nth&15]

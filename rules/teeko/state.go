@@ -19,8 +19,8 @@ const (
 
 	noOne = -1
 
-	// moveBase is the number of the first move of a piece, which is moveBase + from*squares + to. A move that
-	// places a piece has the number of its square.
+	// moveBase is the number of the first move that moves a piece. Such a move has the number moveBase + from*squares
+	// + to. A move that places a new piece has the number of the piece's square.
 	moveBase = 32
 	endMoves = moveBase + squares*squares
 )
@@ -123,8 +123,8 @@ func (s *State) Deal(r Rules, src *rules.Stream) {
 	}
 }
 
-// startAfterOpening turns the position after the random moves o into the first position of the game, with ply 0.
-// first is that position, which is changed in place.
+// startAfterOpening makes first, the position after random moves, the first position of a game. It sets the number of
+// moves to 0 and stores the opening o. It changes first in place.
 func startAfterOpening(first rules.State, o rules.Opening) {
 	s := first.(*State)
 	s.ply, s.lastPly, s.opening = 0, s.rules.lastPly(), o
@@ -250,8 +250,8 @@ func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.change(1<<from | 1<<to)
 }
 
-// change flips the squares in flip on the board of the side to move, which places or moves a piece. Then it
-// ends the game or passes the turn to the other side.
+// change makes a move of the side to move by inverting the squares in flip on that side's board: one square to place
+// a piece, two to move one. Then it ends the game or passes the turn to the other side.
 func (s *State) change(flip Board) {
 	side := s.turn & 1
 	s.board[side] ^= flip

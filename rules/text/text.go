@@ -51,15 +51,15 @@ func Wrap(words []string, columns int) []string {
 	return lines
 }
 
-// Paragraph breaks a text into lines of at most the given number of columns. The first line begins with mark;
-// the others are indented by the width of mark.
+// Paragraph breaks a text into lines of at most the given number of columns. The first line begins with mark, and the
+// others are indented by the width of mark.
 func Paragraph(mark, text string, columns int) string {
 	lines := Wrap(strings.Fields(text), columns-Width(mark))
 	return mark + strings.Join(lines, "\n"+strings.Repeat(" ", Width(mark)))
 }
 
-// Rows writes a table with one row for each item. The function cells returns the cells of an item's row, or
-// nil if the item has none. head has the column titles, separated by "|".
+// Rows writes a table with at most one row for each item. The function cells returns the cells of an item's row, or
+// nil if the item gets no row. head has the column titles, separated by "|".
 func Rows[T any](w io.Writer, head string, items []T, cells func(item T) []any) {
 	t := table.NewWriter()
 	t.SetOutputMirror(w)

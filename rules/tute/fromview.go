@@ -27,15 +27,17 @@ func (s *State) Redeal(seat int, r *rules.Rand) {
 	s.KnownCards = known
 }
 
-// redeal deals the cards that a seat does not see at random, and reports whether it found a possible deal. choice has
-// one bit for each suit. If it is not 0, the seat to move must choose which of exactly these suits to declare.
+// redeal deals the cards that seat cannot see at random, and reports whether it found a deal that agrees with what
+// the seat knows. choice is a set of suits, one bit each. If it is not 0, the deal must be one after which the seat
+// to move has to choose which of exactly these suits to declare.
 func (s *State) redeal(seat int, choice uint8, r *rules.Rand) bool {
 	possible := func() bool { return s.possible() && (choice == 0 || s.SongChoice == choice) }
 	return s.Table.Redeal(seat, s.cannotHold(), possible, r)
 }
 
-// possible reports whether the dealt hands agree with the declarations of this trick (a seat declares that it
-// holds the 12 and 11 of a suit), and no hand wins the game at once. It also sets SongChoice and askedCount.
+// possible reports whether the dealt hands agree with what the seats have declared in this trick; a seat declares a
+// suit if it holds the 12 and 11 of it. It returns false if a hand wins the game at once. It also sets SongChoice and
+// askedCount.
 func (s *State) possible() bool {
 	if s.HasInstantWin(s.rules.BlackHand, true) {
 		return false
@@ -79,8 +81,8 @@ func (s *State) publicCards(seat int) baraja.Set {
 	return s.KnownCards[seat] | s.HandAndTrickCard(seat)&^s.Hands[seat]
 }
 
-// cannotHold returns, by seat, cards that a seat cannot hold, because by the rules it would have had to play one of
-// them in this trick, or in an earlier trick after the stock was used up.
+// cannotHold returns, for each seat, cards that cannot be in its hand: if it had one of them, it would have had to
+// play it in this trick, or in an earlier trick after the stock was used up.
 func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 	draws := s.draws()
 	s.eachLack(func(seat int, lacked baraja.Set, n int) {
@@ -93,8 +95,8 @@ func (s *State) cannotHold() (cannot [baraja.TableSeats]baraja.Set) {
 
 func (s *State) draws() int { return (int(s.DrawEnd) - handCards*int(s.Players)) / int(s.Players) }
 
-// eachLack calls tell for each play by which a seat showed that it had no card of a set, because by the rules it
-// would have had to play one of them. n is the number of cards played in the game before.
+// eachLack calls tell for each set of cards that a seat has shown to lack. A seat shows that by playing another card
+// although the rules require one of the set. n is the number of cards played in the game before that card.
 func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	n := 0
 	for p := range s.Plays {
@@ -110,17 +112,17 @@ func (s *State) eachLack(tell func(seat int, lacked baraja.Set, n int)) {
 	}
 }
 
-// Lack says that a seat holds at most MaxUnknown of Cards, not counting the cards that all seats know it holds. This
-// follows from a move of the seat: the rules require one of Cards if the seat has any, and it played another card.
+// Lack says that a seat holds at most MaxUnknown of Cards, not counting the cards that all seats know to be in its
+// hand. It follows from a card that the seat has played: the rules would have required one of Cards instead if the
+// seat had held any.
 type Lack struct {
 	Seat       int
 	Cards      baraja.Set
 	MaxUnknown int
 }
 
-// Lacks appends to dst what the cards played show about the hands of all seats except observer. A seat may have
-// drawn cards that it lacked before; MaxUnknown allows for that. Redeal itself respects only what was shown since
-// the last draw.
+// Lacks appends to dst what the cards played show about the hands of all seats except observer. A seat may have drawn
+// cards since then; MaxUnknown allows for that. Redeal itself respects only what was shown since the last draw.
 func (s *State) Lacks(dst []Lack, observer int) []Lack {
 	players, tricks := int(s.Players), int(s.PlayedCount-s.TrickSize)/int(s.Players)
 	drawn := min(tricks, s.draws())

@@ -25,8 +25,8 @@ func Pair(suit baraja.Suit) baraja.Set {
 	return baraja.Set(0).With(baraja.CardOf(12, suit)).With(baraja.CardOf(11, suit))
 }
 
-// SongPoints returns the points for declaring ("singing") the 12 and 11 of a suit and winning the trick: 40
-// in trumps, otherwise 20.
+// SongPoints returns the points that a seat gets for declaring ("singing") the 12 and 11 of a suit and winning the
+// trick: 40 if the suit is trumps, otherwise 20.
 func (s *State) SongPoints(suit baraja.Suit) int16 {
 	if suit == s.Trumps() {
 		return trumpPoints

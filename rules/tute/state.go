@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// SingMove plus a suit is the move by which a seat that holds several pairs of 12 and 11 declares the pair of
-	// that suit. Lower numbers are moves as in Brisca.
+	// SingMove plus a suit is a move that declares the 12 and 11 of that suit. A seat makes it if it holds these two
+	// cards in several suits. Lower numbers are the same moves as in Brisca.
 	SingMove = baraja.SwapMove + baraja.Cards
 	suits    = 4
 )
@@ -21,8 +21,8 @@ type State struct {
 	DeclaredSuits [baraja.TableSeats]uint8
 	// SungSuits has the suits, one bit each, whose 12 and 11 were declared and scored.
 	SungSuits uint8
-	// SongChoice has the suits, one bit each, of which the seat to move must choose one and declare its 12 and
-	// 11. It is 0 if that seat is to play a card.
+	// SongChoice is not 0 if the seat to move must choose a suit whose 12 and 11 to declare. It then has the suits to
+	// choose from, one bit each. If it is 0, the seat plays a card.
 	SongChoice uint8
 	askedCount uint8 // number of seats, from the leader, that have declared a suit or have none to declare
 	rules      Rules
@@ -60,8 +60,8 @@ func (s *State) Playable() baraja.Set {
 	return s.duties(led, s.Best).Playable(s.Hands[s.Mover])
 }
 
-// duties returns which cards a seat must play, in order of priority. led is the first card of the trick, best
-// the one that is winning. If led is NoCard, the seat may play any card.
+// duties returns which cards a seat must play, in order of priority. led is the first card of the trick, and best is
+// the card that is winning it. If led is NoCard, the seat may play any card.
 func (s *State) duties(led, best baraja.Card) baraja.Duties {
 	if led == baraja.NoCard {
 		return baraja.Duties{}
