@@ -16,8 +16,8 @@ type Glicko struct {
 }
 
 // People returns the new ratings of the people who played a game of variant v. before has their ratings before the
-// game, and ranks has their ranks in the game, both by seat like the result. For each player, the game counts as one
-// result against every player of another side.
+// game, and ranks has their ranks in the game. Both slices and the result have an element for each seat. For each
+// player, the game counts as one result against every player of another side.
 func (f Formula) People(v *rules.Variant, before []Glicko, ranks []int) []Glicko {
 	after := make([]Glicko, len(before))
 	for seat, p := range before {
@@ -39,8 +39,8 @@ type duel struct {
 	score    float64 // from 0 to 1
 }
 
-// afterPeriod returns the rating of p after a rating period with the given results, at least one. Each product is
-// rounded separately, so that all machines compute the same.
+// afterPeriod returns the rating of p after a rating period with the given results, of which there must be at least
+// one. It rounds each product separately, so that all machines compute the same.
 func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	mu, phi := (p.Rating-f.Person.Rating)/f.Scale, p.Deviation/f.Scale // step 2
 	information, sum := 0.0, 0.0                                       // 1/v and Δ/v, steps 3 and 4
