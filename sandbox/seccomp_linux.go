@@ -45,15 +45,17 @@ var absentCalls = []uint32{
 	unix.SYS_SHMGET, unix.SYS_MSGGET, unix.SYS_SEMGET, unix.SYS_MQ_OPEN, unix.SYS_MEMFD_SECRET,
 }
 
-// covertCalls are system calls by which two programs that see the same files could communicate, because they
-// reveal who locks or opens a file. They are refused except in builds.
+// covertCalls are system calls by which two programs that can read the same file could communicate: one program can
+// notice that the other locks or opens the file. They are refused in all sandboxes except those in which bots are
+// built.
 var covertCalls = []uint32{unix.SYS_FLOCK, unix.SYS_INOTIFY_INIT1}
 
-// covertFcntl are the commands of fcntl that lock a file or report its changes. They are refused like covertCalls.
+// covertFcntl are the commands of the system call fcntl that lock a file or report its changes. They are refused in
+// the same sandboxes as covertCalls.
 var covertFcntl = []uint32{unix.F_SETLK, unix.F_SETLKW, unix.F_OFD_SETLK, unix.F_OFD_SETLKW, unix.F_SETLEASE, unix.F_NOTIFY}
 
-// weakRefusedCalls are system calls that Landlock does not restrict. They are refused at LevelWeak, where only
-// Landlock protects files. Some of them could also affect other processes of the user.
+// weakRefusedCalls are system calls that change files or other processes in ways that Landlock does not restrict.
+// They are refused at LevelWeak, where only Landlock protects files.
 var weakRefusedCalls = []uint32{
 	unix.SYS_FCHMOD, unix.SYS_FCHMODAT, unix.SYS_FCHMODAT2, unix.SYS_FCHOWN, unix.SYS_FCHOWNAT, unix.SYS_UTIMENSAT,
 	unix.SYS_SETXATTR, unix.SYS_LSETXATTR, unix.SYS_FSETXATTR, unix.SYS_REMOVEXATTR, unix.SYS_LREMOVEXATTR, unix.SYS_FREMOVEXATTR,
@@ -64,15 +66,15 @@ var weakRefusedCalls = []uint32{
 // is the ID of the process.
 var signalCalls = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
 
-// lastCall is the highest system call number that was considered for the lists in this package. Calls with higher
-// numbers fail with ENOSYS, as on an older kernel. CONTRIBUTING.md says how to raise it.
+// lastCall is the highest system call number that was reviewed for the lists in this package. Calls with higher
+// numbers fail with ENOSYS, as on an older kernel. CONTRIBUTING.md says how to raise lastCall.
 const lastCall = 469
 
 const cloneNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// addFilter adds the system call filter to the configuration. The init process must have been started, because
-// the filter may contain its PID.
+// addFilter adds the system call filter to the configuration c. It must be called after the sandbox's init process
+// was started, because the filter may contain the PID of that process.
 func (p *Process) addFilter(c *initproc.Config) error {
 	if auditArch == 0 {
 		return errors.New("the system calls of this architecture are not known")
@@ -95,8 +97,8 @@ func (p *Process) addFilter(c *initproc.Config) error {
 	return nil
 }
 
-// filterRules returns the system-call rules for a sandbox with the configuration c. pid is the process ID of the
-// sandbox's init process as the sandboxed program sees it.
+// filterRules returns the system call rules of a sandbox with the configuration c. pid is the process ID of the
+// sandbox's init process, as the program in the sandbox sees it.
 func filterRules(c *initproc.Config, pid uint32) []filterRule {
 	rules := []filterRule{
 		{calls: attackCalls, verdict: retKill},
@@ -157,9 +159,9 @@ var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_CLONE), when: all(maskedArgument(0, unix.CLONE_THREAD|unix.CLONE_FILES, unix.CLONE_THREAD)), verdict: retErrno(unix.EPERM)},
 }
 
-// socketRules refuse all sockets except connected pairs of stream or packet sockets. Pairs of datagram or raw
-// sockets are refused, because each socket of such a pair could send to any other socket, even to one in a
-// read-only directory.
+// socketRules refuse all sockets except connected pairs of stream or packet sockets. They refuse pairs of datagram or
+// raw sockets, too, because each socket of such a pair could send to any other socket, even to one in a read-only
+// directory.
 var socketRules = []filterRule{
 	{calls: calls(unix.SYS_SOCKET), verdict: retErrno(unix.EAFNOSUPPORT)},
 	{calls: calls(unix.SYS_CONNECT, unix.SYS_BIND, unix.SYS_LISTEN), verdict: retErrno(unix.EPERM)},

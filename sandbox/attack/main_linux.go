@@ -38,8 +38,8 @@ type attack struct {
 	help string // what it tries
 	// run makes the attack. It returns what the attack got, or the error that blocked it.
 	run func(*target) (got string, err error)
-	// prepareOther, if not nil, is called before run in another process, which plays the other bot of a match and
-	// stays until its stdin ends.
+	// prepareOther, if not nil, is called before run, in another process. That process acts as the other bot of a
+	// match, and lives until its stdin is closed. An error means that the attack was blocked.
 	prepareOther func(*target) error
 	criterion    criterion
 	ends         ends
@@ -49,7 +49,7 @@ type attack struct {
 	obstacle func() string
 }
 
-// criterion is the sign by which the tests recognize that an attack has succeeded.
+// criterion says by what sign the tests recognize that an attack has succeeded.
 type criterion uint8
 
 const (
@@ -132,11 +132,12 @@ func fail(format string, a ...any) {
 	os.Exit(exitUsage)
 }
 
-// errNothing is the error of an attack in which no call failed but nothing was gained.
+// errNothing is the error of an attack that has gained nothing although none of its system calls failed.
 var errNothing = errors.New("nothing there")
 
-// launch makes an attack, prints THROUGH or BLOCKED with the result, and exits with status 10 if it was blocked. If
-// t.First is set, launch instead plays the other bot of a match, which prepares the attack.
+// launch makes the attack a, prints THROUGH or BLOCKED with the result, and exits with status 10 if the attack was
+// blocked. If t.First is set, this process instead plays the other bot of a match: launch calls a.prepareOther and
+// waits until stdin is closed.
 func launch(a attack, t *target) {
 	if t.First {
 		if err := a.prepareOther(t); err != nil {

@@ -58,8 +58,8 @@ func mapShared(fd, flags int) error {
 	return unix.Madvise(m, unix.MADV_DONTNEED)
 }
 
-// hoardBy calls take, which allocates pieceSize bytes of memory, until they add up to hoardSize bytes. It then
-// waits for holdTime without freeing them. It returns the first error of take.
+// hoardBy calls take until it has got hoardSize bytes of memory; each call allocates pieceSize bytes. Then it waits
+// for holdTime without freeing them. It returns the first error of take.
 func hoardBy(take func() error) (string, error) {
 	for range hoardSize / pieceSize {
 		if err := take(); err != nil {

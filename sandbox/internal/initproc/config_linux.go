@@ -41,8 +41,9 @@ type Config struct {
 	PerFile       PerFile              // memory of the kernel for an open file; used if there is no cgroup
 	LandlockABI   int                  // version of Landlock; 0 if the kernel has none
 	Filter        []syscall.SockFilter // seccomp filter
-	// EnterCount, LeaveTexts and CanThaw describe the descriptors that init inherits after its fixed ones, in this
-	// order. EnterCount is the number of cgroup files by which the thread that starts the program enters cgroups.
+	// EnterCount, LeaveTexts and CanThaw describe the file descriptors that init inherits after its fixed ones, in
+	// this order. The first EnterCount descriptors are files of cgroups: by writing to them, the thread that starts
+	// the program enters these cgroups.
 	EnterCount int
 	LeaveTexts []string // texts that init (the sandbox's first process) writes to one file each when the program has started
 	CanThaw    bool     // there is a file to which init writes "THAWED" to resume a frozen program
@@ -50,8 +51,8 @@ type Config struct {
 	buildCopy *copier // the copier of a build's directory; nil if this is no build
 }
 
-// Thread is a placeholder in Config.Filter. The sandbox's init process replaces it by the ID of the thread that
-// starts the program.
+// Thread is a placeholder in Config.Filter for a number that is not known yet. The sandbox's init process replaces it
+// by the ID of the thread that starts the program.
 const Thread = 0xfffffffd
 
 // End is the way in which the program in a sandbox ended.
@@ -76,11 +77,11 @@ type Report struct {
 	Text  string
 }
 
-// LeftGroup is the byte that the init process sends when it has left the cgroup in which the program can be
-// frozen. It sends the byte before the Report.
+// LeftGroup is a byte that the init process sends before its Report. It means that the init process has left the
+// cgroup in which the program can be frozen.
 const LeftGroup = '\n'
 
-// Encode returns the configuration in the form that read decodes.
+// Encode returns the configuration as bytes, which the method read decodes.
 func (c *Config) Encode() []byte {
 	var k, head coder
 	c.code(&k)
@@ -153,8 +154,8 @@ func (r *Report) code(k *coder) {
 	k.text(&r.Text)
 }
 
-// coder encodes values, or decodes them in the same order. Values are encoded as they are in memory, because both
-// sides are the same program on the same machine.
+// coder encodes values, or decodes them in the same order. Values are encoded as they are in memory: encoder and
+// decoder are the same program on the same machine.
 type coder struct {
 	data      []byte
 	isReading bool
@@ -200,7 +201,7 @@ func values[T any](k *coder, all *[]T) {
 	k.bytes(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(*all))), len(*all)*int(unsafe.Sizeof(*new(T)))))
 }
 
-// list encodes or decodes a slice. one is called for each element, to encode or decode it.
+// list encodes or decodes a slice. It calls one for each element to encode or decode the element.
 func list[T any](k *coder, all *[]T, one func(*coder, *T)) {
 	length(k, all)
 	for i := range *all {
@@ -221,8 +222,8 @@ func (k *coder) bind(b *Bind) {
 	k.text(&b.Target)
 }
 
-// wrapError is an error with a text before it. The text of the outermost wrapError names the failed step of
-// starting a sandbox.
+// wrapError is an error with a text before it. If a sandbox cannot be started, the text of the outermost wrapError
+// names the step that failed.
 type wrapError struct {
 	text string
 	err  error
