@@ -31,8 +31,8 @@ func NewSeed() (seed rules.Seed) {
 	return seed
 }
 
-// DealSeed returns the seed of the deal with the given number. match is the seed of the match. SPEC.md, "Seeds
-// and deals", defines how it is derived.
+// DealSeed returns the seed of one deal of a match. deal is the number of the deal, and match is the seed of the
+// match. SPEC.md, "Seeds and deals", says how it is computed.
 func DealSeed(match rules.Seed, deal int) rules.Seed {
 	return match.Derive(fmt.Sprintf("deal/%d", deal))
 }
