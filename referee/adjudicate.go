@@ -128,7 +128,8 @@ func (a Adjudication) Check() error {
 
 func (a Adjudication) isSet() bool { return a.Draw != nil || a.Resign != nil }
 
-// String returns the rules as text such as "draw plies=8,score=10, resign plies=3,score=600", or "" if there are none.
+// String returns the rules as text such as "draw plies=8,score=10, resign plies=3,score=600", or "" if there are
+// none.
 func (a Adjudication) String() string {
 	var words []string
 	if a.Draw != nil {

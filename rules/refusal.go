@@ -6,7 +6,8 @@ import "github.com/timba-arena/timba/internal/phrase"
 // language.
 type RefusalCode string
 
-// The codes of a Refusal. A comment such as "suit: ..." describes the value that Refusal.Values has under the key suit.
+// The codes of a Refusal. A comment such as "suit: ..." describes the value that Refusal.Values has under the key
+// suit.
 const (
 	MustFollow     RefusalCode = "follow"       // suit: the suit led, of which the seat has cards
 	MustTrump      RefusalCode = "trump"        // suit: the suit of trumps, of which the seat has cards

@@ -51,7 +51,8 @@ func groupName() string {
 	return fmt.Sprintf("%s%d-%s-%d", groupPrefix, pid, startTicks(pid), groupCount.Add(1))
 }
 
-// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no such process.
+// startTicks returns the start time of a process in clock ticks since boot. It returns "" if there is no such
+// process.
 func startTicks(pid int) string {
 	f := proc.Stat("/proc/" + strconv.Itoa(pid))
 	if len(f) < 20 {
@@ -192,8 +193,9 @@ func ownGroups() (v1 map[string]string, unified string, err error) {
 	return v1, unified, nil
 }
 
-// parseGroups returns the directories of the cgroups of a process. own and mounts are the contents of its files cgroup
-// and mountinfo in /proc. v1 maps controllers of version 1 to directories; unified is the directory for version 2.
+// parseGroups returns the directories of the cgroups of a process. own and mounts are the contents of its files
+// cgroup and mountinfo in /proc. v1 maps controllers of version 1 to directories; unified is the directory for
+// version 2.
 func parseGroups(own, mounts string) (v1 map[string]string, unified string) {
 	v1 = map[string]string{}
 	paths := map[string]string{} // path by controller, or by "" for version 2

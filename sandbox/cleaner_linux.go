@@ -38,7 +38,8 @@ const (
 	forgetKind = '-' // the message that follows no longer applies
 )
 
-// cleanerConn is this program's connection to its cleaner, a process that removes things after this program has ended.
+// cleanerConn is this program's connection to its cleaner, a process that removes things after this program has
+// ended.
 type cleanerConn struct {
 	mu       sync.Mutex
 	pipe     *os.File // nil if no cleaner runs
@@ -202,7 +203,8 @@ func cleanUp(kind byte, name string) (done bool) {
 	return true
 }
 
-// killMarked kills all processes with an environment variable that begins with mark. It reports whether it killed any.
+// killMarked kills all processes with an environment variable that begins with mark. It reports whether it killed
+// any.
 func killMarked(mark string) (found bool) {
 	for _, pid := range proc.FindByEnv(mark) {
 		found = unix.Kill(pid, unix.SIGKILL) == nil || found

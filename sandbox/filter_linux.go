@@ -160,7 +160,8 @@ func (a *assembler) jumpIf(test bpf.JumpTest, value uint32, target label) {
 	a.add(bpf.JumpIf{Cond: test, Val: value})
 }
 
-// assemble sets the distances of all jumps and returns the code. It returns an error if a conditional jump is too long.
+// assemble sets the distances of all jumps and returns the code. It returns an error if a conditional jump is too
+// long.
 func (a *assembler) assemble() ([]bpf.Instruction, error) {
 	for _, j := range a.jumps {
 		distance := a.labels[j.target] - j.position - 1

@@ -116,7 +116,8 @@ func ownRights() rights {
 	return parseRights(string(status), os.Geteuid())
 }
 
-// parseRights returns the rights of a process. status is the content of its file /proc/PID/status, and uid is its user.
+// parseRights returns the rights of a process. status is the content of its file /proc/PID/status, and uid is its
+// user.
 func parseRights(status string, uid int) rights {
 	r := rights{isRoot: uid == 0}
 	for line := range strings.Lines(status) {

@@ -17,7 +17,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Config determines all games of a tournament. The file plan.json in the directory of a tournament contains it as JSON.
+// Config determines all games of a tournament. The file plan.json in the directory of a tournament contains it as
+// JSON.
 type Config struct {
 	Program      string                `json:"program"`             // version of timba that started the tournament
 	Directory    string                `json:"directory,omitempty"` // where the tournament was started; the paths of its bots begin there

@@ -146,7 +146,8 @@ func (s *session) recordGame(err error) {
 	s.run.OnGame(&referee.GameResult{Replay: state.Record})
 }
 
-// playTurns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the bot.
+// playTurns plays the current game to its end and sends the bot the result. The error may be a fault.Reason of the
+// bot.
 func (s *session) playTurns() error {
 	g, state, others := s.game, s.game.state, s.game.othersRand()
 	state.Begin()

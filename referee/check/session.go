@@ -67,7 +67,8 @@ type stopwatch struct {
 	ownTime   time.Duration // for the last answer
 }
 
-// transcript contains the last lines in both directions, and the beginning and the end of the bot's stderr. A failure shows them.
+// transcript contains the last lines in both directions, and the beginning and the end of the bot's stderr. A failure
+// shows them.
 type transcript struct {
 	lines  []Line
 	stderr cutlog.Buffer

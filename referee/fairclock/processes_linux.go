@@ -60,8 +60,8 @@ func (b *Processes) CPU() time.Duration {
 	return b.process.CPU()
 }
 
-// QuickCPU implements Counters. Without a sandbox it counts only the first process. In a sandbox without a cgroup it is 0
-// until that process ends.
+// QuickCPU implements Counters. Without a sandbox it counts only the first process. In a sandbox without a cgroup it
+// is 0 until that process ends.
 func (b *Processes) QuickCPU() time.Duration {
 	if pid := b.process.Pid(); pid > 0 && b.process.Level() == sandbox.LevelNone {
 		return cpuOf(pid)
@@ -133,8 +133,8 @@ var kernelsLoad = sync.OnceValue(func() bool {
 	return unix.Statfs("/proc/loadavg", &fs) == nil && fs.Type == unix.PROC_SUPER_MAGIC
 })
 
-// lastProcess returns the ID of the process or thread that was created last, from /proc/loadavg. It returns "" if that
-// file cannot be read or does not come from the kernel.
+// lastProcess returns the ID of the process or thread that was created last, from /proc/loadavg. It returns "" if
+// that file cannot be read or does not come from the kernel.
 func lastProcess() string {
 	load, err := proc.Read("/proc/loadavg")
 	if err != nil || !kernelsLoad() {

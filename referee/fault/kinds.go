@@ -131,7 +131,8 @@ func unstartedKind(k Kind, why string) kind {
 	return kind{k, protocol.Startup, notStarted + "{command} " + why}
 }
 
-// IsUnstarted reports whether a bot with a fault of this kind has never run, because its program could not be started.
+// IsUnstarted reports whether a bot with a fault of this kind has never run, because its program could not be
+// started.
 func (k Kind) IsUnstarted() bool {
 	return strings.HasPrefix(k.Form(), notStarted)
 }

@@ -75,8 +75,8 @@ func (p *BotProcess) PlayTurn(g *referee.Game) error {
 	return p.seat.playTurn(g)
 }
 
-// ReadBetweenTurns reads the bot's output until the given time, while another seat is to move. The error is a fault if
-// the bot writes a move, or a line that the protocol forbids.
+// ReadBetweenTurns reads the bot's output until the given time, while another seat is to move. The error is a fault
+// if the bot writes a move, or a line that the protocol forbids.
 func (p *BotProcess) ReadBetweenTurns(until time.Time) error {
 	return p.seat.readBetweenTurns(time.Now(), until)
 }

@@ -46,8 +46,8 @@ func (b *BusyError) Error() string {
 // busyInterval is the shortest time between two reports that the machine is busy.
 const busyInterval = time.Minute
 
-// reports calls the functions that receive the finished games and the problems of a match. It never makes two of these
-// calls at the same time.
+// reports calls the functions that receive the finished games and the problems of a match. It never makes two of
+// these calls at the same time.
 type reports struct {
 	onGame    func(*referee.GameResult) error
 	onTrouble func(error)

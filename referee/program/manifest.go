@@ -101,7 +101,8 @@ func ReadManifest(source string) (Manifest, error) {
 	return m, nil
 }
 
-// readManifestFile returns the content of a manifest. It returns an error if the file has more than MaxManifest bytes.
+// readManifestFile returns the content of a manifest. It returns an error if the file has more than MaxManifest
+// bytes.
 func readManifestFile(path string) (string, error) {
 	info, err := os.Stat(path)
 	switch {

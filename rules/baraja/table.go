@@ -263,8 +263,8 @@ func (t *Table) Swap(c Card, log *rules.Log) {
 	}
 }
 
-// CheckSwap returns nil if the seat to move may exchange its card c for the trump card, and otherwise an error with the
-// reason. exchange says whether the game's options allow exchanges.
+// CheckSwap returns nil if the seat to move may exchange its card c for the trump card, and otherwise an error with
+// the reason. exchange says whether the game's options allow exchanges.
 func (t *Table) CheckSwap(c Card, exchange bool) error {
 	price := swapPrice(t.Trump)
 	switch {
