@@ -18,8 +18,8 @@ type Display struct {
 	Board *Board `json:"board,omitempty"`
 }
 
-// Cards describes how the cards of a trick-taking game are drawn. Hand and Trick are keys of the view (the
-// "key=value" pairs that a seat gets); their values are cards joined by commas.
+// Cards describes how the cards of a trick-taking game are drawn. Hand and Trick are keys of a view, the text
+// "key=value key=value" that a seat gets. The values of these keys are cards joined by commas.
 type Cards struct {
 	Hand  string `json:"hand"`  // key of the cards in hand
 	Trick string `json:"trick"` // key of the cards on the table, in the order played

@@ -7,7 +7,7 @@ import (
 	"strconv"
 )
 
-// Seats is a set of seats, one bit for each.
+// Seats is a set of seats, with bit 1<<seat for each seat in it.
 type Seats uint16
 
 // AllSeats is the set of all seats.
@@ -15,9 +15,9 @@ const AllSeats Seats = 1<<MaxSeats - 1
 
 func OneSeat(seat int) Seats { return 1 << seat }
 
-// Log collects the events of moves, and for each event which seats may see it. An event is a text about what
-// happened in the game. If some seats may not see a part of it, a second event for them has "?" in that place. A
-// Log reuses its memory after Reset.
+// Log collects events and, for each event, which seats may see it. An event is a text about what happened in the
+// game. If some seats may not see a part of it, the Log has a second event for them, with "?" in place of that part.
+// A Log reuses its memory after Reset.
 type Log struct {
 	events []event
 	text   []byte // of all events, joined
@@ -52,7 +52,8 @@ func (l *Log) Add(to Seats, words ...any) {
 	l.events = append(l.events, event{to, l.text[begin:]})
 }
 
-// AppendEvents appends to dst the events that a seat may see, one a line, each with the given prefix.
+// AppendEvents appends to dst the events that a seat may see. Each event is one line, which begins with prefix and
+// ends with LF.
 func (l *Log) AppendEvents(dst []byte, seat int, prefix string) []byte {
 	for _, e := range l.events {
 		if e.seats&OneSeat(seat) != 0 {

@@ -3,8 +3,8 @@ package rules
 const (
 	// MaxOpening is the maximum number of moves in an opening, the random moves before the first turn.
 	MaxOpening = 12
-	// DefaultOpening is the number of random moves before the first turn in local matches and on default ladders. It
-	// applies to games that would otherwise always begin with the same position. docs/ratings.md gives the reasons.
+	// DefaultOpening is the number of random moves before the first turn in local matches and on default ladders, for
+	// games that would otherwise always begin with the same position. docs/ratings.md gives the reasons.
 	DefaultOpening = 6
 )
 
@@ -20,7 +20,8 @@ var OpeningOption = Option{Name: "opening", Max: MaxOpening, Help: "random plies
 // openingTries is the maximum number of random openings that DrawOpening tries.
 const openingTries = 100
 
-// Opening is a sequence of random moves that are made before the first turn. They do not count as plies of the game.
+// Opening is a sequence of random moves that are made before the first turn. They do not count in State.Ply, the
+// number of moves of a game.
 type Opening struct {
 	moves [MaxOpening]Move
 	plies uint8

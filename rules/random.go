@@ -30,8 +30,8 @@ type Stream struct {
 	rand  Rand
 }
 
-// NewStream returns the stream of random numbers that SPEC.md, "Seeds and deals", defines for a seed, based on
-// SHA-256.
+// NewStream returns a stream of random numbers that are computed from seed by SHA-256. SPEC.md, "Seeds and deals",
+// defines them.
 func NewStream(seed Seed) Stream {
 	return Stream{seed: seed, used: sha256.Size}
 }
@@ -74,8 +74,8 @@ func (s *Stream) Below(n int) int {
 	}
 }
 
-// Shuffle shuffles p by the Fisher-Yates algorithm, from the last index i down: it swaps i with a random
-// index from 0 to i.
+// Shuffle puts the elements of p into a random order, by the Fisher-Yates algorithm: for each index i from the last
+// down to 1, it swaps element i with a random element from 0 to i.
 func Shuffle[T ~uint8 | ~uint16](s *Stream, p []T) {
 	if s.quick {
 		r := s.rand

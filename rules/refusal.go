@@ -25,8 +25,8 @@ const (
 	RepeatsEarlier RefusalCode = "repeats"      // the move would repeat an earlier position
 )
 
-// Refusal is the error of State.Check for a move that a rule of the game forbids in this position, although the seat
-// has the card, or the squares are on the board. Code tells programs that show a game which rule that is.
+// Refusal is the error of State.Check for a move that exists but that a rule of the game forbids in this position.
+// Code tells which rule that is, so that programs can explain it.
 type Refusal struct {
 	Code   RefusalCode       `json:"code"`
 	Values map[string]string `json:"values"` // what the text of the code mentions: cards, suits and squares in the notation of moves

@@ -78,8 +78,8 @@ type ViewReader struct {
 	err  error
 }
 
-// Reader returns a ViewReader for the view in o. If the seat, the turn or the ply is out of range in a game with
-// that many players, the reader already has an error. game is the game's name for errors.
+// Reader returns a ViewReader for the view in o. players is the number of players of the game. If the seat, the turn
+// or the ply in o is out of range, the reader has stored an error already. game is the game's name for errors.
 func (o Observation) Reader(game string, players int) ViewReader {
 	r := ViewReader{Observation: o, game: game, rest: o.View}
 	switch {
@@ -95,7 +95,7 @@ func (o Observation) Reader(game string, players int) ViewReader {
 	return r
 }
 
-// Err returns the first error that reading has stored.
+// Err returns the first error that a method of the reader has stored, or nil.
 func (r *ViewReader) Err() error { return r.err }
 
 // Finish returns s, the position that was made from the view. It returns an error instead if an earlier call has
@@ -110,8 +110,8 @@ func (r *ViewReader) Finish(s State) (State, error) {
 	return s, nil
 }
 
-// Fail stores an error about the value of a key, unless there already is one. why completes the sentence "view
-// key KEY=VALUE ...".
+// Fail stores an error about the value of a key, unless an error is stored already. why ends the text of the error,
+// which begins "view key KEY=VALUE".
 func (r *ViewReader) Fail(key, why string) {
 	if r.err == nil {
 		value, _ := r.View.Lookup(key)
@@ -155,7 +155,7 @@ func (r *ViewReader) Word(key string, words ...string) int {
 	return 0
 }
 
-// Int returns the value of a key as a number. If it is not a number from low to high, it stores an error.
+// Int returns the value of a key as a number. If it is not a number from low to high, Int stores an error.
 func (r *ViewReader) Int(key string, low, high int) int {
 	var n [1]int
 	r.Ints(key, n[:], low, high, low)

@@ -150,7 +150,7 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// UnmarshalJSON decodes a text in the form of MarshalJSON.
+// UnmarshalJSON decodes a text that MarshalJSON has encoded.
 func (t *Text) UnmarshalJSON(data []byte) error {
 	if len(data) == 0 || data[0] != '[' {
 		*t = Text{}
@@ -200,7 +200,7 @@ func (e *TextError) Error() string { return e.String() }
 // Unwrap returns the error that was the value of the verb %w in Errorf, or nil if there was none.
 func (e *TextError) Unwrap() error { return e.cause }
 
-// Phrase returns the message of the error as a text that can be translated.
+// Phrase returns the message of the error as a Text, which can be translated.
 func (e *TextError) Phrase() Text { return e.Text }
 
 // FromError returns the message of err, which must not be nil, as a Text. The text can be translated only if err has

@@ -10,7 +10,7 @@ import (
 // Schema is a JSON schema or a part of one.
 type Schema = map[string]any
 
-// Draft is the address of the version of JSON Schema in which the schemas are written.
+// Draft is the URL that identifies the version of JSON Schema in which the schemas are written.
 const Draft = "https://json-schema.org/draft/2020-12/schema"
 
 // Generator generates the schemas of Go types that appear in one kind of JSON document.

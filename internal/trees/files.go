@@ -48,9 +48,10 @@ func List(dir string) ([]File, error) {
 // Ignored lists the names of directories that do not belong to a bot's source: those of Git and Python.
 var Ignored = []string{".git", "__pycache__"}
 
-// ListSource returns the files and directories of a bot's source, in the order of List. A symbolic link to a
-// file is listed as that file. It omits the directories in Ignored, links to directories, broken links, and
-// everything that is neither a file nor a directory. Files have the permissions 0644 or 0755.
+// ListSource returns the files and directories of a bot's source, in the order of List. A symbolic link to a file is
+// listed as a file. ListSource leaves out the directories in Ignored, links to directories, broken links, and
+// everything else that is neither a file nor a directory. Files have the permissions 0644 or, if they are executable,
+// 0755.
 func ListSource(dir string) ([]File, error) {
 	return list(dir, func(path string, d fs.DirEntry) (*File, error) {
 		if d.IsDir() {
@@ -224,8 +225,9 @@ func (w *Writer) Add(f File, content io.Reader) error {
 	return errors.Join(err, out.Chmod(f.Mode.Perm()), out.Close())
 }
 
-// Size returns the total size of all regular files at or below a path, in bytes, and the number of files,
-// directories and others below it. Files that do not exist or disappear meanwhile do not count.
+// Size returns the total size in bytes of all regular files at or below a path. files is the number of files,
+// directories and others below the path, without the path itself. What does not exist or disappears during the call
+// does not count.
 func Size(path string) (bytes int64, files int, err error) {
 	err = filepath.WalkDir(path, func(file string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {

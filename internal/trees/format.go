@@ -12,7 +12,7 @@ var formats = []struct{ begin, name string }{
 	{"MZ", WindowsProgram}, {"\x7fELF", LinuxProgram},
 }
 
-// The results of FormatOf for programs.
+// The results of FormatOf for programs, as opposed to archives.
 const (
 	WindowsProgram = "Windows program"
 	LinuxProgram   = "Linux program"

@@ -80,7 +80,7 @@ func NewStore(dir string, o Options) *Store {
 	return &Store{Options: o, dir: dir}
 }
 
-// ErrReadOnly is wrapped by errors that say that this user may not change the directory of a store.
+// ErrReadOnly is wrapped by the errors of a store whose directory this user may not change.
 var ErrReadOnly = errors.New("the directory is read-only")
 
 // wrap adds context to an error about the directory of a store. If the reason is that the directory cannot
@@ -446,5 +446,6 @@ func (s *Store) cleanUp() (dirs []string) {
 	return dirs
 }
 
-// Bytes returns the total size of all entries in bytes, as the last call of Evict or Add has measured it.
+// Bytes returns the total size of all entries in bytes. It is the size after the last call of Evict, which Add also
+// calls, and 0 before.
 func (s *Store) Bytes() int64 { return s.bytes.Load() }

@@ -39,7 +39,7 @@ func Constants() Figures {
 	return Figures{halfUrgencyMatches, uncertaintyElo, meetingsElo, sameOwnerElo, chanceElo}
 }
 
-// Candidate is a player that a Pool may choose: an active version on a ladder.
+// Candidate is a player that a Pool may choose for a match: an active version of a bot on a ladder.
 type Candidate struct {
 	ID    int64
 	Owner int64 // the person; 0 for a house bot

@@ -69,8 +69,8 @@ type result struct {
 	variance float64   // of the lead before the match, in the unit that Formula describes, times share
 
 	expectedScore float64
-	// steepness is the mean slope of the expected score between the leads before and after the match, and
-	// information is its slope at the leads after the match. Both are divided by the slope at an even score.
+	// steepness is the mean slope of the curve of expected scores between the leads before and after the match.
+	// information is its slope at the leads after the match. Both are divided by the slope at equal strength.
 	steepness, information float64
 }
 
@@ -84,8 +84,8 @@ func (r *result) expectedAt(shift float64) float64 {
 	return sum / float64(len(r.leads))
 }
 
-// slope returns the derivative of expectedAt at shift, divided by the derivative of the expected score at an even
-// score.
+// slope returns the derivative of expectedAt at shift. It is divided by the derivative of the expected score at equal
+// strength, so that it is at most 1.
 func (r *result) slope(shift float64) float64 {
 	sum := 0.0
 	for _, lead := range r.leads {
@@ -145,7 +145,8 @@ type team struct {
 	variance float64 // of elo, in the unit that Formula describes
 }
 
-// teamsOf groups the players by side, in the order of the first player of each side.
+// teamsOf returns the sides of a match. players are grouped by sides, where sides[i] is the side of players[i]. The
+// result is in the order of the first player of each side.
 func teamsOf(players []Player, sides []int) (teams []team) {
 	for slot, side := range sides {
 		i := slices.IndexFunc(teams, func(t team) bool { return t.side == side })

@@ -93,8 +93,8 @@ func (f Formula) Fingerprint() string {
 // exampleDeals is the number of deals in an example match.
 const exampleDeals = 3
 
-// exampleGames returns the games of the example match with the given number. The example matches have different
-// results, faults and repeated deals, and every fifth ends early.
+// exampleGames returns the games of the example match with the given number. The example matches differ in results,
+// faults and repeated deals, and every fifth ends early.
 func exampleGames(v *rules.Variant, number int) (games []ladder.FinishedGame) {
 	for deal := range exampleDeals {
 		for rotation := range v.Players {

@@ -42,8 +42,8 @@ type PairChange struct {
 	Games                 rules.Record // of A against B: a win is a game in which A had the better rank
 }
 
-// Outcome is the effect of a finished match on its ladder: new ratings and totals of the versions that played,
-// and what the match adds to the results of each pair of them.
+// Outcome is the effect of a finished match on its ladder: the new ratings and totals of the versions that played,
+// and what the match adds to the results of each pair of these versions.
 type Outcome struct {
 	Entries  []Entry         // the versions' entries after the match, by slot
 	Changes  []ladder.Change // the changes of their ratings, by slot
@@ -165,8 +165,8 @@ func CheckComplete(deals, rotations int, games []ladder.FinishedGame) error {
 	return nil
 }
 
-// checkGame returns an error if the game g cannot belong to a match with the given numbers of deals, players and
-// versions.
+// checkGame returns an error if the game g cannot belong to a match. deals and slots are the numbers of deals and of
+// versions in the match, and players is the number of players of a game.
 func checkGame(g ladder.FinishedGame, deals, players, slots int) error {
 	if g.Deal < 0 || g.Deal >= deals || len(g.Seats) != players {
 		return fmt.Errorf("rating: a game of deal %d with %d seats is not one of %d deals with %d seats", g.Deal, len(g.Seats), deals, players)

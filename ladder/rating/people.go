@@ -7,8 +7,9 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// Glicko is the rating of a person in a game, computed by Glicko-2: Mark E. Glickman, "Example of the Glicko-2
-// system", 2013. Comments name the steps and symbols of that paper. Each game is a rating period for its players.
+// Glicko is the rating of a person in a game. It is computed by Glicko-2: Mark E. Glickman, "Example of the Glicko-2
+// system", 2013. Comments name the steps and symbols of that paper. Each game is a rating period, in the words of the
+// paper, for its players.
 type Glicko struct {
 	Rating     float64 `json:"rating"`
 	Deviation  float64 `json:"deviation"`  // the true rating is within twice the deviation with a probability of 95 %
@@ -57,9 +58,9 @@ func (f Formula) afterPeriod(p Glicko, duels []duel) Glicko {
 	return Glicko{p.Rating + float64(f.Scale*square*sum), f.Scale * math.Sqrt(square), sigma}
 }
 
-// volatility returns the volatility of p after a rating period, by step 5 of the Glicko-2 paper. square is the
-// square of phi; variance and delta are v and delta of the paper. Where the paper has A and x, the logarithms of
-// the squares of the old and the new volatility, the code has their difference t.
+// volatility returns the volatility of p after a rating period, by step 5 of the Glicko-2 paper. square is the square
+// of phi; variance and delta are v and delta of the paper. In the paper, A and x are the logarithms of the squares of
+// the old and the new volatility; the code uses their difference t instead.
 func (f Formula) volatility(p Glicko, square, variance, delta float64) float64 {
 	old := float64(p.Volatility * p.Volatility)
 	rest := func(t float64) float64 {

@@ -6,8 +6,9 @@ import "github.com/timba-arena/timba/rules"
 // seats.
 const StockPlace = rules.MaxSeats
 
-// HiddenCards deals the cards that one seat does not see at random to the other hands and the stock. Reset
-// sets these cards, Deal deals them, and AddToHands and ShuffleStock return the result.
+// HiddenCards deals the cards that one seat does not see at random: to the other hands and to the stock, the pile of
+// undealt cards. Reset sets which cards these are, Deal deals them, and AddToHands and ShuffleStock return the
+// result.
 type HiddenCards struct {
 	// Forbidden has, for each seat and for StockPlace, the cards that must not be dealt to it.
 	Forbidden [StockPlace + 1]Set
@@ -71,8 +72,8 @@ func (h *HiddenCards) Deal(r *rules.Rand) bool {
 	return h.Construct(r)
 }
 
-// shuffle deals at random. It returns false as soon as a seat or the stock gets a card that is forbidden to
-// it, and true otherwise.
+// shuffle makes one random deal. It returns false as soon as a seat or the stock gets a card that is forbidden to it,
+// and true if that does not happen.
 func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	for i, p := range h.place[:h.dealt] {
 		j := i + r.Below(h.n-i)
@@ -84,8 +85,8 @@ func (h *HiddenCards) shuffle(r *rules.Rand) bool {
 	return true
 }
 
-// Construct finds a deal in which neither a seat nor the stock gets a card that is forbidden to it. Then it
-// exchanges cards at random. It reports whether such a deal exists. Deal is faster in most cases.
+// Construct makes a deal in which neither a seat nor the stock gets a card that is forbidden to it. It reports
+// whether such a deal exists. To make the deal random, it then exchanges cards. Deal is faster in most cases.
 func (h *HiddenCards) Construct(r *rules.Rand) bool {
 	if !h.match(r) {
 		return false

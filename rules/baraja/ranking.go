@@ -6,15 +6,15 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Ranking is the order of the cards within a suit. Its tables, indexed by Card, have 64 entries so that an
-// index &63 needs no bounds check.
+// Ranking is the order of the cards within a suit. Its tables are indexed by Card and have 64 entries, so that an
+// index c&63 needs no bounds check.
 type Ranking struct {
 	Strength [64]uint8 // 1 for the weakest card of a suit; 0 for a card that the game does not use
 	Above    [64]Set   // the stronger cards of the same suit
 	ranks    []int     // from the strongest to the weakest
 }
 
-// NewRanking returns the ranking with the given ranks, from the strongest to the weakest.
+// NewRanking returns the Ranking in which a suit has the given ranks, from the strongest to the weakest.
 func NewRanking(ranks ...int) (r Ranking) {
 	r.ranks = ranks
 	for suit := range Suit(4) {
@@ -39,7 +39,7 @@ func (r *Ranking) Display() *rules.Cards {
 var TrickRanking = NewRanking(1, 3, 12, 11, 10, 7, 6, 5, 4, 2)
 
 var (
-	// Twelves and Elevens are the sets of the cards of ranks 12 and 11.
+	// Twelves is the set of the four 12s, and Elevens the set of the four 11s.
 	Twelves = ofRank(12)
 	Elevens = ofRank(11)
 
@@ -64,7 +64,7 @@ func BeatingCards(trumps Suit, winning Card) Set { return beats[trumps%4][winnin
 // registers.
 type Duties struct{ First, Second, Third, Fourth Set }
 
-// Playable returns the cards of a hand that may be played.
+// Playable returns the cards of hand that the seat may play.
 func (d Duties) Playable(hand Set) Set {
 	switch {
 	case hand&d.First != 0:

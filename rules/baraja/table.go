@@ -119,8 +119,8 @@ func (t *Table) PlayedBy(cards *[TableSeats]Set) {
 	}
 }
 
-// StockSize returns the number of cards that will still be drawn. It includes the trump card unless that is
-// never drawn.
+// StockSize returns the number of cards that will still be drawn. It includes the trump card on the table, unless
+// that card is never drawn.
 func (t *Table) StockSize() int { return int(t.DrawEnd - t.NextDraw) }
 
 // Unseen returns the cards that a seat has never seen: those outside its hand that were not played and are
@@ -129,7 +129,7 @@ func (t *Table) Unseen(seat int) Set {
 	return set40 &^ t.Hands[seat] &^ SetOf(t.Pack[:t.PlayedCount]) &^ t.Trump.bit()
 }
 
-// FloatPoints returns the points of each seat in use.
+// FloatPoints returns the points of each seat. The length is the number of players.
 func (t *Table) FloatPoints() []float64 {
 	points := make([]float64, t.Players)
 	for seat := range points {
@@ -282,9 +282,9 @@ func (t *Table) CheckSwap(c Card, exchange bool) error {
 	return nil
 }
 
-// FindInstantWins returns the seats that win at once by their hands: with 1, 3 and 12 of trumps if blackhand
-// is set, and with all four 12s or all four 11s if tute is set. It logs each such hand, in order from the
-// leader, unless log is nil. It does not end the game; WinAtOnce does.
+// FindInstantWins returns the seats whose hands win at once: 1, 3 and 12 of trumps if blackhand is true, and all four
+// 12s or all four 11s if tute is true. It logs each such hand, in order from the leader; log may be nil. It does not
+// end the game; WinAtOnce does.
 func (t *Table) FindInstantWins(blackhand, tute bool, log *rules.Log) (won rules.Seats) {
 	black := black[t.trumps%4]
 	seat := t.Leader

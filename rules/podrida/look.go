@@ -46,8 +46,8 @@ func (s *State) TricksWon(seat int) int { return int(s.tricks[seat]) }
 // has won more.
 func (s *State) MissingTricks(seat int) int { return int(s.bids[seat] - s.tricks[seat]) }
 
-// EndWithRound makes this round the last of the game, so that a search ends with it. The bids and tricks of the
-// round can be read afterwards.
+// EndWithRound makes this round the last of the game. A search then ends with the round, and can read the bids and
+// tricks of the round afterwards.
 func (s *State) EndWithRound() { s.lastRound = s.round }
 
 // PointsOf returns the points of a seat so far.
@@ -56,7 +56,7 @@ func (s *State) PointsOf(seat int) int { return int(s.points[seat]) }
 // HandSize returns the number of cards that each seat was dealt in this round.
 func (s *State) HandSize() int { return int(s.handSize) }
 
-// BidOf returns the bid of a seat in this round, or a negative number if it has not bid yet.
+// BidOf returns the number of tricks that a seat has bid in this round. It is negative if the seat has not bid yet.
 func (s *State) BidOf(seat int) int { return int(s.bids[seat]) }
 
 // Bids returns the number of seats that have bid in this round, and the sum of their bids.

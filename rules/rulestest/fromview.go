@@ -127,8 +127,8 @@ func (w *walk) checkWrongView(o rules.Observation) error {
 }
 
 const (
-	// If there are at most fewHands possible deals of the hidden cards, checkArrangements compares them all. It
-	// draws manyDraws random deals, enough to see each of so few.
+	// fewHands is the largest number of possible deals of the hidden cards for which checkArrangements compares all
+	// deals. To see each of them, it draws manyDraws random deals.
 	fewHands  = 16
 	manyDraws = 40 * fewHands
 )

@@ -87,7 +87,7 @@ func (g *Naive) NotifyAll(format string, args ...any) {
 	}
 }
 
-// NewEvents returns the events that a seat got since the last call.
+// NewEvents returns the events that a seat got since the last call for that seat.
 func (g *Naive) NewEvents(seat int) []string {
 	told := g.unread[seat]
 	g.unread[seat] = nil
@@ -177,9 +177,9 @@ func (g *Naive) Winner() int {
 	panic("nobody wins")
 }
 
-// FinishTrick gives the trick to its winner. It calls song with the winner's seat, so that song can score the 12
-// and 11 that the winner may have declared in Tute. Then all seats draw, unless the game has ended. It reports
-// whether the game continues.
+// FinishTrick gives the trick to its winner. It calls song with the number of the winner's seat; in Tute, song can
+// then score a 12 and 11 that this seat has declared. Then all seats draw, unless the game has ended. FinishTrick
+// reports whether the game continues.
 func (g *Naive) FinishTrick(song func(winner int)) bool {
 	last := !slices.ContainsFunc(g.Hands, func(hand []string) bool { return len(hand) > 0 })
 	points := 0
@@ -282,7 +282,7 @@ func List(words []string) string {
 	return strings.Join(words, ",")
 }
 
-// View returns what a seat may know of the game, in the form of a view line of the protocol.
+// View returns what a seat may know of the game, as the text of a "view" line of the protocol.
 func (g *Naive) View(seat int) string {
 	var points, known []string
 	for other := range g.Seats {
