@@ -18,8 +18,9 @@ import (
 
 // group is the cgroup of one sandbox, in which the kernel counts and limits all processes of the sandbox together.
 type group interface {
-	// join makes the sandbox's init process start the program in the cgroup. Init itself is then neither frozen nor
-	// counted as a process. join changes the attributes with which init will be started, and its configuration.
+	// join prepares the start of the sandbox's init process, so that init starts the program in the cgroup. Init
+	// itself is then neither frozen nor counted as a process of the cgroup. join changes the attributes with which
+	// init will be started, and its configuration c.
 	join(c *initproc.Config, init *os.ProcAttr)
 	freeze(on bool) error
 	kill() // kills the processes if the kernel can do that for a cgroup; otherwise only thaws them
@@ -178,8 +179,8 @@ func openGroupMaker() (groupMaker, error) {
 	return all, probe.close()
 }
 
-// ownGroups returns the directories of the cgroups of this process. v1 maps controllers of version 1 to
-// directories; unified is the directory for version 2. Both may be empty.
+// ownGroups returns the directories of the cgroups of this process. v1 maps controllers of version 1 to directories;
+// it may be empty. unified is the directory for version 2, or "" if there is none.
 func ownGroups() (v1 map[string]string, unified string, err error) {
 	own, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// filterRule is a rule of the system call filter. It applies to the listed calls if all its conditions hold. The
-// first rule that applies decides; if none applies, the call is allowed.
+// filterRule is a rule of the system call filter. It applies to each of the listed calls if all conditions hold. The
+// first rule that applies to a call decides; if none applies, the call is allowed.
 type filterRule struct {
 	calls   []uint32 // numbers of system calls
 	when    []condition
@@ -124,7 +124,7 @@ func (a *assembler) addRule(call uint32, when []condition, verdict bpf.RetConsta
 	a.place(otherCall)
 }
 
-// assembler collects instructions with jumps to labels. assemble computes the distances of the jumps.
+// assembler builds a program that contains jumps to labels. Its method assemble computes the distances of the jumps.
 type assembler struct {
 	code   []bpf.Instruction
 	jumps  []labelledJump

@@ -57,8 +57,8 @@ var quotaFiles = sync.OnceValue(func() (files []string) {
 	return files
 })
 
-// ThrottledTime returns for how long CPU quotas have stopped the processes in the cgroups of this process. It
-// counts from the creation of each cgroup and adds the times of all cgroups with a quota.
+// ThrottledTime returns for how long CPU quotas have stopped processes in the cgroups of this process. It adds the
+// times of all cgroups with a quota, each since its creation.
 func ThrottledTime() (sum time.Duration) {
 	for _, file := range quotaFiles() {
 		if us := readCounter(file, "throttled_usec"); us > 0 {

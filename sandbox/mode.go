@@ -53,7 +53,7 @@ func (r MachineReport) notice() string {
 	return fmt.Sprintf("sandbox: %s: docs/sandbox.md explains what this level does not block, and timba doctor shows what would help", r.Level)
 }
 
-// levelError returns an error with the reason why this machine does not support the level want.
+// levelError returns the error for a user who wants a level that this machine does not support. The error says why.
 func (r MachineReport) levelError(want Level) error {
 	for _, l := range r.Layers {
 		if !l.OK {

@@ -56,7 +56,7 @@ type monitor struct {
 	stop  chan struct{} // closed to end the goroutine
 }
 
-// freezer is the state of Process.Freeze, which stops all processes of a program and resumes them.
+// freezer is the state of Process.Freeze: whether all processes of a program are stopped.
 type freezer struct {
 	isFrozen atomic.Bool
 	initLeft bool // the init process is known to have left the cgroup that is frozen; guarded by Process.mu
@@ -179,8 +179,8 @@ func (p *Process) Pid() int {
 	return p.firstProcess.Pid
 }
 
-// ThreadsFile returns the path of a file that lists the IDs of all threads of the program. It returns "" below
-// LevelFull.
+// ThreadsFile returns the path of a file that lists the IDs of all threads of the program. Below LevelFull there is
+// no such file, and it returns "".
 func (p *Process) ThreadsFile() string {
 	if p.group == nil {
 		return ""
@@ -353,8 +353,8 @@ var reasonOf = map[initproc.End]EndReason{
 	initproc.CPULimit: CPULimit, initproc.Killed: Killed, initproc.NotStarted: NotStarted,
 }
 
-// statusOf returns how the program ended. r is the report of the sandbox's init process, or nil if there is none.
-// A program that exceeds a limit may seem to end by a signal or an error of its own, so statusOf also checks
+// statusOf returns how the program ended. r is the report of the sandbox's init process, or nil if there is none. A
+// program that exceeds a limit may seem to end by a signal or by an error of its own. Therefore statusOf also checks
 // whether a limit was reached.
 func (p *Process) statusOf(r *initproc.Report) (s Status) {
 	s.Reason = Killed

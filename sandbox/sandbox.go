@@ -23,8 +23,8 @@ const (
 	// LevelWeak uses Landlock and seccomp but no namespaces. The program cannot write files, use the network,
 	// or read files that it does not need.
 	LevelWeak
-	// LevelReduced adds namespaces, which hide files and processes. Because there is no cgroup, the total memory
-	// of all processes is only checked 20 times a second.
+	// LevelReduced adds namespaces to LevelWeak. They hide files and processes. There is no cgroup; therefore the
+	// total memory of all processes is only checked, 20 times a second.
 	LevelReduced
 	// LevelFull uses namespaces, Landlock, seccomp and a cgroup.
 	LevelFull
@@ -184,9 +184,9 @@ func (s Status) String() string {
 type Spec struct {
 	Path string   // absolute path of the program, see interpreter.Find; at LevelNone also a name that is searched in PATH
 	Args []string // the command line; Args[0] is the name under which the program is started
-	// Dir is the program's working directory, which has the same path in a sandbox and is read-only there. If it is "",
-	// the program starts in its writable directory. If Build is set, the program works on a copy of Dir, and if it
-	// exits with status 0, files of the copy replace those of Dir. At LevelNone the program always works on Dir itself.
+	// Dir is the program's working directory. It has the same path in a sandbox and is read-only there. If it is "",
+	// the program starts in its writable directory. If Build is set, the program works on a copy of Dir; when it exits
+	// with status 0, the files of the copy replace those of Dir. At LevelNone the program always works on Dir itself.
 	Dir          string
 	Build        bool
 	VisiblePaths []string // further files and directories that the program may read
@@ -198,7 +198,8 @@ type Spec struct {
 	Level                 Level
 }
 
-// Layer is one kernel mechanism that sandboxes use, such as seccomp, and whether it works on this machine.
+// Layer is one kernel mechanism that sandboxes use, such as seccomp. It says whether the mechanism works on this
+// machine.
 type Layer struct {
 	Name  string `json:"name"`
 	OK    bool   `json:"ok"`
@@ -213,7 +214,7 @@ type Trial struct {
 	Text    string `json:"text"`
 }
 
-// MachineReport is the strictest level of sandbox that this machine supports, and which kernel mechanisms work.
+// MachineReport says what this machine supports: the strictest level of sandbox, and which kernel mechanisms work.
 type MachineReport struct {
 	Level  Level
 	Layers []Layer

@@ -62,8 +62,8 @@ var weakRefusedCalls = []uint32{
 	unix.SYS_SETXATTRAT, unix.SYS_REMOVEXATTRAT, unix.SYS_FILE_SETATTR, unix.SYS_TRUNCATE, unix.SYS_IOPRIO_SET,
 }
 
-// signalCalls are system calls that send a signal to a process, or open a process for that. Their first argument
-// is the ID of the process.
+// signalCalls are system calls that send a signal to a process, or get a handle by which that is possible. Their
+// first argument is the ID of the process.
 var signalCalls = []uint32{unix.SYS_KILL, unix.SYS_TKILL, unix.SYS_TGKILL, unix.SYS_RT_SIGQUEUEINFO, unix.SYS_RT_TGSIGQUEUEINFO, unix.SYS_PIDFD_OPEN}
 
 // lastCall is the highest system call number that was reviewed for the lists in this package. Calls with higher
@@ -148,9 +148,9 @@ const (
 	fixedAddresses  = 0x0040000  // ADDR_NO_RANDOMIZE
 )
 
-// kernelMemoryRules limit how much memory the kernel uses for a program without a cgroup, as initproc.PerFile
-// assumes. They refuse enlarging the buffers of sockets and pipes, moving mapped pages into a pipe, threads with
-// separate open files, and Landlock rules, whose number has no limit.
+// kernelMemoryRules limit how much memory the kernel uses for a program without a cgroup; initproc.PerFile relies on
+// these limits. They refuse larger buffers of sockets and pipes, moving mapped pages into a pipe, threads with
+// separate open files, and Landlock rules, whose number is not limited.
 var kernelMemoryRules = []filterRule{
 	{calls: calls(unix.SYS_VMSPLICE, unix.SYS_LANDLOCK_CREATE_RULESET), verdict: retErrno(unix.ENOSYS)},
 	{calls: calls(unix.SYS_FCNTL), when: all(argument(1, unix.F_SETPIPE_SZ)), verdict: retErrno(unix.EPERM)},
@@ -172,8 +172,8 @@ var socketRules = []filterRule{
 // socketTypes is the mask of the type in the second argument of socketpair; the other bits are flags.
 const socketTypes = 0xf
 
-// weakRules returns additional rules for a program at LevelWeak, without namespaces. landlock is the version of
-// Landlock.
+// weakRules returns the additional rules for a program at LevelWeak, which has no namespaces. landlock is the version
+// of Landlock in the kernel.
 func weakRules(landlock int) []filterRule {
 	rules := []filterRule{
 		{calls: weakRefusedCalls, verdict: retErrno(unix.EPERM)},

@@ -42,8 +42,8 @@ var trials = []trial{
 	{"leaves a process behind", leaveProcess},
 }
 
-// SelfTest makes real attacks in sandboxes of the given level, with small limits, and returns whether each was
-// blocked. This machine must support the level.
+// SelfTest makes real attacks in sandboxes of the given level, and returns for each whether it was blocked. The
+// sandboxes have small limits. This machine must support the level.
 func SelfTest(level Level) []Trial {
 	results := make([]Trial, 0, len(trials))
 	for _, t := range trials {
@@ -75,8 +75,9 @@ func (t trial) execute(level Level) Trial {
 // exitSucceeded is the exit status of this program when it has made an attack that succeeded.
 const exitSucceeded = 3
 
-// runTrial makes the attack called name in a sandbox. It returns the first line that the attack printed, and how its
-// process ended. It returns an error if the sandbox could not be started, or if a process of the attack still runs.
+// runTrial makes the attack called name in a sandbox of the given level. It returns the first line that the attack
+// printed, and how the attack's process ended. It returns an error if the sandbox could not be started, or if a
+// process of the attack still runs.
 func runTrial(name string, level Level) (string, Status, error) {
 	p, out, err := startProbe(level, trialLimit, name)
 	if err != nil {

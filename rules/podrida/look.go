@@ -7,7 +7,7 @@ import (
 
 // The following methods are for bots.
 
-// Rules returns the values of the options.
+// Rules returns the values of the game's options.
 func (s *State) Rules() Rules { return s.rules }
 
 // Pack returns the cards of the game.

@@ -63,7 +63,7 @@ func (t *table) put(c baraja.Card) bool {
 	return true
 }
 
-// State is a position of La Podrida. It can be copied and compared.
+// State is a position of La Podrida. A State can be copied by assignment, and States can be compared with ==.
 type State struct {
 	table       table
 	hands       [maxSeats]baraja.Set
@@ -217,7 +217,8 @@ func (s *State) checkBid(m rules.Move) error {
 	return nil
 }
 
-// Apply implements rules.State: it makes a legal move, a bid or a card.
+// Apply implements rules.State. It makes the move m, a bid or a card, which must be legal, and logs its events. log
+// may be nil.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.ply++
 	if m >= bidMove {

@@ -38,7 +38,7 @@ func (s *State) logRound(log *rules.Log, dealt []baraja.Card) {
 	log.Add(rules.AllSeats, "trump", s.trumpCard.Suit(), s.trumpCard)
 }
 
-// View implements rules.State: it writes what a seat may know.
+// View implements rules.State. It appends to dst what a seat may know, as "key=value" pairs.
 func (s *State) View(dst []byte, seat int) []byte {
 	dst = number(dst, "round=", int(s.round))
 	dst = number(dst, " cards=", int(s.handSize))

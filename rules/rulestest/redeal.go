@@ -51,9 +51,9 @@ func (w *walk) checkRedeal(seat int) error {
 	return nil
 }
 
-// compareEvents makes m in a copy of the current position, and in a second copy whose cards hidden from a seat
-// were dealt anew. If the seat knows the same about both copies afterwards, it must have seen the same events in
-// both; otherwise compareEvents returns an error.
+// compareEvents makes the move m in a copy of the current position, and in a second copy in which the cards hidden
+// from a seat were dealt anew. If the seat knows the same about both copies afterwards, but has seen different
+// events, compareEvents returns an error.
 func (w *walk) compareEvents(m rules.Move) error {
 	if _, ok := w.s.(rules.Redealer); !ok {
 		return nil

@@ -24,7 +24,7 @@ type walk struct {
 	hidden    int  // number of redeals that changed the view of another seat
 }
 
-// densePlies is the number of plies after which only one in 64 positions is checked, so that games without a
+// densePlies is a number of moves. After that many, only one in 64 positions is checked, so that games without a
 // limit do not take too long.
 const densePlies = 200
 

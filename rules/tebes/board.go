@@ -16,8 +16,8 @@ const (
 	flipCell   = 7 << 3 // cell^flipCell is the cell in the flipped board
 )
 
-// geometry has the data that depend only on the size of the board. A square has two numbers: its cell is a
-// bit index in a Board, and its square number counts the squares row by row.
+// geometry has the data that depend only on the size of the board. A square has two numbers: its cell is a bit index
+// in a Board; its square number counts the squares row by row, without gaps.
 type geometry struct {
 	all      Board
 	start    [2]Board          // by seat: the squares of its pieces at the start
@@ -56,7 +56,7 @@ func newGeometry(size int) (g geometry) {
 	return g
 }
 
-// flip turns the board upside down: row r becomes row 7-r.
+// flip turns a board of 8 rows upside down: row r becomes row 7-r.
 func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 
 // sources has, for each of ten kinds of move, the squares from which a piece of the side to move can make it.
@@ -68,8 +68,8 @@ func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 //	7 8 9    two down left, down, down right
 type sources [10]Board
 
-// ends has, for each side, the differences between the cells where its moves end and start, in increasing
-// order. White's longest moves forward therefore come first.
+// ends has, for each side, the distances of its moves in increasing order. A distance is the cell where a move ends
+// minus the cell where it starts. White's longest moves forward therefore come first.
 var ends = [2][16]int8{
 	black: {-2, -1, 1, 2, 7, 8, 9, 14, 16, 18},
 	white: {-18, -16, -14, -9, -8, -7, -2, -1, 1, 2},

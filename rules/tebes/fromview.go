@@ -22,8 +22,8 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads the colors of the squares and the pieces from v, what a seat may know. It stores an error in v
-// if they are impossible.
+// readBoard reads the colors of the squares and the pieces from v, which has what a seat may know. It stores an error
+// in v if they are impossible.
 func (s *State) readBoard(v *rules.ViewReader) {
 	g := s.geometry()
 	squares := int(s.rules.Size) * int(s.rules.Size)
@@ -58,8 +58,8 @@ func (s *State) readBoard(v *rules.ViewReader) {
 	}
 }
 
-// readTurn reads from v, what a seat may know, which seats still have their extra move, and derives which seat is
-// to move. It stores an error in v if that contradicts the number of moves made.
+// readTurn reads from v, which has what a seat may know, which seats can still get their extra move. From that it
+// derives which seat is to move. It stores an error in v if the result contradicts the number of moves made.
 func (s *State) readTurn(v *rules.ViewReader) {
 	s.extra = uint8(v.Word("extra", extras[:]...))
 	s.bonus = v.Word("bonus", "no", "yes") == 1

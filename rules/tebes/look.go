@@ -8,7 +8,7 @@ import (
 
 // The following methods are for bots.
 
-// Rules returns the values of the options.
+// Rules returns the values of the game's options.
 func (s *State) Rules() Rules { return s.rules }
 
 // PieceCount returns the number of pieces of a seat.
@@ -26,7 +26,7 @@ func (s *State) Goal(seat int) Board { return s.geometry().goal[seat&1] }
 // Flip returns the set of squares b as seen on a board that is turned upside down: the first row becomes the last.
 func (s *State) Flip(b Board) Board { return b.flip() >> (8 * (8 - s.rules.Size)) }
 
-// CaptureCount returns the number of captures that the seat could make if it were to move now.
+// CaptureCount returns the number of captures that the seat could make if it were that seat's turn.
 func (s *State) CaptureCount(seat int) (n int) {
 	mine, theirs, near := s.pieces[black], s.pieces[white], s.geometry().all&^s.black
 	if seat == white {
@@ -40,7 +40,7 @@ func (s *State) CaptureCount(seat int) (n int) {
 	return n
 }
 
-// MoveCells returns the squares from which and to which a move goes, as bit indexes in a Board.
+// MoveCells returns the squares where a move starts and ends, as bit indexes in a Board.
 func (s *State) MoveCells(m rules.Move) (from, to int) {
 	move, _ := s.cells(m)
 	return int(move.start), int(move.end)
@@ -55,7 +55,8 @@ func (s *State) CornerCount(seat int) int {
 // reaches a goal corner.
 func (s *State) HasExtra(seat int) bool { return s.extra>>seat&1 != 0 }
 
-// IsExtraMove reports whether the next move is the extra move of a seat that has just reached a goal corner.
+// IsExtraMove reports whether the next move is an extra move, which a seat gets when it has just reached a goal
+// corner.
 func (s *State) IsExtraMove() bool { return s.bonus }
 
 // RowCount returns the number of pieces of a seat in a row. Rows are counted from 0 at the top.

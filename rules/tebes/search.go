@@ -18,15 +18,15 @@ type Undo struct {
 	bonus        bool
 }
 
-// Make makes a legal move like Apply, and returns what Unmake needs to take the move back. Searches use
-// Make and Unmake because they copy much less than Clone, which copies all past moves.
+// Make makes a legal move without logging it, and returns what Unmake needs to take the move back. Searches use Make
+// and Unmake because these copy much less than Clone, which copies all past moves.
 func (s *State) Make(m rules.Move) Undo {
 	u := Undo{s.pieces, s.past[s.ply%maxPast], s.irreversiblePly, s.turn, s.winner, s.extra, s.bonus}
 	s.Apply(m, nil)
 	return u
 }
 
-// Unmake takes back the last move, for which Make has returned u.
+// Unmake takes back the last move. u must be what Make returned for that move.
 func (s *State) Unmake(u Undo) {
 	s.ply--
 	s.past[s.ply%maxPast] = u.past
@@ -50,7 +50,8 @@ func (s *State) Key() uint64 {
 	return hi ^ lo
 }
 
-// Playout makes random legal moves to the end of the game. In each position all legal moves are equally likely.
+// Playout makes random legal moves to the end of the game. In each position all legal moves are equally likely to be
+// chosen.
 func (s *State) Playout(r *rules.Rand) {
 	if s.turn == rules.Over {
 		return

@@ -8,13 +8,13 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// maxPast is the number of past moves that a state stores to detect repeated positions. It is a power of two.
-// Games with a limit are never longer.
+// maxPast is the number of past moves that a state stores to detect repeated positions. It must be a power of two. No
+// game with a limit is longer than maxPast moves.
 const maxPast = 1024
 
 const draw = -1
 
-// State is a position of Tebes. It can be copied and compared.
+// State is a position of Tebes. A State can be copied by assignment, and States can be compared with ==.
 type State struct {
 	pieces          [2]Board // by seat
 	black           Board    // the black squares
@@ -38,7 +38,7 @@ type State struct {
 // step is a move, as the bit indexes in a Board of the squares where it starts and ends.
 type step struct{ start, end uint8 }
 
-// Deal sets the state to the first position.
+// Deal sets s to the first position of a game with the rules r. Everything random is drawn from src.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	s.setUp(r, src)
 	if r.Opening > 0 {
@@ -55,8 +55,8 @@ func startAfterOpening(first rules.State, o rules.Opening) {
 	s.lastPly, s.opening = s.rules.lastPly(), o
 }
 
-// setUp sets s to the start position, before any random first moves. If the rules r say so, it draws the colors
-// of the squares from src.
+// setUp sets s to the position before any random first moves. If r says so, it draws the colors of the squares from
+// src.
 func (s *State) setUp(r Rules, src *rules.Stream) {
 	g := &geometries[r.Size&7]
 	*s = State{pieces: g.start, black: g.chequer, rules: r, lastPly: r.lastPly(), extra: 1<<white | 1<<black}
@@ -85,7 +85,7 @@ func (s *State) Turn() int { return int(s.turn) }
 
 func (s *State) Ply() int { return int(s.ply) }
 
-// sources stores the legal moves of the side to move in the argument from.
+// sources finds the legal moves of the side to move and stores them in *from.
 func (s *State) sources(from *sources) {
 	all := s.geometry().all
 	mine, theirs, near := s.pieces[black], s.pieces[white], all&^s.black
@@ -194,7 +194,7 @@ func (s *State) Check(m rules.Move) error {
 	return rules.Refuse(phrase.Errorf("%q is not legal: %s", s.MoveText(nil, m), why), code, "square", strconv.Itoa(int(square)))
 }
 
-// Apply implements rules.State: it makes a legal move.
+// Apply implements rules.State. It makes the move m, which must be legal, and logs its events. log may be nil.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	move, ok := s.cells(m)
 	if !ok || s.turn == rules.Over {
@@ -256,7 +256,7 @@ func (s *State) endGame(winner int8) {
 	s.bonus = false
 }
 
-// Points implements rules.State. A win is 1 point, a draw half a point for each.
+// Points implements rules.State. A win is worth 1 point, and a draw half a point for each seat.
 func (s *State) Points() []float64 {
 	switch {
 	case s.turn != rules.Over:

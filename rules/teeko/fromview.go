@@ -14,8 +14,8 @@ func fromView(r Rules, o rules.Observation, _ *rules.Rand) (rules.State, error) 
 	return reader.Finish(s)
 }
 
-// readBoard reads the pieces from v, what a seat may know, and derives the rest of the state. It stores an error
-// in v if the board is impossible.
+// readBoard reads the pieces from v, which has what a seat may know, and derives the rest of the state. It stores an
+// error in v if the board is impossible.
 func (s *State) readBoard(v *rules.ViewReader) {
 	board := v.Value("board")
 	if len(board) != squares {

@@ -12,8 +12,8 @@ import (
 // of moves made.
 const limitHorizon = 64
 
-// Key returns a hash of the state for the tables of searches: the pieces, the side to move, whether pieces
-// are being placed and, close to the limit, the ply.
+// Key returns a hash of the state for the tables of searches. It depends on the pieces, the side to move, whether
+// pieces are being placed and, close to the limit, the number of moves made.
 func (s *State) Key() uint64 {
 	rest := uint64(s.turn) & 3
 	if s.IsPlacing() {

@@ -9,10 +9,10 @@ import (
 	"github.com/timba-arena/timba/rules/baraja"
 )
 
-// Redeal implements rules.Redealer. It deals the cards that a seat does not see at random to the other hands and
-// the stock (the cards still to be drawn). Cards that all seats know stay where they are. A seat that is choosing
-// which pair of 12 and 11 to declare keeps these pairs. No hand gets cards that its seat would have had to
-// declare in this trick, or to play since the last draw. If the game is over, nothing changes.
+// Redeal implements rules.Redealer. It deals the cards that a seat does not see at random to the other hands and the
+// stock (the cards still to be drawn). Cards that all seats know stay where they are. If a seat is choosing which 12
+// and 11 to declare, it keeps the pairs to choose from. No hand gets cards that its seat would have had to declare in
+// this trick, or to play since the last draw. If the game is over, nothing changes.
 func (s *State) Redeal(seat int, r *rules.Rand) {
 	if s.Mover < 0 {
 		return
@@ -175,8 +175,8 @@ func fromView(r Rules, o rules.Observation, rand *rules.Rand) (rules.State, erro
 	return reader.Finish(s)
 }
 
-// readSongs reads from v, what a seat may know, which declarations of a 12 and 11 were made in this trick, and
-// which were scored. It stores errors in v.
+// readSongs reads from v, which has what a seat may know, which suits were declared in this trick (a seat that holds
+// the 12 and 11 of a suit declares it), and which were scored. It stores errors in v.
 func (s *State) readSongs(v *rules.ViewReader) {
 	list := v.Value("declared")
 	for seat := range int(s.Players) {
@@ -200,8 +200,8 @@ func (s *State) readSongs(v *rules.ViewReader) {
 	}
 }
 
-// readPoints reads the points of the seats from v, what a seat may know. It stores an error in v unless they can
-// be the sum of the tricks and the scored pairs of 12 and 11.
+// readPoints reads the points of the seats from v, which has what a seat may know. It stores an error in v if they
+// cannot be the sum of tricks and of scored pairs of 12 and 11.
 func (s *State) readPoints(v *rules.ViewReader) {
 	var points [baraja.TableSeats]int
 	v.Ints("points", points[:s.Players], 0, 2*baraja.AllPoints, 0)

@@ -13,13 +13,14 @@ const (
 	suits    = 4
 )
 
-// State is a position of Tute. It can be copied and compared. Other packages may read the fields of the
-// embedded Table, but only the methods of State may change them.
+// State is a position of Tute. A State can be copied by assignment, and States can be compared with ==. Other
+// packages may read the fields of the embedded Table, but only the methods of State may change them.
 type State struct {
 	baraja.Table
-	// DeclaredSuits has, by seat, 1 plus the suit whose 12 and 11 the seat has declared in this trick; 0 means none.
+	// DeclaredSuits has the suit that each seat has declared in this trick, because it holds the 12 and 11 of it. The
+	// value is 1 plus the suit, or 0 if the seat has declared none.
 	DeclaredSuits [baraja.TableSeats]uint8
-	// SungSuits has the suits, one bit each, whose 12 and 11 were declared and scored.
+	// SungSuits is the set of suits that were declared and scored in this game, one bit each.
 	SungSuits uint8
 	// SongChoice is not 0 if the seat to move must choose a suit whose 12 and 11 to declare. It then has the suits to
 	// choose from, one bit each. If it is 0, the seat plays a card.
@@ -28,15 +29,15 @@ type State struct {
 	rules      Rules
 }
 
-// Deal sets the state to the first position, with cards drawn from src. r must be a combination of options that
-// Variant accepts.
+// Deal sets s to the first position of a game with the rules r. The cards are drawn from src. r must be a combination
+// of options that the game allows.
 func (s *State) Deal(r Rules, src *rules.Stream) {
 	*s = State{rules: r}
 	s.Shuffle(src)
 	s.dealPack()
 }
 
-// Layout sets s to the first position of a game in which the cards of pack are dealt in the given order.
+// Layout sets s to the first position of a game with the rules r in which the cards are dealt in the order of pack.
 func (s *State) Layout(r Rules, pack [baraja.TableCards]baraja.Card) {
 	*s = State{rules: r}
 	s.Pack = pack
@@ -48,7 +49,7 @@ func (s *State) dealPack() {
 	s.beginTrick(nil)
 }
 
-// Rules returns the values of the options.
+// Rules returns the values of the game's options.
 func (s *State) Rules() Rules { return s.rules }
 
 // Playable returns the cards that the seat to move may play.
@@ -145,7 +146,7 @@ func (s *State) advice() []byte {
 	return dst
 }
 
-// Apply implements rules.State: it makes a legal move.
+// Apply implements rules.State. It makes the move m, which must be legal, and logs its events. log may be nil.
 func (s *State) Apply(m rules.Move, log *rules.Log) {
 	s.Plies++
 	switch {

@@ -19,8 +19,8 @@ type call struct {
 	args   args
 	// want lists the results that a sandbox may give to the call.
 	want results
-	// freeErrors are errors for invalid arguments, which the kernel returns only after it has checked the
-	// caller's rights. Without a sandbox the call must succeed or return one of these.
+	// freeErrors are errors for invalid arguments. The kernel returns them only after it has checked the caller's
+	// rights. Therefore, without a sandbox, the call must succeed or return one of them.
 	freeErrors results
 	root       bool // some machines allow it only for root even without a sandbox
 }

@@ -44,8 +44,8 @@ type attack struct {
 	criterion    criterion
 	ends         ends
 	cpu          bool // the attack needs a sandbox with a limit of CPU time
-	// obstacle returns why the attack cannot succeed for this user on this machine even without a sandbox, or ""
-	// if it can. If obstacle is nil, it can.
+	// obstacle returns why the attack cannot succeed for this user on this machine even without a sandbox. It returns
+	// "" if the attack can succeed. nil means that it always can.
 	obstacle func() string
 }
 
@@ -58,8 +58,8 @@ const (
 	byKill                      // it ignores SIGTERM, or one of its processes still runs after SIGKILL
 )
 
-// ends is a set of ways in which a sandbox may end an attack. A failed system call is always accepted and not in
-// the set.
+// ends is a set of ways in which a sandbox may end an attack. A system call that fails is always allowed and is not
+// in the set.
 type ends uint8
 
 const (
@@ -70,7 +70,7 @@ const (
 	endCrash  // the Go runtime exits with status 2
 )
 
-// target describes what an attack attacks. The tests have created all of it.
+// target describes the things that an attack tries to reach. The tests have created all of them.
 type target struct {
 	Base    string // directory of the tests, outside the bot's directory
 	Address string // address of a TCP listener

@@ -30,9 +30,9 @@ var wellKnown = [...]string{
 // is a function that returns the result and computes it at its first call.
 var cache sync.Map
 
-// installedInterpreters returns what sandboxes need for the well-known interpreters outside the system's
-// directories: paths to make visible, and directories for PATH. It leaves out interpreters that do not work. The
-// result is cached for each PATH and home directory.
+// installedInterpreters returns what a sandbox needs to run the well-known interpreters that are installed outside
+// the system's directories: paths to make visible, and directories for PATH. It leaves out interpreters that do not
+// work. The result is cached for each PATH and home directory.
 func installedInterpreters() program {
 	home, _ := os.UserHomeDir()
 	find, _ := cache.LoadOrStore(os.Getenv("PATH")+"\x00"+home, sync.OnceValue(findInstalled))

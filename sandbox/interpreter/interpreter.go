@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// MaxDepth is the largest length of a chain of scripts in which each is run by the next.
+	// MaxDepth is the largest number of scripts in a chain in which each script is run by the next.
 	MaxDepth = 4
 	// MaxConfig is the largest size in bytes of a pyvenv.cfg, the configuration of a Python virtual environment.
 	MaxConfig = 64 << 10
@@ -32,7 +32,8 @@ type Bounds struct {
 	// Dir is the absolute path of the bot's directory. Files outside it do not belong to the bot and may lead
 	// anywhere. If Dir is "", no file belongs to the bot.
 	Dir string
-	// IsKnown reports whether files of the bot may lead to path, a clean absolute path outside Dir.
+	// IsKnown reports whether files of the bot may lead to a path outside Dir. path is absolute and clean (see
+	// filepath.Clean).
 	IsKnown func(path string) bool
 }
 
@@ -186,8 +187,8 @@ func splitOption(word string) string {
 	return strings.TrimPrefix(word, "-S")
 }
 
-// programWords returns the words of a script's #! line that name programs: the interpreter and, if that is env, the
-// program that env starts.
+// programWords returns the programs that the #! line of a script names. words are the words of the line. The result
+// has the interpreter and, if the interpreter is env, the program that env starts.
 func programWords(words []string) []string {
 	if len(words) == 0 {
 		return nil

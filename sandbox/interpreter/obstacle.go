@@ -21,7 +21,7 @@ type Obstacle struct {
 	Missing string // if Kind is NoInterpreter or NoLoader: the program that does not exist
 }
 
-// ObstacleKind is the reason in an Obstacle. Each value is also a kind of fault.
+// ObstacleKind says why the system cannot execute a file. Each value is also a kind of fault (fault.Kind).
 type ObstacleKind string
 
 const (

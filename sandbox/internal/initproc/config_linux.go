@@ -55,7 +55,7 @@ type Config struct {
 // by the ID of the thread that starts the program.
 const Thread = 0xfffffffd
 
-// End is the way in which the program in a sandbox ended.
+// End says in which way the program in a sandbox ended.
 type End uint8
 
 const (
@@ -67,7 +67,7 @@ const (
 	NotStarted // see Report.Step, Errno and Text
 )
 
-// Report is the message that the sandbox's init process sends at its end: how the program ended.
+// Report is the message by which the sandbox's init process reports, at its end, how the program ended.
 type Report struct {
 	End   End
 	Wait  uint32 // wait status of the program, as of wait4(2)
@@ -90,7 +90,7 @@ func (c *Config) Encode() []byte {
 	return append(head.data, k.data...)
 }
 
-// read reads and decodes one configuration. It reads no byte after it.
+// read reads and decodes one configuration. It reads not a byte more than that.
 func (c *Config) read(from io.Reader) error {
 	var n int
 	head := coder{isReading: true, data: make([]byte, unsafe.Sizeof(n))}
@@ -109,14 +109,14 @@ func (c *Config) read(from io.Reader) error {
 	return k.err
 }
 
-// Encode returns the report in the form that Decode decodes.
+// Encode returns the report as bytes, which the method Decode decodes.
 func (r *Report) Encode() []byte {
 	var k coder
 	r.code(&k)
 	return k.data
 }
 
-// Decode sets r to the encoded report data.
+// Decode sets r to the report that Encode has encoded as data. It returns an error if data is not a report.
 func (r *Report) Decode(data []byte) error {
 	k := coder{isReading: true, data: data}
 	r.code(&k)

@@ -162,8 +162,8 @@ func (r *reaper) awaitLifelineEnd() {
 	r.endSandbox(Report{End: Killed})
 }
 
-// thaw resumes the program if a cgroup of version 1 has frozen it. A process that is frozen in this way does not
-// react even to SIGKILL.
+// thaw resumes the program if it is frozen by a cgroup of version 1. A process that is frozen in this way does not
+// even react to SIGKILL.
 func (r *reaper) thaw() {
 	if r.config.CanThaw {
 		syscall.Write(firstExtra+r.config.EnterCount+len(r.config.LeaveTexts), []byte("THAWED"))
@@ -265,8 +265,8 @@ func finish(rep Report) {
 	syscall.Exit(0) // at once, which ends all processes of the PID namespace
 }
 
-// run gives up the rights of this thread, applies all restrictions to it, starts the program from it and returns
-// its PID.
+// run gives up the rights of this thread and applies all restrictions to it. Then it starts the program from this
+// thread and returns the program's PID.
 func (c *Config) run() (pid int, err error) {
 	if err := c.enterGroups(); err != nil {
 		return 0, err
