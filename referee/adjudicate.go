@@ -141,7 +141,8 @@ func (a Adjudication) String() string {
 	return strings.Join(words, ", ")
 }
 
-// InReplay returns the value for the field Replay.Adjudication: a pointer to the rules, or nil if there are none.
+// InReplay returns the value for the field Replay.Adjudication. It is a pointer to a copy of a, or nil if a has no
+// rules.
 func (a Adjudication) InReplay() *Adjudication {
 	if !a.isSet() {
 		return nil

@@ -11,19 +11,19 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Clock is the time that a bot has in a game. Either Move is set, the time for each move, or Bank, the time for
-// all moves of the game. In a game with a Bank, Inc is added to it after each move.
+// Clock says how much time a bot has in a game. Either Move is set, the time for each move, or Bank, the time for all
+// moves of the game together. Inc is added to the Bank after each move.
 type Clock struct {
 	Move, Bank, Inc time.Duration
 	Margin          time.Duration // how much longer than its time a move may take without a fault
 	Startup         time.Duration // time that a bot has to answer "ready" after the start of its process
 }
 
-// DefaultClock allows one second for each move.
+// DefaultClock allows one second for each move. The other times have their usual values.
 var DefaultClock = Clock{Move: time.Second, Margin: 50 * time.Millisecond, Startup: 10 * time.Second}
 
-// Check returns an error unless exactly one of Move and Bank is set, Startup is set, and every time is a whole
-// number of milliseconds of at most a day.
+// Check returns an error if the clock is not valid. Exactly one of Move and Bank must be set, Inc only with Bank, and
+// Startup always. Every time must be a whole number of milliseconds and at most a day.
 func (c Clock) Check() error {
 	switch {
 	case c.Move != 0 && c.Bank != 0:
@@ -89,7 +89,7 @@ func (c Clock) Pairs() []protocol.KeyValue {
 	return []protocol.KeyValue{{Name: "bank", Value: ms(c.Bank)}, {Name: "inc", Value: ms(c.Inc)}}
 }
 
-// ClockMS is a Clock in milliseconds, as JSON documents and configuration files contain it.
+// ClockMS is a Clock with times in milliseconds, in the form of JSON documents and configuration files.
 type ClockMS struct {
 	Movetime int64  `json:"movetime,omitempty" toml:"movetime"`
 	Bank     int64  `json:"bank,omitempty" toml:"bank"`
@@ -98,7 +98,7 @@ type ClockMS struct {
 	Startup  int64  `json:"startup,omitempty" toml:"startup"` // replays do not have it
 }
 
-// Milliseconds returns the clock in the form of API documents and configurations. Inc is nil if it is 0.
+// Milliseconds returns the clock in the form of JSON documents and configuration files. Inc is nil if it is 0.
 func (c Clock) Milliseconds() ClockMS {
 	m := ClockMS{Movetime: c.Move.Milliseconds(), Bank: c.Bank.Milliseconds(), Margin: c.Margin.Milliseconds(), Startup: c.Startup.Milliseconds()}
 	if c.Inc != 0 {

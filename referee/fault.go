@@ -9,8 +9,8 @@ import (
 // Fault is the record of why a seat lost a game by a failure of its bot.
 type Fault = fault.Fault
 
-// MaxFaults is the number of faults in a match after which a bot is disqualified. It then forfeits the remaining
-// deals and is not started for them.
+// MaxFaults is the number of faults in a match after which a bot is disqualified. A disqualified bot loses the
+// remaining games of the match without being started.
 const MaxFaults = 3
 
 // LateReason returns the fault.Reason for a move that took longer than the clock c allows. For a clock with a bank,

@@ -4,8 +4,8 @@
 // It starts no processes and reads no clock. Package match starts the bots, and passes on their moves with the time
 // that each took.
 //
-// Begin with Game, and with Replay, its record. Replay.Verify, Walk and Traffic (rerun.go) drive a Game with the moves
-// of a replay.
+// Begin with Game, and with Replay, its record. Replay.Verify, Walk and Traffic (rerun.go) drive a Game with the
+// moves of a replay.
 package referee
 
 import (
@@ -29,8 +29,8 @@ import (
 // Record contains one move for each ply of State. A seat that forfeited gets no more lines.
 type Game struct {
 	Variant *rules.Variant
-	// Record is the replay so far. Its elements do not change, and Moves and Faults only grow,
-	// so that a copy stays valid. End sets AdjudicationResult, Ranks and Points.
+	// Record is the replay so far. Its elements do not change, and Moves and Faults only grow. Therefore a copy of
+	// Record stays valid. End sets AdjudicationResult, Ranks and Points.
 	Record Replay
 	State  rules.State // callers must not change it
 
@@ -187,7 +187,7 @@ func (g *Game) Move(text []byte, t MoveTime, info []string) error {
 // errUnlisted is the error for a move that is legal but not spelled as in the list of moves that was sent to the bot.
 var errUnlisted = phrase.Errorf("is not in the list of the turn")
 
-// parse returns the legal move with this text, or an error with the reason why the text is no legal move.
+// parse returns the legal move with the given text. If there is none, the error says why.
 func (g *Game) parse(text string) (rules.Move, error) {
 	m, err := g.State.ParseMove(text)
 	if err == nil {
@@ -234,8 +234,8 @@ func (g *Game) standInMove() rules.Move {
 	return g.legal[0]
 }
 
-// make applies the legal move m to the position and to the clock of its seat. The caller must have appended the
-// move to Record.Moves.
+// make applies the legal move m to the position and to the clock of the seat that makes it. The caller must already
+// have appended the move to Record.Moves.
 func (g *Game) make(m rules.Move) {
 	rec := &g.Record.Moves[len(g.Record.Moves)-1]
 	if rec.ByBot() {

@@ -55,8 +55,9 @@ type NotatedGame struct {
 	DealOpening
 }
 
-// ParseNotation parses a line in the form of Replay.Notation, such as "teeko start=drop moves=12,7". Options,
-// seed and moves may be missing. It does not check whether the game, its options and its moves exist.
+// ParseNotation parses a line that Replay.Notation has returned or that has the same form, such as "teeko start=drop
+// moves=12,7". Options, seed and moves may be missing. It does not check whether the game, its options and its moves
+// exist.
 func ParseNotation(line string) (n NotatedGame, err error) {
 	words := strings.Fields(line)
 	if len(words) == 0 {

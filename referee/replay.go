@@ -44,7 +44,8 @@ type ReplayMatch struct {
 	Seed     *Hex `json:"seed,omitempty"`
 	Deal     int  `json:"deal"`
 	Rotation int  `json:"rotation"`
-	// Opening is the number of the opening, counted from 1; 0 means that the match has no openings.
+	// Opening is the number of the given moves with which the game begins, counted from 1. 0 means that the match has
+	// no given moves.
 	Opening int `json:"opening,omitempty"`
 }
 
@@ -89,8 +90,8 @@ type ReplayMove struct {
 // for moves that the referee made for a seat that had forfeited.
 func (m *ReplayMove) ByBot() bool { return !m.StandIn && !m.Given }
 
-// Resolve returns the variant of the game g that was played. It returns an error if r is a replay of another
-// game, has the wrong number of seats, or does not have exactly the options of the variant.
+// Resolve returns the variant that was played; g must be the game. It returns an error if r is a replay of another
+// game, has the wrong number of seats, or does not have a valid value for every option of the game and no others.
 func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	if g.Name != r.Game {
 		return nil, fmt.Errorf("replay: the game is %q, not %q", r.Game, g.Name)
@@ -108,8 +109,7 @@ func (r *Replay) Resolve(g *rules.Game) (*rules.Variant, error) {
 	return v, nil
 }
 
-// CheckSeats returns an error unless there is a rank and a number of points for each seat, and every fault is of
-// an existing seat.
+// CheckSeats returns an error unless r has a rank and points for each seat, and each fault is of a seat that exists.
 func (r *Replay) CheckSeats() error {
 	n := len(r.Seats)
 	if len(r.Ranks) != n || len(r.Points) != n {
@@ -173,7 +173,7 @@ func writeList[T any](b *bytes.Buffer, name string, items []T) {
 	b.WriteString("],\n")
 }
 
-// compact returns the JSON of v without line breaks, and without escapes of <, > and &.
+// compact returns v as JSON without line breaks. The characters <, > and & are not escaped.
 func compact(v any) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

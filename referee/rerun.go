@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Step is one position of a replay that Replay.Walk plays again.
+// Step is one position of a replay, which Replay.Walk yields.
 type Step struct {
 	*Game              // the game before the move Next; may be read until the next step
 	Faults []Fault     // the faults since the previous step; at the last step all remaining ones
@@ -217,7 +217,7 @@ func (r *rerun) checkGivenMove(i int) {
 }
 
 // checkBotMove checks the time and the info lines of the move with index i, which a bot made. If the game writes
-// protocol lines for the seat, checkBotMove passes the lines of the turn and of the answer to r.pass.
+// protocol lines for the bot's seat, checkBotMove calls r.pass with the lines of the turn and of the answer.
 func (r *rerun) checkBotMove(i int) {
 	rec, g := &r.Moves[i], r.game
 	if err := rec.checkTime(); err != nil {
@@ -375,7 +375,8 @@ func (r *rerun) checkResult() {
 	}
 }
 
-// Traffic is a block of protocol lines from the referee to one bot, or from the bot if FromBot is set.
+// Traffic is a block of protocol lines between the referee and one bot. If FromBot is set, the bot wrote them;
+// otherwise the referee did.
 type Traffic struct {
 	Deal, Rotation, Seat int
 	FromBot              bool

@@ -31,7 +31,7 @@ func (g *GameResult) PlayedGame() PlayedGame {
 	return p
 }
 
-// Score is the sum of the results of one bot over the games of a match.
+// Score adds up the results of one bot in all games of a match.
 type Score struct {
 	Name, Version, Hash string
 	rules.Record
@@ -40,7 +40,7 @@ type Score struct {
 	Credit time.Duration // sum over all its turns; see MoveTime
 }
 
-// GameFault is a fault of a bot, with the game in which it happened.
+// GameFault is a failure of a bot, with the game in which it happened.
 type GameFault struct {
 	Deal, Rotation int
 	Bot            int    // index in the match

@@ -39,7 +39,8 @@ type Config struct {
 	Bots         []Entrant             `json:"bots"`
 }
 
-// SandboxFlags says how the bots of a tournament are sandboxed, by the values of the command-line flags.
+// SandboxFlags says how the bots of a tournament are sandboxed. Its fields are the values of the command-line flags
+// for that.
 type SandboxFlags struct {
 	Mode      string     `json:"mode"`
 	Level     string     `json:"level,omitempty"` // the level that was chosen for Mode on this machine; "" if all bots are house bots

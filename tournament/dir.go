@@ -125,7 +125,7 @@ func lockDir(path string) (*Dir, error) {
 	return d, nil
 }
 
-// Close releases the lock. d may be nil.
+// Close releases the lock of the directory. It does nothing if d is nil.
 func (d *Dir) Close() error {
 	if d == nil || d.lock == nil {
 		return nil
@@ -210,7 +210,7 @@ func (d *Dir) StoreGame(m *Match, g *referee.GameResult) error {
 	return d.write(filepath.Join("games", gameName(m.Number, deal, rotation)+".json"), g.Encode())
 }
 
-// StoreResult writes the JSON document of the result.
+// StoreResult writes data, the JSON document with the result of the tournament, to its file in the directory.
 func (d *Dir) StoreResult(data []byte) error { return d.write(resultFile, data) }
 
 // write writes data atomically to a file in the directory. name is the path of the file relative to the directory.
@@ -243,7 +243,7 @@ func (d *Dir) Games(s *State, m *Match) iter.Seq2[*referee.GameResult, error] {
 	}
 }
 
-// game reads a game of a match. It returns nil without an error if the game is not stored.
+// game reads one stored game of a match. If the game is not stored, it returns nil without an error.
 func (d *Dir) game(s *State, m *Match, deal, rotation int) (*referee.GameResult, error) {
 	if d.FaultsOnly {
 		return nil, nil

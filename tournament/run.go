@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/match"
 )
 
-// Events are functions that Play calls. All but Trace are called in the goroutine of Play.
+// Events are functions that Play calls. It calls all except Trace in its own goroutine.
 type Events struct {
 	// Trace, if not nil, receives all lines to and from the bots. Several workers may call it at the same time.
 	Trace func(*Match, referee.Traffic)
@@ -35,8 +35,8 @@ func (e *EarlyEndError) Error() string { return e.Cause.Error() }
 // Unwrap returns Cause.
 func (e *EarlyEndError) Unwrap() error { return e.Cause }
 
-// run is a tournament that is being played. Only the goroutine of Play uses it and its State. The goroutines that
-// play matches send functions through the channel calls to the goroutine of Play, which runs them.
+// run is a tournament that is being played. Only the goroutine of Play uses it and its State. Other goroutines, which
+// play the matches, send functions through the channel calls; the goroutine of Play runs these functions.
 type run struct {
 	*State
 	dir          *Dir
@@ -193,8 +193,8 @@ func (r *run) callInPlay(do func()) {
 // errTestOver ends a match because its sequential test is over.
 var errTestOver = errors.New("the test has ended")
 
-// finishGame stores a finished game and adds it to the results. If the match's sequential test is over, it
-// removes the games of later deals and returns errTestOver.
+// finishGame stores a finished game and adds it to the results. If that ends the sequential test of the match,
+// finishGame removes the games of later deals and returns errTestOver.
 func (r *run) finishGame(m *Match, g *referee.GameResult) error {
 	if m.isTestOver() { // by a game of another worker
 		return errTestOver

@@ -15,7 +15,7 @@ import (
 // Format says which bots of a tournament meet each other.
 type Format string
 
-// The formats. A table is a group of bots that plays one match, one bot for each side of the game.
+// The formats. A table is a group of bots that play one match, one bot for each side of the game.
 const (
 	Single     Format = "single"      // one match between all bots
 	RoundRobin Format = "round-robin" // every group of bots plays at one table
@@ -24,14 +24,14 @@ const (
 	Knockout   Format = "knockout"    // the winner of each table plays in the next round
 )
 
-// Formats are the formats that a user can choose. Single is the format if the user chooses none.
+// Formats are the formats that a user can choose. If the user chooses none, the format is Single.
 var Formats = []Format{RoundRobin, Gauntlet, Swiss, Knockout}
 
 // InRounds reports whether a tournament of this format is played in rounds, where the results of one round decide
 // which bots meet in the next.
 func (f Format) InRounds() bool { return f == Swiss || f == Knockout }
 
-// maxMatches is the largest number of matches. It prevents a typing error from filling the disk.
+// maxMatches is the largest number of matches of a tournament. It keeps a typing error from filling the disk.
 const maxMatches = 100_000
 
 // checkFormat returns an error if the format does not allow the number of bots or of rounds.

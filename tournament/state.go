@@ -128,7 +128,8 @@ func (s *State) opening(deal int) (number int, o referee.DealOpening) {
 	return number, s.Openings[number-1]
 }
 
-// checkBeginning returns an error unless the game r of the match m has the seed and the opening of its deal.
+// checkBeginning returns an error unless r, a game of the match m, has the seed and the first moves that the
+// tournament requires for its deal.
 func (s *State) checkBeginning(m *Match, r *referee.Replay) error {
 	number, o := s.opening(r.Match.Deal)
 	seed := referee.Hex(referee.DealSeed(s.seedOf(m), r.Match.Deal))
@@ -180,8 +181,8 @@ func (s *State) Add(m *Match, g *referee.GameResult) (ended bool) {
 	return m.isTestOver()
 }
 
-// runTest adds finished deals of a match to its sequential test, in order, until it finds an unfinished deal or
-// the test ends.
+// runTest adds finished deals of a match to its sequential test, in the order of their numbers. It stops at the first
+// unfinished deal, or when the test ends.
 func (s *State) runTest(m *Match) {
 	t := &m.test
 	for t.countedDeals < s.Deals && len(m.fingerprints[t.countedDeals]) == m.rotations && !m.isTestOver() {
@@ -270,8 +271,8 @@ func (s *State) MissingGames(m *Match) int {
 	return s.Deals*m.rotations - m.games
 }
 
-// PlayedCounts returns two sums over all matches: the number of deals that are finished in all rotations
-// (seatings of the bots), and the number of finished games.
+// PlayedCounts returns two sums over all matches. deals is the number of deals that are finished in all rotations
+// (seatings of the bots), and games is the number of finished games.
 func (s *State) PlayedCounts() (deals, games int) {
 	for _, m := range s.matches {
 		deals, games = deals+m.wholeDeals, games+m.games
@@ -452,7 +453,7 @@ const (
 	byOrder      = "named first"
 )
 
-// Standing is a row of the final or current standings: the result of one bot.
+// Standing is a row of the standings: the result of one bot, final or so far.
 type Standing struct {
 	referee.Score
 	Bot         int            // number of the bot in the tournament
@@ -516,8 +517,9 @@ func (s *State) Results() Results {
 	return r
 }
 
-// champion returns the number of the bot that won a finished tournament: the winner of the last table of a knockout,
-// or the first bot in the standings of a Swiss tournament. In all other cases it returns -1.
+// champion returns the number of the bot that won the tournament. This is the winner of the last match of a knockout,
+// or the first bot in the standings of a Swiss tournament. It returns -1 if the tournament is not finished, and for
+// other formats.
 func (s *State) champion(standings []Standing) int {
 	if len(s.matches) == 0 || !s.allFinished(s.matches) {
 		return -1

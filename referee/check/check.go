@@ -43,7 +43,7 @@ type Options struct {
 type Callbacks struct {
 	// OnCheck is called with the result of each single check, such as the check ManyGames.
 	OnCheck func(Check)
-	// OnProgress is called after each game of the check ManyGames. done is the number of finished games of that check,
+	// OnProgress is called after each game of the check ManyGames. done is the number of games so far in that check,
 	// and all is the number of planned ones.
 	OnProgress func(done, all int)
 	// OnOutput is called with each text that passes between Run and the bot. process is the number of the bot's
@@ -119,7 +119,7 @@ type timer struct {
 // ownTime returns the time since the check began, without the time that other programs took from the bot.
 func (t timer) ownTime() time.Duration { return time.Since(t.startedAt) - t.credit }
 
-// marathon is the state of the check ManyGames, in which one process of the bot plays many games in a row.
+// marathon is the state of the check ManyGames, in which a single process of the bot plays many games in a row.
 type marathon struct {
 	plan      []*game
 	mostGames int      // the largest number of games in one process
@@ -226,8 +226,8 @@ func setText(set map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-// run makes all checks in order and adds them to the report. If the bot does not start or fails in its first
-// game, the remaining checks are skipped, because they would report the same failure.
+// run makes all checks in order and adds them to the report. If the bot does not start, or fails in its first game,
+// the remaining checks would report the same failure and are skipped.
 func (k *run) run() error {
 	v := k.variants[k.Games[0].Name][0]
 	k.first = &game{variant: v, seat: 0, seed: k.Seed.Derive("check/first"), clock: k.Clock, quiet: true}

@@ -115,8 +115,8 @@ func (s *session) BeginTurn(now time.Time, left time.Duration) error {
 	return err
 }
 
-// Line reads the next line of the bot. It also adds the line to the transcript and counts comments and info
-// lines. It implements match.BotConn.
+// Line reads the next line of the bot. It adds the line to the transcript, and counts comments and info lines. It
+// implements match.BotConn.
 func (s *session) Line(now, deadline time.Time) (line []byte, at time.Time, err error) {
 	if s.endError != nil {
 		return nil, now, s.endError

@@ -17,7 +17,7 @@ type Usage struct {
 
 func (u Usage) endedCPU() time.Duration { return max(0, u.CPU-u.AliveCPU) }
 
-// Counters reads what the kernel counts for the processes of one bot.
+// Counters reads what the kernel has counted for the processes of one bot, such as their CPU time.
 type Counters interface {
 	// CPU returns the CPU time that all processes of the bot have used so far.
 	CPU() time.Duration
@@ -30,7 +30,7 @@ type Counters interface {
 	Ready() Threads
 }
 
-// counters reads what the kernel counts for the cores and the thread of one worker.
+// counters reads what the kernel has counted for the cores and for the thread of one worker.
 type counters interface {
 	read() (counts, error)
 	// running returns how many threads of the whole machine run or wait for a core.
@@ -82,8 +82,8 @@ func (w *Monitor) add(b Counters) {
 	w.players.bots = append(w.players.bots, b)
 }
 
-// remove removes a bot from the list of bots that share the cores. The CPU time that the bot has used remains in the
-// total of all bots. remove must be called before the bot's processes are ended.
+// remove removes a bot from the list of bots that share the cores. The CPU time that the bot has used still counts in
+// the total of all bots. Call remove before the bot's processes are ended.
 func (w *Monitor) remove(b Counters) {
 	w.players.mu.Lock()
 	defer w.players.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Processes reads what the kernel counts for the processes of one bot. It implements Counters.
+// Processes reads what the kernel has counted for the processes of one bot. It implements Counters.
 type Processes struct {
 	process *sandbox.Process
 	tree    tree
@@ -159,8 +159,8 @@ func (t *tree) cpu() (sum time.Duration) {
 	return sum
 }
 
-// usage returns the CPU time of all processes of the tree, and the time that they waited for a core. ok is false
-// if the root process has ended.
+// usage returns the CPU time of all processes of the tree, and the time for which they have waited for a core. ok is
+// false if the root process has ended.
 func (t *tree) usage() (u Usage, ok bool) {
 	for i, p := range t.processes {
 		for _, thread := range p.threads {

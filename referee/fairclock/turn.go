@@ -28,7 +28,7 @@ type TurnMeter struct {
 	inputFilled bool          // the bot did not read its input, so that the referee waited because of the bot
 }
 
-// absence is the part of a turn in which the referee could not have noticed an answer.
+// absence says for how long in a turn the referee could not have noticed an answer.
 type absence struct {
 	sleepStart time.Time     // start of the referee's last sleep
 	overslept  time.Duration // sum of how much longer than asked its sleeps were, since the first reading
@@ -57,7 +57,7 @@ func (t *TurnMeter) Attach(b Counters) {
 	}
 }
 
-// Close ends the measurement. It must be called before the bot's processes are ended.
+// Close ends all measurements. Call it before the bot's processes are ended.
 func (t *TurnMeter) Close() {
 	if t.monitor != nil {
 		t.monitor.remove(t.bot)

@@ -1,13 +1,14 @@
-// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others took from
-// it: other programs on its cores, a quota, another virtual machine, or whatever stopped the referee.
+// Package fairclock decides whether an answer of a bot is late. The time that others took from the bot does not count:
+// other programs on its cores, a CPU quota, another virtual machine, or whatever stopped the referee. Comments call
+// that time the bot's credit.
 //
 // docs/clock.md has a picture of one turn and three worked examples. Begin with TurnMeter, which measures a turn
 // and returns its Loss; Allowance.Judge turns that into a Verdict. A Monitor reads the counters of one
 // worker's cores, and Processes those of one bot.
 //
 // A turn begins with TurnMeter.Begin. While the caller waits for the answer, it calls Sample and RecordSleep. If no
-// answer comes by Allowance.Due, it calls StopLooking, Loss and Judge, and ResumeLooking if the verdict is StillWaits.
-// The turn ends with End.
+// answer comes by Allowance.Due, it calls StopLooking, Loss and Judge, and ResumeLooking if the verdict is
+// StillWaits. The turn ends with End.
 //
 // The package relies on counters of Linux (/proc/stat, schedstat, cgroups). If they are missing, and on other
 // systems, Open returns nil, and no bot gets credit. The worker's goroutine must stay on its thread.
@@ -25,7 +26,7 @@ const (
 // judgeInterval is the shortest time between two decisions about a turn in which the bot has not answered.
 const judgeInterval = 10 * time.Millisecond
 
-// Loss is the time of a turn that a bot lost to other programs.
+// Loss says how much time of a turn a bot lost to other programs.
 type Loss struct {
 	Certain time.Duration // the time that the kernel has counted
 	// Possible is Certain plus the longest time for which the bot may be waiting for a core at this moment. The kernel
@@ -91,7 +92,7 @@ type Verdict struct {
 	Deadline time.Time     // when to judge again if no answer comes; zero unless Reason is StillWaits
 }
 
-// Late reports whether the bot is at fault.
+// Late reports whether the bot was too late by its own fault.
 func (v Verdict) Late() bool { return v.Reason == OwnTimeUsed }
 
 // Judge decides, at the time now, about a turn whose time is over. loss is what the bot has lost to other programs.

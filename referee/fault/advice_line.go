@@ -143,7 +143,8 @@ func unaskedAdvice(c Circumstances) []phrase.Text {
 		"a move that comes too late has the same effect, and so does one that is printed twice, for example by a function that prints and returns it")
 }
 
-// garbledAdvice returns the advice for a line that breaks the protocol. It depends on what the bot probably meant.
+// garbledAdvice returns the advice for a line that breaks the protocol. The advice depends on what the bot probably
+// wanted to write.
 func (r Reason) garbledAdvice(c Circumstances) []phrase.Text {
 	line := string(r.Line)
 	switch r.Kind {
@@ -218,8 +219,8 @@ func promptAdvice(line string, legal []string) (advice phrase.Text) {
 	return advice
 }
 
-// withoutRepeats reduces a prompt that was printed several times in a row to a single one, such as "> > > " to "> ".
-// Programs print their prompt once for each line that they read. Other prompts are returned unchanged.
+// withoutRepeats returns a prompt only once if it was printed several times in a row: "> " for "> > > ". Programs
+// print their prompt once for each line that they read. Other prompts are returned unchanged.
 func withoutRepeats(prompt string) string {
 	for n := 1; n <= len(prompt)/2; n++ {
 		if len(prompt)%n == 0 && strings.Repeat(prompt[:n], len(prompt)/n) == prompt {

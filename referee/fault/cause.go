@@ -48,8 +48,8 @@ var compilerPatterns = expressions(
 	`: undefined reference to |^(\S*[/.-])?(ld|lld|gold): `, // linkers
 )
 
-// expressions returns a function that returns the compiled regular expressions. The function compiles them at its
-// first call, because most programs never need them.
+// expressions returns a function that returns the compiled regular expressions for texts. The expressions are
+// compiled only when that function is first called, because most programs never need them.
 func expressions(texts ...string) func() []*regexp.Regexp {
 	return sync.OnceValue(func() (list []*regexp.Regexp) {
 		for _, e := range texts {
@@ -136,8 +136,8 @@ var tracePatterns = expressions(
 	`^(During handling of the above exception|The above exception was the direct cause)`, // Python
 )
 
-// lastWords returns the lines of a log that belong to the end of the program: everything from the last stack
-// trace or, if there is none, the last three lines. Earlier lines do not explain why the program ended.
+// lastWords returns the lines at the end of a log that can explain why the program ended. These are all lines from
+// the last stack trace on or, if there is none, the last three lines.
 func lastWords(log []string) []string {
 	i := causeIndex(log)
 	if i < 0 {

@@ -19,7 +19,7 @@ type Fault struct {
 	Credit float64 `json:"credit,omitempty"`
 }
 
-// New returns the fault of a seat with the reason r. ply is the number of moves that were made before the fault.
+// New returns the Fault of a seat. r is the reason. ply is the number of moves that were made before the fault.
 func New(seat, ply int, r Reason) Fault {
 	return Fault{Seat: seat, Ply: ply, Code: r.Code(), Reason: r, Text: r.Text()}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/protocol"
 )
 
-// Kind says in which way a bot failed. It determines the code and the text of a Reason, and which of its fields
-// are set.
+// Kind says in which way a bot failed. It determines the code and the text of a Reason, and which other fields of the
+// Reason are set.
 type Kind string
 
 // The kinds of faults.

@@ -35,10 +35,12 @@ type Reason struct {
 // Error returns r.Text().
 func (r Reason) Error() string { return r.Text() }
 
-// Raw is a string of arbitrary bytes. In JSON it is text with the escapes of a quoted string in Go.
+// Raw is a string of arbitrary bytes. In JSON, bytes that are not printable ASCII are escaped as in a quoted string
+// in Go.
 type Raw string
 
-// MarshalText returns the string with the escapes of a quoted string in Go. It never fails.
+// MarshalText returns the string with the escapes of a quoted string in Go, but without quotes. It never returns an
+// error.
 func (r Raw) MarshalText() ([]byte, error) {
 	text := strconv.QuoteToASCII(string(r))
 	return []byte(text[1 : len(text)-1]), nil

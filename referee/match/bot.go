@@ -45,7 +45,8 @@ type Contestant struct {
 	// returns an error while the game goes on, the seat forfeits the game. The reason is the error if that is a
 	// fault.Reason, and otherwise fault.Failed.
 	Serve func(lines io.Reader, answers io.Writer) error
-	// Untimed means that turns have no time limit. The turn lines still name the times of the clock.
+	// Untimed means that the bot's turns have no time limit. The turn lines contain the times of the clock
+	// nevertheless.
 	Untimed bool
 	// Follows means that the bot gets events and its view (what it may know of the position) after every move. Other
 	// bots get them only with their own turns.
@@ -130,7 +131,7 @@ func (b Contestant) hidden(path string) bool {
 	})
 }
 
-// PersonHash returns the value of ReplaySeat.SHA256 for a person, who has no program.
+// PersonHash returns the value of ReplaySeat.SHA256 for a person. A person has no program that could be hashed.
 func PersonHash() string {
 	hash := sha256.Sum256([]byte("a person"))
 	return hex.EncodeToString(hash[:])

@@ -17,11 +17,12 @@ type BotConn interface {
 	// measurement, BeginTurn resumes a bot that was stopped between its turns. Send also resumes the bot, but that
 	// would cost the bot time.
 	BeginTurn(now time.Time, left time.Duration) error
-	// Send writes whole lines, and returns the number of bytes that it has written. If the bot does not read
-	// them by the deadline, the bot is to blame.
+	// Send writes whole lines, and returns the number of bytes that it has written. If the bot does not read the lines
+	// by the deadline, the error is a fault.Reason.
 	Send(lines []byte, deadline time.Time) (n int, err error)
-	// Line reads the next line of the bot, without its LF. It is valid until the next call. at is when it was
-	// read. The error is ErrLate if no line came by the deadline. If the deadline has passed, Line does not wait.
+	// Line reads the next line of the bot, without its LF. The line is valid until the next call. at is when it was
+	// read, and now is the present time. The error is ErrLate if no line came by the deadline. If the deadline has
+	// passed already, Line does not wait.
 	Line(now, deadline time.Time) (line []byte, at time.Time, err error)
 	// Rest returns the output of the bot after its last LF, which is the beginning of an unfinished line. The result
 	// is valid until the next call of Line.
@@ -32,7 +33,7 @@ type BotConn interface {
 	// Memory returns the memory that all processes of the bot use, and its limit, in bytes. Both are 0 if
 	// they are unknown.
 	Memory() (used, limit int64)
-	// EndTurn ends a turn. Later output of the bot counts against the output limit of the next turn.
+	// EndTurn ends a turn. The bot's later output counts toward the output limit of the next turn.
 	EndTurn()
 	// Stderr returns what the bot has written to stderr since the last call.
 	Stderr() []byte

@@ -40,7 +40,8 @@ type holdTimes struct {
 	sum   time.Duration // sum of the earlier holds in this turn
 }
 
-// begin starts a turn with no held time.
+// begin starts a new turn, in which the clock has not been stopped yet. If the clock is stopped at this moment, the
+// stop counts from now on.
 func (h *holdTimes) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +101,8 @@ func (l *local) BeginTurn(time.Time, time.Duration) error {
 	return nil
 }
 
-// Loss returns for how long in this turn the clock was stopped or the referee slept too long.
+// Loss returns for how long in this turn the clock was stopped or the referee slept too long. This time does not
+// count as the bot's.
 func (l *local) Loss(since, now time.Time, _ bool) fairclock.Loss {
 	sum, held := l.holds.heldTime(now)
 	loss := fairclock.Loss{}.Plus(min(sum+l.overslept, max(0, now.Sub(since))))
@@ -165,8 +167,8 @@ func (l *local) endError() error {
 	return l.serveReason()
 }
 
-// serveReason returns the fault of a bot whose Serve function has returned too early: the fault.Reason that Serve
-// returned, fault.Failed for any other error, or fault.Returned if there was no error.
+// serveReason returns the fault of a bot whose Serve function has returned too early. It is the error of Serve if
+// that is a fault.Reason, fault.Failed for any other error, and fault.Returned if there was no error.
 func (l *local) serveReason() fault.Reason {
 	if r, ok := errors.AsType[fault.Reason](l.serveError); ok {
 		return r

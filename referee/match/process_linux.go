@@ -20,9 +20,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// process is a bot that is a child process on Linux. It implements BotConn. One goroutine, locked to its thread,
-// starts the bot and does all reading and writing. It waits in one epoll for stdout, stderr and the pidfd, so
-// that a turn costs two process switches, and the end of the bot is noticed at once.
+// process is a bot that is a child process on Linux. It implements BotConn. A single goroutine, locked to its thread,
+// starts the bot and does all reading and writing. It waits for stdout, stderr and the pidfd in one epoll. Therefore
+// a turn costs only two process switches, and the end of the bot is noticed at once.
 type process struct {
 	ctx context.Context
 	// Non-blocking file descriptors of the referee's ends of the pipes to the bot; -1 if closed.

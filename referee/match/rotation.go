@@ -102,7 +102,7 @@ func (m *Match) opening(deal int) (o referee.DealOpening) {
 	return o
 }
 
-// head returns the part of the replay of a deal that is known before the game: seeds, seats, clocks and options.
+// head returns the replay of a deal as far as it is known before the game: seeds, seats, clocks and options.
 func (r *rotation) head(deal int) referee.Replay {
 	m := r.match
 	head := referee.Replay{

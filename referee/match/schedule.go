@@ -31,7 +31,7 @@ type schedule struct {
 	reports reports
 }
 
-// place identifies a game of a match.
+// place says which game of a match is meant: its deal and its rotation, the seating of the bots.
 type place struct{ deal, rotation int }
 
 // scheduledGame is a game that is assigned to a worker and not finished.
@@ -141,8 +141,8 @@ func (s *schedule) nextGame(ctx context.Context, rotations []int) (*scheduledGam
 	}
 }
 
-// nextDeal returns the number of the next deal of a rotation to assign, or Match.endDeal if there is no other. It
-// skips the deals that were played before the match was interrupted.
+// nextDeal returns the number of the next deal to assign in a rotation (seating of the bots), or Match.endDeal if
+// there is none. It skips the deals that were played before the match was interrupted.
 func (s *schedule) nextDeal(rotation int) int {
 	deal := s.nextDeals[rotation]
 	for _, played := slices.BinarySearch(s.earlierDeals[rotation], deal); played; _, played = slices.BinarySearch(s.earlierDeals[rotation], deal) {

@@ -282,7 +282,7 @@ func (s *seat) awaitAnswer(now time.Time, limit fairclock.Allowance, sent []byte
 	}
 }
 
-// movesIn returns the legal moves in a turn line, the last of the given lines.
+// movesIn returns the legal moves of a turn. The last of the given lines must be the turn line, which lists them.
 func movesIn(lines []byte) protocol.Words {
 	lines = bytes.TrimSuffix(lines, lf)
 	turn, _ := protocol.ParseReferee(lines[bytes.LastIndexByte(lines, '\n')+1:])

@@ -118,8 +118,8 @@ func machineFailed(err error) bool {
 	return slices.ContainsFunc(machines, func(of error) bool { return errors.Is(err, of) })
 }
 
-// pipeWait is how long Build waits for more output after the build has ended, in case a process that the build
-// started still runs and has the pipe open. In a sandbox no such process remains.
+// pipeWait is how long Build waits for more output after the build has ended. A process that the build started may
+// still run and have the pipe open. In a sandbox there is no such process.
 const pipeWait = 10 * time.Second
 
 // startBuild starts the program of a build. If the program's file is open for writing (ETXTBSY), startBuild tries

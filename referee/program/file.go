@@ -56,8 +56,8 @@ func SingleFileManifest(name string) (Manifest, error) {
 		name, strings.Join(known, ", "), ManifestFile)
 }
 
-// WriteFile creates the directory dir of a bot that consists of one file: it writes the file and its manifest.
-// games are the games that the bot plays; nil means all.
+// WriteFile creates the directory dir of a bot that consists of one file. It writes the file, with the given name and
+// content, and its manifest. games are the games that the bot plays; nil means all.
 func WriteFile(dir, name string, content []byte, games []string) error {
 	m, err := SingleFileManifest(name)
 	if err != nil {

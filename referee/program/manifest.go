@@ -28,7 +28,8 @@ const ManifestFile = "timba.toml"
 // MaxManifest is the largest size of a manifest in bytes. Manifests of uploaded bots are not trusted.
 const MaxManifest = 64 << 10
 
-// Manifest is the content of ManifestFile. docs/writing-a-bot.md, "The manifest", describes its keys.
+// Manifest is the content of a bot's ManifestFile, which says how to build and start the bot. docs/writing-a-bot.md,
+// "The manifest", describes its keys.
 type Manifest struct {
 	Name    string
 	Version string

@@ -115,7 +115,7 @@ var overrideKeys = []string{"movetime", "bank", "inc", "memory", "processes"}
 // maxProcesses is the largest limit of processes that a user can set. No machine reaches it.
 const maxProcesses = 1 << 22
 
-// set parses and stores the value of a key. It panics if the key is not one of overrideKeys.
+// set parses value and stores it under the given key. It panics if the key is not one of overrideKeys.
 func (o *Overrides) set(key, value string) (err error) {
 	day := (24 * time.Hour).Milliseconds()
 	switch key {

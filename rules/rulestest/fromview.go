@@ -83,9 +83,9 @@ func sameObservation(want, got rules.Observation) error {
 	return nil
 }
 
-// checkWrongViews checks how FromView reacts to invalid views (the "key=value" pairs that a seat may know). It
-// removes each key of the view in o, which must give an error that names the key, and replaces each value by
-// invalid ones.
+// checkWrongViews checks how FromView reacts to invalid views. A view is the text "key=value key=value" of what a
+// seat may know. checkWrongViews removes each key of the view in o, for which FromView must return an error that
+// names the key. It also replaces each value by invalid ones.
 func (w *walk) checkWrongViews(o rules.Observation) error {
 	for key, value := range o.View.All() {
 		pair := string(key) + "=" + string(value)
@@ -159,9 +159,9 @@ func (w *walk) checkArrangements(o rules.Observation) error {
 	return nil
 }
 
-// arrangements calls draw for random positions and returns the set of the different ones. An element of the set
-// is a text with everything that each seat may know of a position. many is true if there are more than fewHands;
-// the set is then incomplete.
+// arrangements calls draw for random positions, and returns the set of different positions that it got. An element of
+// the set is a text with everything that each seat may know of a position. many is true if there are more than
+// fewHands positions; the set is then incomplete.
 func (w *walk) arrangements(draw func() (rules.State, error)) (seen map[string]bool, many bool) {
 	seen = map[string]bool{}
 	for range manyDraws {

@@ -12,8 +12,8 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// Document is the JSON document with the result of a tournament, which `timba match --json` prints and
-// result.json contains. result.schema.json is its schema. Fields may be added but are never removed.
+// Document is the result of a tournament as a JSON document. `timba match --json` prints it, and result.json contains
+// it. result.schema.json is its schema. Later versions of timba may add fields but never remove any.
 type Document struct {
 	documentPlan
 	documentCounts
@@ -23,8 +23,8 @@ type Document struct {
 	Rounds   []documentRound `json:"rounds,omitempty"`   // of a Swiss or knockout tournament
 	Champion string          `json:"champion,omitempty"` // of a finished Swiss or knockout tournament
 	SPRT     *documentSPRT   `json:"sprt,omitempty"`     // the test of a tournament of two bots
-	// AdjudicatedGames counts the games that the bots' own scores ended early. It is nil if the tournament has no rules
-	// of adjudication.
+	// AdjudicatedGames counts the games that the bots' own scores ended early. It is nil if the tournament has no
+	// rules for that.
 	AdjudicatedGames *documentAdjudicated `json:"adjudicated,omitempty"`
 	Faults           []documentFault      `json:"faults"`
 	Voids            []string             `json:"voids"` // a text for each game that was void and played again, with the reason
@@ -72,8 +72,8 @@ type documentBot struct {
 	MatchPoints *float64        `json:"match_points,omitempty"` // nil unless this is a Swiss or knockout tournament
 }
 
-// documentRound is one match of a Swiss or knockout tournament. Rounds are counted from 1. A match with one bot
-// is a bye.
+// documentRound is one match of a Swiss or knockout tournament. Rounds are counted from 1. If the match has only one
+// bot, that bot does not play in this round.
 type documentRound struct {
 	Round  int       `json:"round"`
 	Match  int       `json:"match"`
@@ -85,7 +85,7 @@ type documentRound struct {
 	TieBreak string `json:"tie_break,omitempty"`
 }
 
-// documentPair is the score of A against B.
+// documentPair is the score of bot A against bot B.
 type documentPair struct {
 	A string `json:"a"`
 	B string `json:"b"`

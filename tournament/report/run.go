@@ -35,7 +35,7 @@ type Run struct {
 	startedAt time.Time
 }
 
-// MatchFault is a fault with the number of the match in which it happened.
+// MatchFault is a fault of a bot, with the number of the match in which it happened.
 type MatchFault struct {
 	Match int
 	referee.GameFault

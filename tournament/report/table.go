@@ -136,8 +136,8 @@ func (r *Run) writePairs(w io.Writer, results tournament.Results) {
 // shownFaults is the largest number of kinds of faults that writeFaults describes in full.
 const shownFaults = 5
 
-// writeFaults describes, for each bot, the first fault of each kind with advice, and how many more of that kind
-// there were.
+// writeFaults describes the faults of each bot. It describes the first fault of each kind, with advice, and says how
+// many more of that kind there were.
 func (r *Run) writeFaults(w io.Writer) {
 	if len(r.Faults) == 0 {
 		return
@@ -326,7 +326,8 @@ func (r *Run) names(bots []int) (names []string) {
 	return names
 }
 
-// knockoutResult returns the name of the round in which a bot lost a knockout, "champion", or "-" if it is still in.
+// knockoutResult returns what became of a bot in a knockout: the name of the round in which it lost, "champion", or
+// "-" if it has not lost yet.
 func (r *Run) knockoutResult(s tournament.Standing, results tournament.Results) string {
 	switch {
 	case s.Bot == results.Champion:
@@ -378,7 +379,7 @@ func (r *Run) writeRounds(w io.Writer, results tournament.Results) {
 	}
 }
 
-// matchPoints returns the bots of a match with their match points so far, as text.
+// matchPoints returns the names of the bots of a match, each with its match points so far, as text.
 func (r *Run) matchPoints(m *tournament.Match) string {
 	points := r.pointsOf(m)
 	if len(m.Bots) == 1 {
