@@ -1,6 +1,5 @@
-// Package fairclock decides whether an answer of a bot is late. The time that others took from the bot does not count:
-// other programs on its cores, a CPU quota, another virtual machine, or whatever stopped the referee. Comments call
-// that time the bot's credit.
+// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others took
+// from it: other programs on its cores, a CPU quota, another virtual machine, or whatever stopped the referee.
 //
 // docs/clock.md has a picture of one turn and three worked examples. Begin with TurnMeter, which measures a turn
 // and returns its Loss; Allowance.Judge turns that into a Verdict. A Monitor reads the counters of one

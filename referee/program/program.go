@@ -1,4 +1,4 @@
-// Package program finds the program of a bot that a user has named: a house bot (@random, @greedy:key=value), a
+// Package program finds the program for a BOT as a user names it: a house bot (@random, @greedy:key=value), a
 // directory with a timba.toml or a recognized main file, a single file, or a command. It builds a bot only once as
 // long as the content stays the same, and identifies the bot by a hash. Begin with Resolver.
 package program
