@@ -140,8 +140,8 @@ func (m *Match) PlayGame(ctx context.Context) (game *referee.GameResult, err err
 // each finished game; it never makes two of these calls at the same time. Games may finish out of order: a game that
 // does not count is played again later.
 //
-// Play returns the error of ctx, or the first error of done, which ends the match, or the failure of the referee in a
-// game that has failed in every try.
+// Play returns the error of Check, the error of ctx, the first error of done, which ends the match, or the failure of
+// the referee in a game that has failed in every try.
 func (m *Match) Play(ctx context.Context, done func(*referee.GameResult) error) error {
 	if err := m.Check(); err != nil {
 		return err

@@ -70,8 +70,8 @@ func findLeakedFile(*target) (string, error) {
 	return "", errNothing
 }
 
-// capabilities looks for a Linux capability of this process. If no_new_privs is not set, it also looks for
-// capabilities that the process could get by running a program.
+// capabilities looks for a Linux capability of this process. It also succeeds if no_new_privs is not set, because the
+// process could then get capabilities by running a program.
 func capabilities(*target) (string, error) {
 	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var d [2]unix.CapUserData
