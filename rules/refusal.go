@@ -33,8 +33,8 @@ type Refusal struct {
 	err    error
 }
 
-// Refuse returns a *Refusal with the given code and the message of err. pairs contains keys and values in turn, for
-// Refusal.Values: a key, its value, the next key, and so on.
+// Refuse returns a *Refusal with the given code and the message of err. pairs has the keys and values for
+// Refusal.Values: a key, its value, the next key, its value, and so on.
 func Refuse(err error, code RefusalCode, pairs ...string) error {
 	r := &Refusal{Code: code, Values: map[string]string{}, err: err}
 	for i := 0; i+1 < len(pairs); i += 2 {

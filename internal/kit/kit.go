@@ -168,7 +168,7 @@ func last(t testing.TB) time.Time {
 }
 
 // Forward listens at an address of this machine, which it returns, and forwards connections to a server. The caller
-// sets the address of the server by calling the function that Forward returns. While that address is "", new
+// sets the address of the server by calling to, the function that Forward returns. While that address is "", new
 // connections are closed at once, but existing ones go on. Forward is for a server that restarts at another port,
 // because another program might take its old port meanwhile.
 func Forward(t testing.TB) (address string, to func(server string)) {

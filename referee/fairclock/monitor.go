@@ -126,8 +126,8 @@ func (w *Monitor) read(bot Counters, now time.Time) *reading {
 	return r
 }
 
-// loss returns the time that a bot lost to other programs between the readings from and to. If the second reading
-// does not contain the usage of all the bot's processes, it returns no loss.
+// loss returns the time that a bot lost to other programs between two readings. from is the earlier reading and to
+// the later one. If the later reading does not contain the usage of all the bot's processes, loss returns no loss.
 //
 // unread is an upper bound for the time that an answer was in the pipe before the worker read it. open is an upper
 // bound for a wait for a core that has not ended yet; the kernel counts a wait only when it ends.

@@ -120,8 +120,8 @@ func (t *TurnMeter) Sample(now time.Time) time.Duration {
 // WantsCore reports whether at least one thread of the bot runs or waits for a core.
 func (t *TurnMeter) WantsCore() bool { return t.bot != nil && len(t.bot.Ready()) > 0 }
 
-// RecordSleep records a sleep of the referee, which lasted from one time to another. asked is how long it should have
-// been.
+// RecordSleep records that the referee slept. from and to are the times at which the sleep began and ended. asked is
+// how long it should have lasted.
 func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	if !t.inputFilled {
 		t.referee.overslept += Overslept(from, to, asked)
@@ -129,9 +129,9 @@ func (t *TurnMeter) RecordSleep(from, to time.Time, asked time.Duration) {
 	}
 }
 
-// Overslept returns how much longer the referee slept than it intended. The sleep lasted from one time to another,
-// and asked is the intended duration. A delay of up to a millisecond gives 0, because it is usual on an idle machine.
-// A longer delay counts in full, because the answer may have come when the sleep should have ended.
+// Overslept returns how much longer the referee slept than it intended. from and to are the times at which the sleep
+// began and ended, and asked is the intended duration. A delay of up to a millisecond gives 0, because it is usual on
+// an idle machine. A longer delay counts in full, because the answer may have come when the sleep should have ended.
 func Overslept(from, to time.Time, asked time.Duration) time.Duration {
 	if late := to.Sub(from) - asked; late > time.Millisecond {
 		return late

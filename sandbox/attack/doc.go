@@ -1,4 +1,5 @@
-// Command attack is a collection of hostile bots. Each tries one way out of a sandbox, or one way to harm the machine.
+// Command attack is a collection of hostile bots. Each tries one way out of a sandbox, or one way to harm the
+// machine.
 //
 //	attack list            lists the attacks and the calls
 //	attack NAME TARGET     makes one attack; TARGET is a JSON object that says what to attack

@@ -41,8 +41,8 @@ func (r *Run) ScoreLine() string {
 	return strings.Join(r.Score(math.MaxInt), ", ")
 }
 
-// fitParts joins as many parts as fit into the given number of columns. It chooses parts with low ranks first, and
-// keeps the order of parts.
+// fitParts joins as many parts as fit into the given number of columns. It prefers parts with low ranks, and does not
+// change the order of parts.
 func fitParts(parts []part, columns int) string {
 	join := func(parts []part) string {
 		var words []string

@@ -121,9 +121,9 @@ func pathError(path string, err error) error {
 	return wrap(strconv.Quote(path), err)
 }
 
-// copyTree copies the files in one directory, from, into another, to, which must be empty. The copies belong to the
-// user uid, or to the calling user if uid is -1. Nobody may change the directory from meanwhile. The caller must
-// close c.source and c.target.
+// copyTree copies the files in one directory into another, which must be empty. from and to are their paths. The
+// copies belong to the user uid, or to the calling user if uid is -1. Nobody may change the first directory
+// meanwhile. The caller must close c.source and c.target.
 func copyTree(from, to string, uid int) (c *copier, err error) {
 	c = &copier{uid: uid}
 	if c.source, err = os.OpenRoot(from); err != nil {

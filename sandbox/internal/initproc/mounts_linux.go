@@ -247,7 +247,7 @@ func isReadable(dir string) bool {
 	return err == nil && info.Mode()&0o005 == 0o005
 }
 
-// copyDir makes a copy of one directory, from, visible at the path to in the sandbox. attr has the attributes of the
+// copyDir makes a copy of the directory from visible in the sandbox, at the path to. attr has the attributes of the
 // mount. The copy belongs to the program's user.
 func (c *Config) copyDir(from, to string, attr uint64) error {
 	if err := mountTmpfs(stagedDir, c.Limit.Disk, c.Limit.Inodes); err != nil {
