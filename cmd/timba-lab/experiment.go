@@ -137,8 +137,8 @@ func (f *experimentFlags) run(cmd *cobra.Command, name string) error {
 	return err
 }
 
-// progress shows the work of an experiment: how far the training of each model is, under the model's name, and
-// then the number of games played.
+// progress shows how far an experiment is: first the training of each model, under the model's name, and then the
+// number of games played.
 type progress struct {
 	cmd   *cobra.Command
 	model string // "" while games are played

@@ -158,8 +158,8 @@ func (f *playFlags) resolve(game string, players int) (*rules.Variant, error) {
 	return nil, err
 }
 
-// resolveBots returns the contestants in all seats. Named bots play several seats if there are more seats. The
-// contestant for the person has no command.
+// resolveBots returns a contestant for each seat: the bots and the person, who has no command. If there are more
+// seats than bots, some bots play several seats.
 func (f *playFlags) resolveBots(cmd *cobra.Command, v *rules.Variant, bots []program.BotSpec) ([]match.Contestant, error) {
 	var all []program.BotSpec
 	for i := range v.Players - 1 {

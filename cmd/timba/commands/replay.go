@@ -115,11 +115,11 @@ func newReplayShow() *cobra.Command {
 	return cmd
 }
 
-// errNoPly is the error for a ply after the end of a game.
+// errNoPly is the error for the number of a move (ply) after the end of a game.
 var errNoPly = errors.New("does not exist")
 
-// showAll prints the games in the named replay files, and in all files of named directories. If there are
-// several, each has its file name above it.
+// showAll prints the games in the named replay files, and in all files of named directories. If there are several
+// files, it prints the name of each above its game.
 func (f *showFlags) showAll(cmd *cobra.Command, args []string) error {
 	files, err := playback.Files(args)
 	if err != nil {

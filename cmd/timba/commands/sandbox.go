@@ -72,9 +72,9 @@ func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*mat
 	return s, nil
 }
 
-// buildLevel returns how strict the sandbox is in which bots are built, given the sandbox s in which they play.
-// Builds need at least level REDUCED. If s has a lower level and the flag is --sandbox auto, they run without a
-// sandbox.
+// buildLevel returns the level (strictness) of the sandbox in which bots are built. s is the sandbox in which they
+// play. Builds need at least the level REDUCED. If s has a lower level and the flag is --sandbox auto, bots are built
+// without a sandbox.
 func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	if s == nil || s.Level < sandbox.LevelReduced && f.Mode == sandbox.Auto {
 		return sandbox.LevelNone
@@ -99,17 +99,17 @@ func sandboxBots(bots []match.Contestant, programs []program.Program, s *match.S
 	return nil
 }
 
-// noticeCredit prints a notice if this machine cannot measure the time that other programs take from bots, so
-// that late bots are not credited with it.
+// noticeCredit prints a notice if this machine cannot measure how much processor time other programs take from bots.
+// Then a bot that is late for that reason is not given extra time.
 func noticeCredit(w io.Writer) {
 	if err := fairclock.Check(); err != nil {
 		fmt.Fprintf(w, "notice: %v: a bot that is late because the machine is busy gets no credit\n", err)
 	}
 }
 
-// noticeMemory prints a notice if the sandbox limits of the bots allow more memory than the machine has, which
-// are machine bytes (0 if unknown). It considers the matches of the first round. Each worker may play one match
-// at a time, with separate processes for each seating of the bots.
+// noticeMemory prints a notice if the sandboxes of the bots may use more memory together than the machine has.
+// machine is that size in bytes, or 0 if unknown. The sum is for the first round: each worker may play one match at a
+// time, with separate processes for each seating of the bots.
 func noticeMemory(w io.Writer, t *tournament.State, bots []match.Contestant, workers int, machine int64) {
 	var matches [][]int64 // for each match and sandboxed process, the memory that it may use
 	for _, m := range t.Next() {
