@@ -21,8 +21,8 @@ func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Durat
 	return math.MaxInt64
 }
 
-// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error says what would fit: a number of
-// deals, a value of the game's option "limit", or a clock with less time or fewer bots.
+// CheckMatchTime returns an error if MaxMatchTime is longer than limit. The error proposes a change that would
+// suffice: fewer deals, a value of the game's option "limit", or a clock with less time or fewer bots.
 func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit time.Duration) error {
 	longest := MaxMatchTime(v, c, bots, deals)
 	if longest <= limit {
@@ -61,9 +61,9 @@ type MemoryBudget struct {
 	Bot   int64 // bytes for one bot; 0 means as much as a house bot
 }
 
-// RotationMemory returns the memory, in bytes, that the bots in one game of variant v can use together.
-// houseOrRemote says for each bot of the match whether it is a house bot (part of timba) or a remote bot (on its
-// owner's machine); each of these counts with HouseMemory.
+// RotationMemory returns the memory, in bytes, that the bots in one game of variant v can use together. houseOrRemote
+// has an element for each bot of the match: true for a bot that is part of timba or runs on its owner's machine.
+// These bots count with HouseMemory each, the others with r.Bot.
 func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (sum int64) {
 	for seat := range v.Players {
 		if houseOrRemote[rules.BotAt(seat, 0, len(houseOrRemote))] || r.Bot == 0 {
@@ -75,9 +75,9 @@ func (r MemoryBudget) RotationMemory(v *rules.Variant, houseOrRemote []bool) (su
 	return sum
 }
 
-// ParallelRotations returns how many seatings of the bots in a match are played at the same time, and the memory
-// in bytes that they need. The number is the largest whose memory is at most r.Total divided by workers, but at
-// least 1 and at most the number of seatings. houseOrRemote is explained at RotationMemory.
+// ParallelRotations returns how many seatings of the bots are played at the same time in a match, and the memory in
+// bytes that they need. It is as many as fit into an equal share of r.Total for each of workers, but at least 1. For
+// houseOrRemote see RotationMemory.
 func (r MemoryBudget) ParallelRotations(v *rules.Variant, houseOrRemote []bool, workers int) (rotations int, memory int64) {
 	one := r.RotationMemory(v, houseOrRemote)
 	rotations = len(houseOrRemote)

@@ -66,7 +66,7 @@ func CodeOf(err error) ErrorCode {
 	return ""
 }
 
-// Clip returns the beginning of a text, of at most 80 bytes, to be quoted in an error.
+// Clip returns the beginning of a text, at most 80 bytes, for a quotation in an error message.
 func Clip(text string) string {
 	if len(text) > 80 {
 		return text[:80] + "..."

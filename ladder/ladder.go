@@ -26,7 +26,7 @@ type Person struct {
 	RemovedAt time.Time // zero if the person is not removed; a removed person is blocked, too
 }
 
-// Scope is what a token permits. The scopes are ordered: each includes the ones before it.
+// Scope is what a token permits its owner to do. The scopes are ordered: each one includes all before it.
 type Scope string
 
 const (
@@ -131,7 +131,7 @@ type Needs struct {
 	Interpreters []string `json:"interpreters,omitempty"` // keys of Machine.Interpreters
 }
 
-// Equal reports whether n and o list the same needs in the same order.
+// Equal reports whether n and o are the same needs in the same order.
 func (n Needs) Equal(o Needs) bool {
 	return n.Arch == o.Arch && slices.Equal(n.Interpreters, o.Interpreters)
 }
@@ -185,8 +185,8 @@ const (
 	Dropped  MatchState = "dropped" // given up: canceled, a version no longer plays, or the referee failed repeatedly
 )
 
-// Match is a number of deals between the same versions. A deal is one shuffle of the cards; it is played once in
-// each rotation of the versions through the seats.
+// Match is a number of deals between the same versions. A deal is one start of the game, such as a shuffle of the
+// cards. Each deal is played once in each rotation of the versions through the seats.
 type Match struct {
 	ID            int64
 	Ladder        string // name of the ladder; empty for an unrated match
@@ -327,7 +327,7 @@ func (s Standing) Rating() float64 {
 	return s.Elo
 }
 
-// Place returns the rank to show in a table, or 0 if the version is not active or has not played yet.
+// Place returns the rank of the version in the standings, or 0 if the version is not active or has not played yet.
 func (s Standing) Place() int {
 	if s.Matches == 0 {
 		return 0
@@ -353,8 +353,8 @@ const (
 	settledOpponents = 3
 )
 
-// IsProvisional reports whether the rating is still uncertain. The rating of the anchor, to which all ratings are
-// relative, never is. Standings mark provisional ratings but are not sorted by this.
+// IsProvisional reports whether the rating is still uncertain. It is false for the anchor, the bot to which all
+// ratings are relative. Standings mark provisional ratings but are not sorted by this.
 func (s Standing) IsProvisional() bool {
 	return !s.IsAnchor() && (s.PlusMinus == nil || *s.PlusMinus >= settledInterval || s.Opponents < settledOpponents)
 }

@@ -20,8 +20,8 @@ import (
 
 // Options configures Play.
 type Options struct {
-	// Program returns the bot in a slot (a place in the match) in its sandbox, ready to be started. An error that
-	// is a *Failure ends the match with that; any other error becomes a PreparationFailure.
+	// Program returns the bot with the given index in the match, in its sandbox and ready to be started. If the error
+	// is a *Failure, the match ends with that Failure; any other error becomes a PreparationFailure.
 	Program func(ctx context.Context, slot int) (match.Contestant, error)
 	Check   func(context.Context) error // returns an error if this machine cannot play; nil means that it always can
 	Watch   func(*referee.Game)         // called with each position of a game; may be nil
@@ -59,8 +59,8 @@ type run struct {
 	result  Result
 }
 
-// failure returns the Failure of an attempt that ended with err. If err is nil or errEarly, the games so far are a
-// valid result, and failure returns nil.
+// failure returns the Failure of an attempt that ended with err. If err is nil or errEarly, the games so far are the
+// result of the match, and failure returns nil.
 func (p *run) failure(ctx context.Context, err error) *Failure {
 	var failed *Failure
 	switch {
@@ -148,8 +148,9 @@ func (p *run) addGame(g *referee.GameResult) error {
 	return nil
 }
 
-// recordTrouble logs err. If err is a *match.VoidError, recordTrouble also counts the void game, which is played
-// again. Otherwise err means that other programs use the core.
+// recordTrouble logs a problem of the match. err is either a *match.VoidError or a *match.BusyError. The first means
+// that a game does not count and is played again; recordTrouble counts such games. The second means that other
+// programs use the core of the match.
 func (p *run) recordTrouble(err error) {
 	switch e := err.(type) {
 	case *match.VoidError:

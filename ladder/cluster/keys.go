@@ -158,8 +158,8 @@ func readWorkers(dir string) (list []Credential, hash string, err error) {
 	return list, hex.EncodeToString(sum[:]), nil
 }
 
-// appliedPath returns the path of a file that the server locks while it accepts workers. The file contains the hash, as
-// from readWorkers, of the list of workers that the server has applied last.
+// appliedPath returns the path of a file that the server locks while it accepts workers. The file contains the hash
+// of the list of workers that the server applied last. readWorkers computes this hash.
 func (k *Keys) appliedPath() string { return filepath.Join(k.dir, "applied") }
 
 // appliedInterval is how often AwaitServer checks whether the server has applied the list of workers.

@@ -154,8 +154,8 @@ func (l *Link) await(ctx context.Context, wanted linkState) error {
 	}
 }
 
-// enter sets the state of the link to state if the current state is in the list from. It reports whether it changed
-// the state.
+// enter sets the state of the link to state, but only if the slice from contains its current state. It reports
+// whether it has set the state.
 func (l *Link) enter(state linkState, from ...linkState) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

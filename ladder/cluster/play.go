@@ -140,8 +140,8 @@ func (h *Dispatcher) awaitResult(ctx context.Context, a *awaitedAttempt, accept 
 	return h.endAttempt(a, ctx.Err(), accept)
 }
 
-// endAttempt ends an attempt and returns err. If the games of the attempt have arrived in the meantime, it accepts
-// these games instead and returns the error of acceptDelivery.
+// endAttempt ends an attempt and returns err. But if the games of the attempt have arrived in the meantime, it
+// accepts them and returns the error of acceptDelivery.
 func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attempt.Result) error) error {
 	select {
 	case d := <-a.result:
@@ -154,9 +154,9 @@ func (h *Dispatcher) endAttempt(a *awaitedAttempt, err error, accept func(attemp
 	return err
 }
 
-// acceptDelivery checks a result by the match and the rules, and calls accept with it. It returns the error of the
-// check or of accept. If accept fails, the machine keeps the result and delivers it again when the server has
-// restarted. Otherwise the machine may delete it.
+// acceptDelivery checks that a result fits the match and the rules, and calls accept with it. It returns the error of
+// the check or of accept. If accept fails, the machine keeps the result and delivers it again when the server has
+// restarted. Otherwise the machine may delete the result.
 func (h *Dispatcher) acceptDelivery(a *awaitedAttempt, d Delivery, accept func(attempt.Result) error) error {
 	release := h.checks.acquire(a.machine)
 	err := d.Check(a.expectation)

@@ -57,8 +57,8 @@ type Worker struct {
 	drain      func()        // closes drainStart, once
 }
 
-// serverLine is the connection of a worker to its server. It limits how many bytes of bots and results are in
-// transit at the same time, because large transfers delay heartbeats.
+// serverLine is the connection of a worker to its server. It limits how many bytes of bots and of results are on
+// their way at the same time, because large transfers delay heartbeats.
 type serverLine struct {
 	*Link
 	results *semaphore.Weighted // bytes of results on their way to the server
@@ -69,8 +69,8 @@ func newServerLine(l *Link) serverLine {
 	return serverLine{l, semaphore.NewWeighted(PartSize), semaphore.NewWeighted(PartSize)}
 }
 
-// sendPart sends message, which contains a part of a result, and returns the answer. part is the length of that part
-// in bytes.
+// sendPart sends message, which contains a part of a result, and returns the answer. part is the length of the part
+// in bytes; it counts against the limit for results on their way.
 func (s serverLine) sendPart(ctx context.Context, part int, message []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.results, part, resultsSubject(s.Name), message)
 }
@@ -79,8 +79,8 @@ func (s serverLine) fetch(ctx context.Context, request []byte) ([]byte, error) {
 	return s.sendBounded(ctx, s.files, PartSize, filesSubject(s.Name), request)
 }
 
-// sendBounded sends data as a request on a subject and returns the answer. Until the answer arrives, it holds the
-// given number of bytes of the semaphore bound, which limits how much is in transit.
+// sendBounded sends data as a request on a NATS subject and returns the answer. Until the answer arrives, it holds
+// the given number of bytes of the semaphore bound, which limits how much is on its way.
 func (s serverLine) sendBounded(ctx context.Context, bound *semaphore.Weighted, bytes int, subject string, data []byte) ([]byte, error) {
 	if err := bound.Acquire(ctx, int64(bytes)); err != nil {
 		return nil, err
@@ -221,9 +221,9 @@ func (w *Worker) isDraining() bool {
 	}
 }
 
-// Run plays matches until ctx ends, or after Drain until all results are sent. When ctx ends, the running matches are
-// interrupted, and the server has them played again. Run returns an error if it cannot subscribe to NATS, or if the
-// server or, after Drain, NATS refuses the worker.
+// Run plays matches until ctx ends or, after a call of Drain, until all results are sent. If ctx ends first, it
+// interrupts the running matches, and the server has them played again. Run returns an error if it cannot subscribe
+// to NATS, if the server rejects the worker, or if NATS rejects it after Drain.
 func (w *Worker) Run(ctx context.Context) error {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -278,8 +278,8 @@ func (w *Worker) notify() {
 	}
 }
 
-// sendHeartbeats sends heartbeats until ctx ends. If the server answers that it will never give the worker
-// jobs, it calls end with the reason.
+// sendHeartbeats sends heartbeats until ctx ends. If the server answers that it will never give jobs to the worker,
+// sendHeartbeats calls end with the reason.
 func (w *Worker) sendHeartbeats(ctx context.Context, end context.CancelCauseFunc) {
 	for {
 		limited, cancel := context.WithTimeout(ctx, HeartbeatTime)

@@ -97,7 +97,7 @@ func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	}
 }
 
-// verdict says why a match ended without a result, and what follows from that.
+// verdict says why a match ended without a result, and what the runner does about it.
 type verdict struct {
 	label      string      // value of the label in the metrics
 	reason     phrase.Text // shown to people
@@ -109,7 +109,8 @@ type verdict struct {
 }
 
 // verdict decides what made a match end without a result: the server, the machine, a version or the match itself. why
-// is the error of playing the match, and cause is the cause with which the context of the match ended, or nil.
+// is the error of playing the match. cause is the cause with which the context of the match was cancelled, or nil if
+// it was not.
 func (p *play) verdict(cause, why error) verdict {
 	match, machine := p.match.ID, p.attempt.Machine
 	onMachine := func(label, format string) verdict {

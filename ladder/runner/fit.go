@@ -142,8 +142,8 @@ func (f *fitter) fitInput(ctx context.Context, l ladder.Ladder) (out fitInput, e
 	return out, err
 }
 
-// estimateWithContext does what estimate does, in a thread with low priority. It returns early with an error
-// if ctx ends.
+// estimateWithContext returns the result of estimate, which it calls in a thread with low priority. If ctx ends
+// first, it returns an error.
 func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	type result struct {
 		estimates map[int64]stats.Estimate
@@ -164,8 +164,8 @@ func (r fitInput) estimateWithContext(ctx context.Context, anchors map[int64]boo
 	}
 }
 
-// estimate returns the most likely rating of each version. anchors has true for the versions of the bot with the
-// fixed rating, which count as one bot.
+// estimate returns the most likely rating of each version, by ID. anchors contains the versions of the bot whose
+// rating is fixed; they count as one bot.
 func (r fitInput) estimate(anchors map[int64]bool) (map[int64]stats.Estimate, error) {
 	bots, number := 0, make([]int, len(r.versions))
 	anchor := -1

@@ -37,7 +37,7 @@ func (t *TryoutJob) memory() int64 { return t.Memory }
 // isCancelled returns false, because Run itself ends when a try-out is cancelled.
 func (t *TryoutJob) isCancelled(context.Context, Store) bool { return false }
 
-// submission is the job of taking an uploaded version through its stages: unpack, build, check and trial.
+// submission is the job of checking an uploaded version, in the stages unpack, build, check and trial.
 type submission struct {
 	ladder.Version
 	need int64 // memory in bytes
@@ -60,8 +60,8 @@ type matchJob struct {
 	fresh     *freshMatch // nil if the match was already stored when it was chosen
 }
 
-// freshMatch has the data that a matchJob needs in addition if its match is not stored yet. Such a match was
-// chosen for a ladder.
+// freshMatch has the additional data of a matchJob whose match is not stored yet. Such a match was chosen for a
+// ladder.
 type freshMatch struct {
 	entry      store.NewMatch
 	versions   []ladder.Version // by slot

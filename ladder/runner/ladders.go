@@ -15,11 +15,11 @@ import (
 
 // ladders is a Source of new matches of the ladders.
 //
-//   - The ladder that has used the least core time recently comes first. Ladders on which only house bots
-//     play come last.
-//   - If all versions of a ladder have had enough matches (ladder.EnoughMatches), its matches start
-//     Limits.Pause apart. Matches in which only house bots with enough matches play start Limits.Idle apart.
-//   - A match is stored when it starts. Until then the ladder's pool has it under a negative number.
+//   - The ladder that has used the least core time recently comes first. Ladders on which only house bots play come
+//     last.
+//   - If all versions of a ladder have had enough matches (ladder.EnoughMatches), its matches start Limits.Pause
+//     apart. Matches in which only house bots with enough matches play start Limits.Idle apart.
+//   - A match is stored when it starts. Until then, the ladder's matchmaking.Pool knows it by a negative number.
 type ladders struct {
 	store          Store
 	list           []ladder.Ladder
@@ -87,8 +87,8 @@ func (l *ladders) Next(ctx context.Context, c Core) (Job, error) {
 	return nil, nil
 }
 
-// nextMatch returns a job that plays a new match of ladder x. It returns nil if an admin has paused the ladder, its
-// next match must wait (mustWait), or canPlay accepts too few versions.
+// nextMatch returns a job that plays a new match of ladder x on core c. It returns nil if an admin has paused the
+// ladder, if its next match must wait (see mustWait), or if canPlay accepts too few versions.
 func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPlay func(*matchmaking.Candidate) bool) (Job, error) {
 	choice := matchmaking.Constraints{CanPlay: canPlay}
 	if c.now.Before(l.lastHouseStart[x.Name].Add(l.catalog.limits.Idle)) {
@@ -162,7 +162,7 @@ func (l *ladders) mustWait(name string, pool *matchmaking.Pool, canPlay func(*ma
 		!pool.Contains(func(p *matchmaking.Candidate) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
 
-// pauseEnd returns the time at which the first pause of a ladder ends, or zero if no ladder pauses.
+// pauseEnd returns the earliest time at which the pause of a ladder ends, or the zero time if no ladder pauses.
 func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
 	limits := l.catalog.limits
 	if limits.Pause == 0 && limits.Idle == 0 {

@@ -27,9 +27,9 @@ var (
 	errSuspended = errors.New("its machine is suspended")
 )
 
-// startJobs starts the jobs in list. It first stores the starts of matches in one transaction; it releases a match
-// whose start cannot be stored. playing is the context of matches on this machine, and ctx is the context of other
-// jobs.
+// startJobs starts the jobs in list. It first stores the start of all matches in one transaction. If the start of a
+// match cannot be stored, it releases the match instead. Matches on this machine run with the context playing, and
+// submissions and try-outs with ctx. Matches on other machines are not cancelled when ctx ends; see detachAttempts.
 func (r *Runner) startJobs(ctx, playing context.Context, list []*assignment) {
 	var starts []store.MatchStart
 	var matches []*assignment

@@ -39,10 +39,9 @@ type Options struct {
 	Remotes Remotes
 	// Fleet plays matches on other machines. If Fleet is nil, this machine is the only one.
 	Fleet Fleet
-	// Watch is called when a match starts on this machine, except for a rated match with a remote version. It
-	// returns the function position, which is called with each position, and the function end, which is called
-	// at the end of the match. If nobody may watch the match, position is nil. Neither function may block. If
-	// Watch is nil, nobody can watch a match.
+	// Watch is called when a match starts on this machine, except for a rated match with a remote version. It returns
+	// two functions, which must not block: position is called with each position of the match, and end at the end of
+	// the match. If nobody may watch the match, position is nil. If Watch is nil, nobody can watch any match.
 	Watch      func(*ladder.Match) (position func(*referee.Game), end func())
 	Registerer prometheus.Registerer // registers the metrics; if it is nil, they are not published
 	Log        *slog.Logger          // if it is nil, nothing is logged
@@ -52,14 +51,14 @@ type Options struct {
 // Limits are the limits of memory and time for matches. A zero duration means no limit or no pause, except
 // for Grace.
 type Limits struct {
-	// Room is the memory that all matches on this machine share; Room.Bot applies on every machine. If the next
-	// match needs more memory than is free, that match and all jobs after it wait. A requested match does not
-	// hold up other jobs while another requested match is running.
+	// Room is the memory that all matches on this machine share. Its field Bot, the limit for one bot, applies on
+	// every machine. If the next match needs more memory than is free, that match and all jobs after it wait. A
+	// requested match does not hold up other jobs while another requested match is running.
 	Room ladder.MemoryBudget
 	// BuildMemory is the memory, in bytes, that building or checking an uploaded version can use.
 	BuildMemory int64
-	// Time is the longest time that a requested match may take. The sum of the duration of its earlier attempts
-	// and the bots' own time in the present one counts.
+	// Time is the longest time that a requested match may take. What counts is the duration of its earlier attempts
+	// and, in the present one, the time that the bots themselves use.
 	Time time.Duration
 	// Allowance is the time that is added to the clock margin of a match with a remote version.
 	Allowance time.Duration
@@ -73,7 +72,8 @@ type Limits struct {
 	Grace time.Duration
 }
 
-// Runner plays the matches of a competition. Only the goroutine of Run uses sources, charges, catalog and backoffs.
+// Runner plays the matches of a competition. The fields sources, charges, catalog and backoffs are used only by the
+// goroutine that calls Run.
 type Runner struct {
 	Options
 	metrics   *metrics
@@ -202,8 +202,8 @@ func (r *Runner) Run(ctx context.Context) error {
 	}
 }
 
-// detachAttempts makes the runner stop waiting for those matches in list that other machines play. These matches
-// go on, and the next server process waits for their results.
+// detachAttempts makes the runner stop waiting for the matches in list that are played by other machines. These
+// matches go on, and the next server process waits for their results.
 func (r *Runner) detachAttempts(list []*assignment) {
 	for _, a := range list {
 		if a.play != nil && !a.machine.Local {
@@ -347,7 +347,7 @@ func (r *Runner) finishJob(ctx context.Context, o outcome) {
 }
 
 // timer returns a channel that fires when the next pause or backoff ends, or nil if there is none. now is a time
-// before the runner last looked for jobs. The timer thus also fires for a pause that has ended since then.
+// before the runner last looked for jobs, so that the timer also fires for a pause that has ended since then.
 func (r *Runner) timer(now time.Time) <-chan time.Time {
 	next := earliest(earliest(r.backoffs.nextEnd(now), r.placement.pauseEnd(now)), r.sources.ladders.pauseEnd(now))
 	if report := r.catalog.nextReportTime(); report.After(now) {
@@ -362,8 +362,8 @@ func (r *Runner) timer(now time.Time) <-chan time.Time {
 	return time.After(max(next.Sub(r.Now()), time.Millisecond))
 }
 
-// endUnwantedJobs ends cancelled matches and submissions, and the jobs of suspended machines. It also makes
-// machines that wait for memory choose their next job again.
+// endUnwantedJobs ends the jobs of cancelled matches and submissions, and the jobs of suspended machines. It also
+// lets each machine that waits for memory choose its next job again.
 func (r *Runner) endUnwantedJobs(ctx context.Context) {
 	list := r.placement.allAssignments()
 	for _, a := range list {

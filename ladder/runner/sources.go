@@ -45,8 +45,8 @@ type sources struct {
 	wasQueueLast       bool     // whether the last job that got a core came from one of queues
 }
 
-// Register adds sources of submissions (uploaded versions to check) and try-outs, which take turns. It must be
-// called before Run.
+// Register adds sources of submissions (uploaded versions to check) or of try-outs (tests of bots that are being
+// edited). These sources take turns. Register must be called before Run.
 func (r *Runner) Register(queues ...Source) { r.sources.queues = append(r.sources.queues, queues...) }
 
 // nextChoice returns the job for a free core, from the first source that has one. It returns nil if there is no
@@ -85,8 +85,8 @@ func (s *sources) nextChoice(ctx context.Context, c Core) (*choice, error) {
 	return nil, nil
 }
 
-// recordStart tells the source of c that its job got a core, and moves a queue of submissions or try-outs to the end
-// of the order.
+// recordStart tells the source of c that the job of c got a core. If the source is one of submissions or try-outs,
+// recordStart moves it to the end of the order in which these sources take turns.
 func (s *sources) recordStart(c *choice) {
 	c.source.RecordStart(c.job)
 	i := slices.Index(s.queues, c.source)

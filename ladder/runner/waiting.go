@@ -43,9 +43,9 @@ func (w *waitingMatches) refresh(ctx context.Context) error {
 	return nil
 }
 
-// dropAbsent drops matches that wait for a remote version, a bot that runs on its owner's machine, if it has
-// been disconnected for too long. If they were not dropped, the opponents in a rated match would have to wait
-// as well, and requested matches would accumulate.
+// dropAbsent drops waiting matches in which a remote version (one that runs on its owner's machine) has been
+// disconnected for too long. Otherwise the opponents in a rated match would have to wait as well, and requested
+// matches would accumulate.
 func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	for _, m := range w.matches {
 		if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
@@ -130,9 +130,9 @@ func (s *requestedMatches) Next(ctx context.Context, c Core) (Job, error) {
 	return s.catalog.job(ctx, best, c)
 }
 
-// leavesRoom reports whether m can start beside the requested matches that are running: none of these is of
-// the same person, one core remains for other jobs, and there is enough memory. A match that waited for memory
-// would hold up other jobs.
+// leavesRoom reports whether m can start beside the requested matches that are running: the same person has requested
+// none of these, one core remains for other jobs, and there is enough memory. A match that waited for memory would
+// hold up other jobs. If no requested match is running, it returns true.
 func (s *requestedMatches) leavesRoom(ctx context.Context, c Core, m *ladder.Match) bool {
 	playing := 0
 	for _, a := range c.assignments {

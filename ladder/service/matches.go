@@ -13,8 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules/games"
 )
 
-// MatchRequest is a request for an unrated match. It names a ladder, whose game, options and clock the match has,
-// or a game and options.
+// MatchRequest is a request for an unrated match. It names either a ladder, from which the match takes its game,
+// options and clock, or a game with options.
 type MatchRequest struct {
 	Ladder  string // gives the game, the options and the clock; empty if Game is set
 	Game    string

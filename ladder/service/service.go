@@ -113,8 +113,8 @@ func (a Actor) Owns(owner int64) bool {
 	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.IsAdmin())
 }
 
-// CheckOwner returns an error unless Owns(owner) is true. The error message is "only the owner may", followed
-// by what.
+// CheckOwner returns an error unless Owns(owner) is true. what names the action for the error message, which is "only
+// the owner may" followed by what.
 func (a Actor) CheckOwner(owner int64, what string) error {
 	if a.Owns(owner) {
 		return nil
@@ -131,8 +131,8 @@ func (a Actor) checkChange(owner int64, what string) error {
 	return a.CheckOwner(owner, what)
 }
 
-// TokenActor returns the owner of the token with the text token as an Actor. It returns an error if the token
-// is not valid.
+// TokenActor returns the Actor for a token: the owner of the token with the given text. It returns an error if the
+// token is not valid.
 func (s *Service) TokenActor(ctx context.Context, token string) (a Actor, err error) {
 	a.Person, a.Token, err = s.Store.Sessions.Authenticate(ctx, token)
 	return a, err
