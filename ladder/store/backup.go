@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/ladder/datadir"
 )
 
-// partialSuffix ends the name of a backup that is not complete.
+// partialSuffix is the end of the name of a backup that is not complete.
 const partialSuffix = ".partial"
 
 // Backup creates the directory dir with everything that a server needs to continue from this moment: the

@@ -6,16 +6,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// codec compresses documents, which are all replays or all logs of a match, with zstd, whose checksums reveal
-// damage. A trained zstd dictionary would save at most 6 %; the measurements are in
+// codec compresses documents with zstd, whose checksums reveal damage. A document has all replays or all logs of a
+// match. A trained zstd dictionary would save at most 6 %; the measurements are in
 // lab/results/replays-compression.csv.
 type codec struct {
 	enc *zstd.Encoder
 	dec *zstd.Decoder
 }
 
-// maxDocument is the greatest size, in bytes, of a document (all replays or all logs of a match) before
-// compression. None is that large.
+// maxDocument is an upper bound for the size of a document (all replays or all logs of a match) before compression,
+// in bytes.
 const maxDocument = 256 << 20
 
 // smallDocument is the initial buffer size, in bytes, to decompress data that do not state their size. The

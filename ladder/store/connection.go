@@ -76,8 +76,8 @@ type connection struct {
 	statements map[string]driver.Stmt
 }
 
-// statement returns the prepared statement for a query of package queries, which it caches. For any other
-// query it returns nil, because statements such as PRAGMA take effect when they are prepared.
+// statement returns the prepared statement for a query of package queries, and caches it. For any other query it
+// returns nil. Statements such as PRAGMA must not be prepared early, because preparing them already has an effect.
 func (c *connection) statement(ctx context.Context, query string) (driver.Stmt, error) {
 	if !strings.HasPrefix(query, "-- name: ") {
 		return nil, nil

@@ -26,8 +26,8 @@ type part struct {
 	Data           []byte
 }
 
-// packParts compresses parts into one document. parts are all replays of a match (kind is replaysKind) or all logs
-// (logsKind). If there are no parts, it returns nil.
+// packParts compresses parts into one document, which it returns as a list with one element. If there are no parts,
+// it returns nil. kind says what the parts are: all replays (replaysKind) or all logs (logsKind) of a match.
 func (s *db) packParts(kind string, parts []part) []queries.AddDocumentParams {
 	if len(parts) == 0 {
 		return nil
@@ -65,8 +65,8 @@ type damage struct{ error }
 
 func (d damage) Unwrap() error { return d.error }
 
-// damageError adds the match ID to err, an error of reading the match's replays or logs (kind). If err is nil, it
-// returns nil. If the data are damaged, the text of the result is short, for users, and the wrapped err has the
+// damageError adds the match ID to err, the error of reading the replays or logs (kind) of a match. If err is nil, it
+// returns nil. If the data are damaged, the text of the result is short, for users, and the wrapped error has the
 // details for the log.
 func damageError(err error, matchID int64, kind string) error {
 	if err == nil {

@@ -20,9 +20,10 @@ const maxPersonName = 32
 
 var personNameForm = regexp.MustCompile(`^[\pL\pM\pN]+([-_.][\pL\pM\pN]+)*$`)
 
-// personName returns a person's name as pages show it, and its handle, which is the same for all names that differ only
-// in case or width. It returns an error unless the name has at most maxPersonName characters: letters and digits,
-// perhaps with single hyphens, underscores or dots between them. Latin letters cannot be mixed with others.
+// personName returns a person's name in the form for pages, and its handle, which is the same for all names that
+// differ only in case or width. It returns an error if the name is not valid. A name has at most maxPersonName
+// characters: letters and digits, perhaps with single hyphens, underscores or dots between them. It cannot mix Latin
+// letters with others.
 func personName(name string) (shown, handle string, err error) {
 	refused := ladder.Errorf(ladder.Invalid, "try letters of one alphabet and digits with single - _ . between them, at most 32 characters", "the name of a person cannot be %q", ladder.Clip(name))
 	if len(name) > utf8.UTFMax*maxPersonName {

@@ -18,9 +18,9 @@ import (
 // playLimitPeriod is the period to which the limit of games per person applies.
 const playLimitPeriod = 24 * time.Hour
 
-// Add adds a game of people and bots on the site, which starts now. p.Seats has the occupied seats: the seats of the
-// bots, with Version and BotID, and the seat of the person who opens the game. That person sits down as by SitDown,
-// which describes address, perDay, newGuest and the results.
+// Add adds a game of people and bots on the site, which starts now. p.Seats has the seats that are taken: those of
+// the bots, with Version and BotID, and the seat of the person who opens the game. For that person, Add does what
+// SitDown does; see there for address, perDay, newGuest and the results.
 func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		err := tx.AddPlay(ctx, queries.AddPlayParams{
@@ -40,10 +40,10 @@ func (s Plays) Add(ctx context.Context, p ladder.Play, address netip.Addr, perDa
 	return key, session, err
 }
 
-// SitDown adds a person at a seat of an open game. It returns an error if the person has sat down at perDay
-// games in the last 24 hours. For a guest, it counts the games of all guests from the same network address
-// instead. If perDay is 0, there is no limit. If newGuest is true, SitDown starts a session for the guest and
-// returns the session's ID and key. Only a hash of the key is stored.
+// SitDown adds a person at a seat of the open game with the given ID. It returns an error if the person has sat down
+// at perDay games in the last 24 hours; 0 means no limit. For a guest, it counts the games of all guests from the
+// same network address. If newGuest is true, it starts a session for the guest and returns the ID and the key of the
+// session. Only a hash of the key is stored.
 func (s Plays) SitDown(ctx context.Context, id string, seat ladder.PlaySeat, address netip.Addr, perDay int, newGuest bool) (key string, session int64, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		if p, err := tx.Play(ctx, id); err != nil || p.State != string(ladder.PlayOpen) {
@@ -152,8 +152,8 @@ func (tx *Tx) renameInReplays(ctx context.Context, c *codec, p queries.Person) e
 	return err
 }
 
-// renameSeat returns the compressed replay packed with another name for the player at seat. If packed is damaged or has
-// no such seat, it returns packed unchanged.
+// renameSeat changes the name of the player at a seat in a compressed replay, and returns the new compressed replay.
+// If packed is damaged or has no such seat, it returns packed unchanged.
 func (c *codec) renameSeat(packed []byte, seat int, name string) []byte {
 	data, err := c.unpack(packed)
 	if err != nil {
@@ -248,9 +248,9 @@ func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// ListByPerson returns at most n games in which a person sat down earlier than before, the newest first. before is a
-// time in microseconds since 1970; 0 means any time. If finished is true, it lists only finished games. The listed
-// games lack their options and seed commitments.
+// ListByPerson returns at most n games of a person, the newest first. It returns only games at which the person sat
+// down earlier than before, a time in microseconds since 1970; 0 means any time. If finished is true, it returns only
+// finished games. The options and the seed commitments of the games are not set.
 func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(upperBound(before)), Finished: boolColumn(finished), N: int64(n)})
@@ -266,8 +266,8 @@ func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, 
 	return list, err
 }
 
-// RecordsOfPerson returns the results of a person in finished games, summed up for each game and kind of
-// opponent (people, or one bot).
+// RecordsOfPerson returns the results of a person in finished games. They are summed up by game and kind of opponent:
+// people, or one bot.
 func (s Plays) RecordsOfPerson(ctx context.Context, personID int64) (list []ladder.PlayRecord, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PersonRecords(ctx, nullID(personID))

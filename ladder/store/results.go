@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// gameIDFactor is larger than the number of games of any match. The ID of a game is the ID of its result times
-// gameIDFactor plus the index of the game in the match.
+// gameIDFactor is larger than the number of games of any match. The ID of a game is the ID of the match's result,
+// times gameIDFactor, plus the index of the game in the match.
 const gameIDFactor = 100_000
 
 // games returns the games that are stored in row r. If they cannot be read, the error is of type damage.
@@ -147,9 +147,9 @@ type StoredReplay struct {
 
 const resultsPage = 64 // results that are read at a time
 
-// ReplaysAfter calls f for the selected replays of games whose ID is greater than cursor, in the order in
-// which they were stored. To continue later, pass the Game of the last replay as cursor. If f returns an
-// error, ReplaysAfter stops and returns it.
+// ReplaysAfter calls f for each replay that filter selects, if the ID of its game is greater than cursor. The replays
+// come in the order in which they were stored. To continue later, pass the Game of the last replay as cursor. If f
+// returns an error, ReplaysAfter stops and returns it.
 func (s Matches) ReplaysAfter(ctx context.Context, cursor int64, filter ReplayFilter, f func(StoredReplay) error) error {
 	return machineError(s.eachResult(ctx, cursor/gameIDFactor, filter, func(r queries.ResultRow) error {
 		list, err := s.replaysOf(ctx, r)

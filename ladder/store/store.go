@@ -181,7 +181,7 @@ func (s *Store) prepareDir(o Options) error {
 }
 
 // checkAccess returns an error if the user of this process may not use a file of the store. The error names the file;
-// that of SQLite would not.
+// an error of SQLite would not.
 func (s *Store) checkAccess(o Options) error {
 	paths := []string{s.dir.Database(), s.dir.Database() + "-wal", s.dir.Database() + "-shm"}
 	if o.Server {

@@ -179,22 +179,22 @@ func (tx *Tx) insertVersion(ctx context.Context, b queries.Bot, v queries.AddVer
 	return tx.VersionByID(ctx, id)
 }
 
-// Bundles returns the sorted hashes of the uploads that are needed, which are never deleted: the uploads of all
-// versions except the versions that failed before they were built.
+// Bundles returns the sorted hashes of the uploads that are needed, and so must not be deleted: the uploads of all
+// versions, except those that failed before they were built.
 func (s Versions) Bundles(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.Bundles(ctx)
 	return hashes, machineError(err)
 }
 
-// NeededBuilds returns the sorted hashes of the built files that are needed: of versions that play at present or are
-// being checked, of versions in waiting or running matches, and of versions in open games of people.
+// NeededBuilds returns the sorted hashes of the built files that are needed. Needed are the files of each version
+// that plays at present, is being checked, or takes part in a waiting or running match or in an open game of people.
 func (s Versions) NeededBuilds(ctx context.Context) ([]string, error) {
 	hashes, err := s.read.NeededBuilds(ctx)
 	return hashes, machineError(err)
 }
 
-// dropUploads deletes the uploads with the given hashes, except uploads that a version needs. It works in a
-// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors, because
+// dropUploads deletes the uploads with the given hashes, except those that a version needs. It works in a
+// transaction, so that nobody can add a version with the same upload at the same time. It ignores errors;
 // SweepUploads deletes the remaining uploads later.
 func (s *db) dropUploads(ctx context.Context, sums ...string) {
 	s.update(context.WithoutCancel(ctx), func(tx *Tx) error {

@@ -24,8 +24,9 @@ func (tx *Tx) pendingVersion(ctx context.Context, id int64) (queries.VersionRow,
 	return row, nil
 }
 
-// SetState moves a version whose checks have not ended to another such state. The state Queued starts the checks
-// again from the beginning: the stages so far are deleted, and the owner goes to the end of the queue of owners.
+// SetState changes the state of a version whose checks have not ended to another state of this kind. The state Queued
+// starts the checks again from the beginning: the stages so far are deleted, and the owner's next turn in the queue
+// comes after those of the other owners.
 func (s Versions) SetState(ctx context.Context, versionID int64, state ladder.VersionState) error {
 	if !state.IsPending() {
 		return invalid("Fail, Promote and Suspend lead there", "version %d: state cannot be set to %q", versionID, state)
@@ -188,8 +189,8 @@ func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason ph
 	return suspended && err == nil, err
 }
 
-// refreshEntries updates the lists of the versions that each ladder rates (entries), after the ladders or the
-// house bots have changed. It also drops matches that can no longer be played.
+// refreshEntries updates which versions each ladder rates, after the ladders or the house bots have changed. It also
+// drops matches that can no longer be played.
 func (tx *Tx) refreshEntries(ctx context.Context) error {
 	tx.changesLadders = true
 	rows, err := tx.VersionsIn(ctx, string(ladder.Live))
@@ -211,8 +212,8 @@ func (tx *Tx) refreshEntries(ctx context.Context) error {
 	return tx.dropUnplayable(ctx)
 }
 
-// refreshBot makes the lists of the versions that the ladders rate agree with the states of the versions of one
-// bot. It also drops matches that can no longer be played.
+// refreshBot updates which versions of one bot each ladder rates, after the states of its versions have changed. It
+// also drops matches that can no longer be played.
 func (tx *Tx) refreshBot(ctx context.Context, botID int64) error {
 	live, err := tx.liveVersion(ctx, botID)
 	if err != nil {
@@ -283,8 +284,8 @@ func (tx *Tx) enter(ctx context.Context, l queries.Ladder, v ladder.Version) err
 }
 
 // dropUnplayable drops waiting matches that cannot be played: rated matches with a version that no longer plays,
-// and requested matches with a withdrawn bot or with a remote version (on its owner's machine) that was replaced
-// and so cannot connect.
+// requested matches with a withdrawn bot, and requested matches with a remote version (on its owner's machine) that
+// was replaced and so cannot connect.
 func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	rows, err := tx.IdleWaiting(ctx)
 	if err != nil {
@@ -314,8 +315,8 @@ func (tx *Tx) dropUnplayable(ctx context.Context) error {
 	return nil
 }
 
-// ListEnded returns at most n versions in a state, which is Failed or Suspended. The version that got into that state
-// last comes first.
+// ListEnded returns at most n versions in the given state, which is Failed or Suspended. The version whose state
+// changed most recently comes first.
 func (s Versions) ListEnded(ctx context.Context, state ladder.VersionState, n int) ([]ladder.Version, error) {
 	rows, err := s.read.LastInState(ctx, string(state), int64(n))
 	if err != nil {

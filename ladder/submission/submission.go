@@ -151,8 +151,8 @@ type submission struct {
 	*botBuild
 }
 
-// stage is one step of checking an upload. run does its work, writes to the log and returns a summary in one
-// line. Its error is a *refusal if the bot is to blame.
+// stage is one step of checking an upload. run does the work of the step, writes to the log, and returns a summary in
+// one line. If the bot is to blame for a failure, the error is a *refusal.
 type stage struct {
 	name      string
 	state     ladder.VersionState
@@ -219,8 +219,8 @@ func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error)
 	return p.Store.Versions.Promote(ctx, v.ID)
 }
 
-// processStage runs a stage of a submission and stores its outcome. If the result on is true, the next stage can
-// follow. If it is false and err is nil, the bot was refused and its version has failed.
+// processStage runs a stage of checking an upload and stores its outcome. on is true if the next stage can follow. If
+// on is false and err is nil, the bot was to blame, and its version has failed.
 func (s *submission) processStage(ctx context.Context, st stage) (on bool, err error) {
 	if st.state != ladder.Queued {
 		if err := s.Store.Versions.SetState(ctx, s.version.ID, st.state); err != nil {
@@ -261,8 +261,8 @@ func (s *submission) transcript() *transcript {
 	return newTranscript(s.work+slash, string(s.Dir)+slash)
 }
 
-// runStage runs a stage of a submission. If it exceeds its time limit, the error is a refusal: the fault of the
-// bot, and not of the server.
+// runStage runs a stage of checking an upload. If the stage exceeds its time limit, the error is a refusal, because
+// the bot is to blame and not the server.
 func (s *submission) runStage(ctx context.Context, st stage, log *transcript) (summary phrase.Text, err error) {
 	s.timeLimit = st.timeLimit
 	within := ctx
@@ -282,8 +282,8 @@ func (s *submission) overtimeError() error {
 	return newRefusal("it did not finish within %s", shortTime(s.timeLimit))
 }
 
-// checkOwnTime returns a refusal if used, the time that bots themselves have used, exceeds the time limit of
-// the stage.
+// checkOwnTime returns a refusal (an error that blames the bot) if used is longer than the time limit of the stage.
+// used is the time that bots themselves have used.
 func (s *submission) checkOwnTime(used time.Duration) error {
 	if used > s.timeLimit {
 		return s.overtimeError()

@@ -59,9 +59,9 @@ func (t Tryout) Slot() int {
 	return 0
 }
 
-// tryoutMatch describes the match that t plays: a ladder that only serves to name the game, its options and the clock,
-// and the versions that play, indexed by slot. The element t.Slot() is a placeholder for the tested bot. It returns an
-// error if the game of t does not exist.
+// tryoutMatch describes the match that t plays. The ladder serves only to name the game, its options and the clock.
+// The versions are in the order of the match; the one with the index t.Slot() is a placeholder for the tested bot. It
+// returns an error if the game of t does not exist.
 func (p *Pipeline) tryoutMatch(t Tryout) (ladder.Ladder, []ladder.Version, error) {
 	if t.Deal != nil {
 		m := t.Deal.Match
@@ -117,9 +117,10 @@ func (p *Pipeline) TryoutMemory(t Tryout) (int64, error) {
 	return need, nil
 }
 
-// RunTryout builds a bot, plays its games and, after a match, runs the conformance tests, all on core. The second fault
-// of one kind ends the games, with an error that says what it was. output is the log of the build and the games. If the
-// bot is to blame, the error has the code Invalid; any other error is that of ctx or a failure of the server.
+// RunTryout builds a bot and plays its games, all on the given processor core. After a match it also runs the
+// conformance tests. If the bot makes the same kind of fault twice, the games end with an error that describes the
+// fault. output is the log of the build and the games. If the bot is to blame, the error has the code Invalid; any
+// other error is that of ctx or a failure of the server.
 func (p *Pipeline) RunTryout(ctx context.Context, t Tryout, core int) (output string, err error) {
 	work, err := p.Dir.MkdirTemp("tryout-")
 	if err != nil {
@@ -240,9 +241,9 @@ func (s *submission) playTryout(ctx context.Context, t Tryout, log *transcript) 
 	return err
 }
 
-// summarizeFault returns a key that is equal for faults of one kind with one kind of error at one line of the edited
-// file, and a headline with the cause: that the bot did not start, or failed in two games. stderr has the lines of the
-// bot.
+// summarizeFault describes a fault. key is the same for two faults of one kind that have the same kind of error at
+// the same line of the edited file. headline says that the bot did not start, or failed in two games, and why. stderr
+// has the lines that the bot wrote to standard error.
 func summarizeFault(f TryoutFault, stderr []string) (key string, headline phrase.Text) {
 	line, sure := fault.Cause(stderr)
 	cause := phrase.Plain(line)
