@@ -62,7 +62,7 @@ type (
 	fault      = referee.Fault
 )
 
-// SeatRow is a seat with its bot and its result.
+// SeatRow describes a seat of the game: its bot and its result.
 type SeatRow struct {
 	Name    string  `json:"name"`
 	Version string  `json:"version"`
@@ -97,7 +97,7 @@ type MoveStep struct {
 	StandIn bool     `json:"standin,omitempty"`
 }
 
-// position is a position with the view of each seat, as a map from the keys of the view line to their values.
+// position is a position of a game. It has the view of each seat, which is what the seat sees, as key=value.
 type position struct {
 	turn   int
 	views  []map[string]string
@@ -148,8 +148,8 @@ func checkReplay(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	return v, r.CheckSeats()
 }
 
-// rebuild returns the positions of the replay r, from that after the deal to the last. It also sets g.Keys
-// and g.Over.
+// rebuild plays the replay r again and returns all positions, beginning with the one after the deal. It also sets
+// g.Keys and g.Over.
 func (g *Recording) rebuild(r *referee.Replay, v *rules.Variant) (positions []position, err error) {
 	var log rules.Log
 	for step, err := range r.Walk(v, &log) {
@@ -186,7 +186,8 @@ func parse(view []byte) map[string]string {
 	return m
 }
 
-// events returns the events in log as lines: once for a viewer who sees all cards, and once for each seat.
+// events returns the events in log as lines of the protocol: once for a viewer who sees all cards, and once for each
+// of the given number of seats.
 func events(log *rules.Log, seats int) Events {
 	e := Events{All: append([]string{}, log.OpenEvents()...)}
 	same := true
@@ -219,8 +220,7 @@ func (g *Recording) setFrames(positions []position) {
 	}
 }
 
-// perSeatKeys returns the sorted keys whose values differ between what seats see in at least one of the
-// positions.
+// perSeatKeys returns the sorted keys whose values differ between seats in at least one of the positions.
 func perSeatKeys(positions []position) []string {
 	own := map[string]bool{}
 	for _, p := range positions {
@@ -235,8 +235,8 @@ func perSeatKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes returns the entries of the map after that are new or have another value than in the map before. If among is
-// true, it returns only entries with keys in own, otherwise only entries with other keys.
+// changes returns the entries of the map after that are new or whose values differ from those in the map before. If
+// among is true, it returns only entries whose keys are in own; if false, only the others.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

@@ -53,8 +53,8 @@ func ReadAccount() (Account, error) {
 	return a, nil
 }
 
-// CurrentAccount returns the saved account. If the environment variables EnvURL and EnvToken are set, they replace
-// the fields URL and Token. If EnvURL names another server than the saved account, the saved token is not used.
+// CurrentAccount returns the saved account, with URL and Token replaced by the environment variables EnvURL and
+// EnvToken if these are set. If EnvURL names another server than the saved account, the saved token is not used.
 func CurrentAccount() (Account, error) {
 	url, token := os.Getenv(EnvURL), os.Getenv(EnvToken)
 	if url != "" && token != "" {

@@ -21,8 +21,8 @@ import (
 func part(text string) string { return "/" + url.PathEscape(text) }
 func number(n int64) string   { return "/" + strconv.FormatInt(n, 10) }
 
-// values returns query parameters. The arguments are names and values in turn; a parameter with the value ""
-// is omitted.
+// values returns query parameters. The arguments are names and values in turn. A parameter with the value "" is left
+// out.
 func values(pairs ...string) url.Values {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
@@ -86,7 +86,8 @@ func (c *Client) UseVersion(ctx context.Context, bot string, version int) (wire.
 	return send[wire.Bot](ctx, c, request{method: http.MethodPut, path: "/bots" + part(bot) + "/live"}, wire.LiveVersion{Version: version})
 }
 
-// ArchiveDownload is the download of the upload of a version, byte for byte. The caller must close Body.
+// ArchiveDownload is a file that was uploaded as a version, byte for byte, while it is downloaded. The caller must
+// close Body.
 type ArchiveDownload struct {
 	Name string // file name made of bot, version and format
 	Body io.ReadCloser
@@ -180,9 +181,9 @@ func (c *Client) bytes(ctx context.Context, path string) ([]byte, error) {
 	return data, nil
 }
 
-// ReplaysAfter yields the replays of a ladder and a bot, the oldest first, up to the newest one; "" means all ladders or
-// all bots. It begins after the replay with the given cursor; "" means from the first replay on. If the
-// stream breaks, ReplaysAfter requests the rest.
+// ReplaysAfter yields the replays of a ladder and a bot, from the oldest to the newest. If ladder or bot is "", the
+// replays of all ladders or of all bots are included. It begins after the replay with the given cursor, or with the
+// first replay if cursor is "". If the connection breaks, it requests the rest.
 func (c *Client) ReplaysAfter(ctx context.Context, cursor, ladder, bot string) iter.Seq2[wire.ReplayLine, error] {
 	return func(yield func(wire.ReplayLine, error) bool) {
 		failures := 0
@@ -223,11 +224,11 @@ func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.R
 	}
 }
 
-// errStopped is the error that ends a stream when the function that consumes its items wants no more.
+// errStopped ends a stream when the function that receives its items wants no more.
 var errStopped = fmt.Errorf("client: stopped")
 
-// lines requests a stream of replays and calls each with every line. If each returns false, lines stops and
-// returns errStopped. An incomplete last line is an error.
+// lines requests a stream of replays and calls the function each with every line. If the function returns false,
+// lines stops and returns errStopped. An incomplete last line is an error.
 func (c *Client) lines(ctx context.Context, path string, query url.Values, each func(wire.ReplayLine) bool) error {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"application/x-ndjson"}}})
 	if err != nil {
@@ -256,9 +257,9 @@ func (c *Client) lines(ctx context.Context, path string, query url.Values, each 
 	}
 }
 
-// Submit uploads a bot, which is an archive of its directory or, if file is not "", a single file of that
-// name. kind is the media type of the content. If bot is "", the manifest in the archive has the name of the
-// bot. body returns the content and its size in bytes; it is called for each attempt to upload.
+// Submit uploads a bot: an archive of its directory or, if file is not "", a single file with that name. bot is the
+// name of the bot; if it is "", the manifest in the archive gives the name. body returns the content and its size in
+// bytes; it is called for each attempt to upload.
 func (c *Client) Submit(ctx context.Context, bot, file string, body func() (io.Reader, int64)) (wire.Submission, error) {
 	return read[wire.Submission](ctx, c, request{method: http.MethodPost, path: "/submissions", query: values("bot", bot, "file", file), body: body, kind: "application/octet-stream", notIdempotent: true})
 }
@@ -273,7 +274,7 @@ func (c *Client) CancelSubmission(ctx context.Context, id int64) (wire.Submissio
 	return read[wire.Submission](ctx, c, request{method: http.MethodDelete, path: "/submissions" + number(id)})
 }
 
-// followWait is how long one request of AwaitChange waits for a change.
+// followWait is how long a request of AwaitChange waits for a change.
 const followWait = 30 * time.Second
 
 // Follow yields the state of a submission (the build and checks of an uploaded version) at once and after every

@@ -42,8 +42,8 @@ type Client struct {
 	hasAnswered atomic.Bool // the server has answered a request, so its address is right
 }
 
-// New returns a client of the server at address that uses token, or sends anonymous requests if token is "".
-// An address without a scheme means https, or http for the local machine.
+// New returns a client of the server at address. Requests carry token, or are anonymous if token is "". An address
+// without a scheme means https, or http for the local machine.
 func New(address, token string) (*Client, error) {
 	full, err := cleanURL(address)
 	if err != nil {
@@ -91,7 +91,7 @@ type request struct {
 	// body returns the body and its size; it is called for each attempt. If nil, the request has no body.
 	body func() (io.Reader, int64)
 	kind string // media type of the body
-	// notIdempotent prevents repetitions after a failed connection.
+	// notIdempotent means that the request must not be repeated after a failed connection.
 	notIdempotent bool
 }
 

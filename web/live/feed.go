@@ -33,8 +33,8 @@ func (f *feed) mark() mark { return mark{f.number, f.lastPly()} }
 
 func (f *feed) lastPly() int { return f.base + len(f.frames) - 1 }
 
-// advance adds frames for the positions since the last frame, up to the newest position of s. If s is a snapshot
-// of another game, advance first drops the frames of the old game. It returns an error if a move in s is invalid.
+// advance adds frames for the positions that are new since the last frame, up to the position of s. If s is a
+// snapshot of another game, it first drops the frames of the old game. It returns an error if a move in s is invalid.
 func (f *feed) advance(s snapshot) error {
 	if s.number != f.number {
 		f.startGame(s)
@@ -135,7 +135,8 @@ type place struct {
 	Rotation int   `json:"rotation"`
 }
 
-// faultDoc is a fault of a seat without its text, which might contain cards that not everybody may see.
+// faultDoc is a fault of a seat. It omits the text of the fault, which might contain cards that not everybody may
+// see.
 type faultDoc struct {
 	Seat int           `json:"seat"`
 	Ply  int           `json:"ply"`
@@ -149,8 +150,8 @@ type result struct {
 	Over   bool      `json:"over"` // the game ended by the rules
 }
 
-// doc returns a message with all frames from the frame with the ply (number of moves) first on. If that is the oldest
-// frame, the message also describes the game.
+// doc returns a message with all frames from ply first (the number of moves before the frame) to the latest. If first
+// is the ply of the oldest frame, the message also describes the game.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
 	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.MoveStep{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}

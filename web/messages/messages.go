@@ -105,8 +105,8 @@ func (l *Language) addTable(prefix string, table map[string]any) {
 	}
 }
 
-// Text returns the text with a key. args are names and values in turn: each name in braces in the text is
-// replaced by its value. If there is no such text, Text returns the key; a test ensures that this does not
+// Text returns the text with a key in the language l. args are names and values in turn: each name in braces in the
+// text is replaced by its value. If there is no such text, Text returns the key; a test makes sure that this does not
 // happen.
 func (l *Language) Text(key string, args ...any) string {
 	t, ok := l.Texts[key]
@@ -173,8 +173,8 @@ var matcher = language.NewMatcher(func() (tags []language.Tag) {
 	return tags
 }())
 
-// Choose returns the index of tag in Languages. If Languages does not contain tag, it returns the index of
-// the language that header prefers. header is the Accept-Language header of a request.
+// Choose returns an index in Languages. It is that of the language tag if Languages contains tag, and otherwise that
+// of the language that header prefers. header is the Accept-Language header of a request.
 func Choose(tag, header string) int {
 	if i := slices.Index(Languages, tag); i >= 0 {
 		return i

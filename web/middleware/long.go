@@ -15,9 +15,8 @@ import (
 
 // Requests that take long are limited by Places.
 
-// ReceiveUpload stores the archive u as the next version of a bot. size is its length in bytes; a negative
-// size means that the length is unknown. ReceiveUpload fails if a limit of simultaneous uploads is reached,
-// or if the upload is slower than Pace.
+// ReceiveUpload stores the upload u as the next version of a bot. size is its length in bytes, or negative if
+// unknown. It fails if a limit of simultaneous uploads is reached, or if the upload is slower than Pace.
 func (m *Middleware) ReceiveUpload(w http.ResponseWriter, r *http.Request, u service.Upload, size int64) (v ladder.Version, err error) {
 	in := RequestOf(r)
 	if err := m.Service.CheckSubmit(in.Actor, u.Bot, size); err != nil {

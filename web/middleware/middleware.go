@@ -103,15 +103,15 @@ type requestKey struct{}
 // RequestOf returns the Request of r, which must have passed Middleware.Wrap; otherwise RequestOf panics.
 func RequestOf(r *http.Request) *Request { return r.Context().Value(requestKey{}).(*Request) }
 
-// RecordAnswer returns a writer that writes to w and records that the route has begun its answer.
-// HasAnswerBegun is then true even while w, which compresses, still has the answer in a buffer.
+// RecordAnswer returns a writer that writes to w and notes when the answer begins. HasAnswerBegun then returns true,
+// even while w, which compresses, still holds the answer in a buffer.
 func (in *Request) RecordAnswer(w http.ResponseWriter) http.ResponseWriter {
 	in.inner = &recorder{ResponseWriter: w}
 	return in.inner
 }
 
-// Visitor returns the person who sends the request, and the client's address. Limits apply to the address if
-// nobody is signed in.
+// Visitor returns the person who sends the request, and the client's address. Limits apply to the person or, if
+// nobody is signed in, to the address.
 func (in *Request) Visitor() admission.Visitor {
 	return admission.Visitor{Person: in.Person.ID, Address: in.Address}
 }
