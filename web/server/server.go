@@ -107,8 +107,9 @@ func Open(ctx context.Context, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Check returns the error with which a server with the options o would not start, as far as this can be known while
-// another server uses the data directory and the addresses. It changes nothing. notice is as in Server.Notice.
+// Check returns the error with which a server with the options o would fail to start. It changes nothing. It may be
+// called while another server uses the data directory and the addresses; errors that this hides are not found. notice
+// is as in Server.Notice.
 func Check(ctx context.Context, o Options) (notice string, err error) {
 	if _, notice, err = memoryOf(o.Config, o.Level); err != nil {
 		return "", err
@@ -349,8 +350,8 @@ func (s *Server) serveOn(ctx context.Context, group *errgroup.Group, web *http.S
 	})
 }
 
-// handler returns the handler of all addresses of the server: the API, the site and the WebSockets. machines
-// lists the machines that play.
+// handler returns the handler of all addresses of the server: the API, the site and the WebSockets. The function
+// machines lists the machines that play.
 func (s *Server) handler(r *runner.Runner, registry *prometheus.Registry, machines func() ([]ladder.Machine, error)) (http.Handler, error) {
 	m := middleware.New(middleware.Options{
 		Service:    service.New(service.Options{Store: s.Store, Config: s.Config, Wake: r.Wake, Memory: s.room, IsAway: s.remotes.IsGone}),
@@ -422,8 +423,8 @@ func (s *Server) runner(registry *prometheus.Registry, dispatcher *cluster.Dispa
 // minDiskSpace is the free disk space, in bytes, that CheckMachine requires.
 const minDiskSpace = 1 << 20
 
-// CheckMachine returns an error unless this machine can play: dir is on a disk with free space, and, if bots
-// is not nil, a program can start in that sandbox.
+// CheckMachine returns an error unless this machine can play. The disk of the directory dir must have free space. If
+// bots is not nil, a program must be able to start in that sandbox.
 func CheckMachine(ctx context.Context, dir string, bots *match.Sandbox) error {
 	f, err := os.CreateTemp(dir, "check-")
 	if err != nil {

@@ -108,14 +108,14 @@ func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	return NewConn(ws, l), nil
 }
 
-// OriginError returns the error for a request whose headers Origin and Host name different sites. It does not compare
-// them.
+// OriginError returns the error for a request whose headers Origin and Host name different sites. The caller has
+// compared them.
 func OriginError(r *http.Request) *ladder.Error {
 	return ladder.Errorf(ladder.Forbidden, "if both are this site, its proxy must pass the header Host, or site.url in timba.toml must name the site",
 		"the request comes from a page of another site, %q, and is for %q", ladder.Clip(r.Header.Get("Origin")), ladder.Clip(r.Host))
 }
 
-// ping sends a ping, which the other end answers, and schedules the next one.
+// ping sends a ping, which the other end answers, and schedules the next ping.
 func (c *Conn) ping() {
 	if c.ws.WriteControl(websocket.PingMessage, nil, time.Now().Add(c.Limits.Send)) != nil {
 		c.Shut(CloseSlow, "slow")
