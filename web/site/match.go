@@ -38,8 +38,8 @@ type matchPage struct {
 	Pager             pager
 }
 
-// dealRow is a row in the table of a match: a deal with its games, one for each rotation (seating of the bots),
-// or several consecutive deals that ended in the same way.
+// dealRow is a row in the table of a match. It has one deal with its games, one for each rotation (seating of the
+// bots), or several consecutive deals that ended in the same way.
 type dealRow struct {
 	FirstDeal int
 	LastDeal  int // equal to FirstDeal if the row is a single deal
@@ -127,9 +127,9 @@ func matchState(m ladder.Match) string {
 	return string(m.State)
 }
 
-// addDeals adds to page the deals that the table shows on the page in the query parameter page, and the
-// faults in the games of these deals. It also adds the outcome and the disqualifications of the whole match.
-// variant is the game with the match's options.
+// addDeals adds to page the deals in the part of the table that the query parameter "page" selects, and the faults in
+// their games. It also adds the outcome and the disqualifications of the whole match. variant is the game with the
+// match's options.
 func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error {
 	deals := make([]int, page.Deals)
 	for i := range deals {
@@ -162,8 +162,8 @@ func (s *Site) addDeals(v *visit, page *matchPage, variant *rules.Variant) error
 	return s.addFaults(v, page, slices.DeleteFunc(list, func(g ladder.FinishedGame) bool { return !hasFault(g) }))
 }
 
-// joinAlikeDeals joins consecutive deals whose games ended in the same way without a move, as when a bot is
-// disqualified.
+// joinAlikeDeals joins consecutive deals into one row if their games ended in the same way without a move, for
+// example because a bot is disqualified.
 func joinAlikeDeals(rows []dealRow) (out []dealRow) {
 	alike := func(a, b dealGame) bool {
 		return a.Plies == 0 && b.Plies == 0 && reflect.DeepEqual(a.Slots, b.Slots)
@@ -296,8 +296,8 @@ func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *
 	return n, nil
 }
 
-// titleOf returns the title of a game for people, or claim if the game does not exist. claim is the game's name,
-// perhaps with options: "brisca players=2".
+// titleOf returns the title of a game for people. claim is the name of the game, perhaps with options, such as
+// "brisca players=2". If the game does not exist, titleOf returns claim.
 func titleOf(claim string) string {
 	name, options := rules.SplitClaim(claim)
 	g, err := games.Find(name)

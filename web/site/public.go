@@ -60,8 +60,8 @@ func (v *visit) sendEmbedded(kind, vary string, data []byte) {
 	http.ServeContent(v.w, v.r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// getBadge draws the rating and the rank of a bot as a small picture: on the ladder in the query parameter,
-// or otherwise on the bot's first ladder.
+// getBadge draws the rating and the rank of a bot as a small picture. They are those on the ladder in the query
+// parameter "ladder" or, without it, on the bot's first ladder.
 func (s *Site) getBadge(v *visit, b ladder.Bot) error {
 	ladderName := v.query().Text("ladder")
 	if err := v.query().Err(); err != nil {
