@@ -40,8 +40,8 @@ func CheckMatchTime(v *rules.Variant, c referee.Clock, bots, deals int, limit ti
 		longest.Round(time.Second), limit, deals, bots, plies, c)
 }
 
-// maxLimitOption returns the largest value of the game's option "limit", a number of moves, with which one deal
-// takes at most the given time. If the game has no such option or the clock has no time per move, it returns 0.
+// maxLimitOption returns the largest value of the game's option "limit" (a number of moves) for which one deal takes
+// at most the time limit. If the game has no such option, or the clock has no time per move, it returns 0.
 func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Duration) int {
 	for _, o := range v.Settings {
 		if o.Name == "limit" && c.Move > 0 {

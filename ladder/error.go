@@ -32,8 +32,8 @@ type Error struct {
 	Retry time.Duration
 }
 
-// Errorf returns an error for users, with a text formatted as by fmt.Errorf. The error formatted with the verb
-// %w becomes the cause. hint is used literally; for a hint with values call Try.
+// Errorf returns an error for users. format and args give its text, as for fmt.Errorf; an error for the verb %w
+// becomes the cause. hint says what to try and is used literally. To format a hint, call Try.
 func Errorf(code ErrorCode, hint, format string, args ...any) *Error {
 	err := phrase.Errorf(format, args...)
 	return &Error{Code: code, Text: phrase.FromError(err), Hint: phrase.New(hint), Err: errors.Unwrap(err)}

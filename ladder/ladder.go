@@ -95,7 +95,8 @@ func (s VersionState) IsPending() bool {
 	return s == Queued || s == Building || s == Checking || s == Trial
 }
 
-// NeverBuilt reports whether the submission failed or was cancelled before the build. The upload may then be deleted.
+// NeverBuilt reports whether the version failed or was cancelled before it was built. Its upload may then have been
+// deleted.
 func (v Version) NeverBuilt() bool {
 	return (v.State == Failed || v.State == Cancelled) && v.Hash == ""
 }
@@ -206,8 +207,8 @@ type Match struct {
 	CreatedAt     time.Time
 	StartedAt     time.Time
 	FinishedAt    time.Time
-	// Order is the position of a finished rated match among those of its ladder, in the order in which they
-	// changed ratings. The first has 1. It is 0 for other matches.
+	// Order is the number of a finished rated match on its ladder, in the order in which matches changed ratings,
+	// beginning with 1. It is 0 for other matches.
 	Order int64
 	// Attempts lists all attempts to play the match. Only the last one counts.
 	Attempts []Attempt
@@ -359,8 +360,8 @@ func (s Standing) IsProvisional() bool {
 	return !s.IsAnchor() && (s.PlusMinus == nil || *s.PlusMinus >= settledInterval || s.Opponents < settledOpponents)
 }
 
-// ComparePlaces compares a and b for sorting by Rating, the highest first, with versions that have not played at the
-// end. It is negative if a comes before b, and 0 if they share a rank.
+// ComparePlaces is a comparison function for sorting standings. The highest Rating comes first; versions that have
+// not played come last. It returns a negative number if a comes before b, and 0 if both have the same rank.
 func ComparePlaces(a, b Standing) int {
 	return cmp.Or(cmp.Compare(min(b.Matches, 1), min(a.Matches, 1)), cmp.Compare(b.Rating(), a.Rating()))
 }

@@ -55,7 +55,7 @@ type Result struct {
 	Took         time.Duration         `json:"took"`              // in nanoseconds
 }
 
-// Failure says why a match was not played. It is never the fault of a bot: faults are part of games.
+// Failure says why a match was not played. A bot is never to blame for it: if a bot makes a fault, the match goes on.
 type Failure struct {
 	Kind    string      `json:"kind"`
 	Version int64       `json:"version,omitempty"` // the version that failed; 0 if the failure is not one of a version

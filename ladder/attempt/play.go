@@ -28,8 +28,8 @@ type Options struct {
 	Journal *Journal                    // nil means that nothing is logged
 }
 
-// errEarly ends a match early, after a game in which the connection of a bot was lost. The games so far are
-// its result.
+// errEarly makes a match end early, after a game in which the connection of a bot was lost. The games so far are the
+// result of the match.
 var errEarly = errors.New("a connection was lost")
 
 // Play plays a match on this machine. The result has either the games or a Failure. If ctx ends before the last
@@ -52,7 +52,7 @@ func Play(ctx context.Context, j Job, o Options) Result {
 	return *r
 }
 
-// run is an attempt that is being played.
+// run is the state of an attempt (a try to play a match) in progress.
 type run struct {
 	Job
 	options Options
@@ -127,8 +127,8 @@ func (p *run) programs(ctx context.Context) ([]match.Contestant, error) {
 	return bots, nil
 }
 
-// addGame adds a finished game to the result. It returns a *Failure if a house bot (part of timba) failed in the
-// game, and errEarly if a connection was lost or too slow.
+// addGame adds a finished game to the result. If a house bot (part of timba) failed in the game, it returns a
+// *Failure. If the connection of a bot was lost or too slow, it returns errEarly.
 func (p *run) addGame(g *referee.GameResult) error {
 	for _, f := range g.Faults {
 		slot := g.Bots[f.Seat]

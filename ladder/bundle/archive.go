@@ -17,7 +17,7 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// format is an archive format, recognized by content and not by file name.
+// format is an archive format. It is recognized by the content of the archive, not by its name.
 type format string
 
 const (
@@ -30,7 +30,8 @@ const (
 // useFormats is the hint for a file that is not an archive in one of the supported formats.
 const useFormats = "send a .zip, .tar.gz, .tar.zst or .tar of the bot's directory; timba submit DIR makes one"
 
-// formatOf returns the format of an archive that begins with head. For another known format, the error names it.
+// formatOf returns the format of the archive whose first bytes are head. If the format is known but not supported,
+// the error names it.
 func formatOf(head []byte) (format, error) {
 	switch kind := format(trees.FormatOf(head)); {
 	case len(head) == 0:

@@ -12,8 +12,8 @@ import (
 // would not suffice: NATS sends an answer to any subject that the requester names, with the rights of the account. In
 // the account of a worker no other client can receive this answer.
 
-// requestSubjects returns the NATS subjects to which the worker called name sends its requests. The name "*"
-// stands for all workers.
+// requestSubjects returns the NATS subjects for the requests of the worker called name. The name "*" stands for all
+// workers.
 func requestSubjects(name string) []string {
 	return []string{machinesSubject(name), filesSubject(name), resultsSubject(name)}
 }

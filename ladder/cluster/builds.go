@@ -36,8 +36,8 @@ func openBuilds(dir string, log *slog.Logger) (*builds, error) {
 	return &builds{Store: s}, err
 }
 
-// ensurePacked packs the bot with the given hash unless it is packed already. Until ctx ends, the packed file
-// is not removed. built returns the directory with the built files of the bot.
+// ensurePacked packs the files of the bot with the given hash, unless they are packed already. The packed file is not
+// removed until ctx ends. The function built returns the directory with the built files of the bot.
 func (b *builds) ensurePacked(ctx context.Context, hash string, built func(context.Context) (string, error)) (packed build, err error) {
 	dir, err := built(ctx)
 	if err == nil {

@@ -244,8 +244,8 @@ func (h *Dispatcher) Err() error {
 	return nil
 }
 
-// checkConnection reports whether NATS can be reached. before is the result of the previous call; if the result
-// differs, checkConnection logs the change.
+// checkConnection reports whether NATS can be reached. before is the result of the previous call. If the result has
+// changed, checkConnection logs that.
 func (h *Dispatcher) checkConnection(before bool) (reachable bool) {
 	err := h.Err()
 	switch {

@@ -166,8 +166,7 @@ var (
 	errOver      = errors.New("the attempt is over")
 )
 
-// NewWorker returns a Worker and opens the directory o.Dir. The name of the worker's machine is that of the
-// NATS user of link.
+// NewWorker returns a Worker and opens the directory o.Dir. The worker has the name of the NATS user of link.
 func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -205,8 +204,8 @@ func NewWorker(link *Link, o WorkerOptions) (*Worker, error) {
 // have left some.
 func (o WorkerOptions) Temp() string { return filepath.Join(o.Dir, "tmp") }
 
-// Drain makes Run accept no more attempts. Run then returns when the attempts that it has are finished and
-// their results are sent.
+// Drain makes Run accept no more attempts (tries to play a match). Run then finishes the present attempts, sends
+// their results and returns.
 func (w *Worker) Drain() {
 	w.drain()
 	w.notify()

@@ -225,8 +225,9 @@ func (f *file) resolve() (err error) {
 	return nil
 }
 
-// checkRange returns an error if value, the value of the named key, is outside [least, most]. It also returns an
-// error for a duration that is not a whole number of milliseconds, because such a value was written without a unit.
+// checkRange returns an error if value is less than least or greater than most. key is the key of the value in the
+// file. It also returns an error for a duration that is not a whole number of milliseconds: the user has forgotten
+// the unit.
 func checkRange[T int | size.Bytes | time.Duration](key string, value, least, most T) error {
 	if d, ok := any(value).(time.Duration); ok && d%time.Millisecond != 0 {
 		return fmt.Errorf("%s cannot be %d: name its unit, as in \"1m30s\" or \"250ms\"", key, d)

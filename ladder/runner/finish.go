@@ -63,8 +63,9 @@ func (r *Runner) countFinished(p *play) {
 // serverStopped is the public reason of an attempt that ended because its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
-// interruptMatch records that a match ended without a result, for the error why. The match is then tried again or,
-// after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses the server.
+// interruptMatch records that a match ended without a result, because of the error why. The match is then tried again
+// or, after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses the
+// server.
 func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)
 	r.metrics.brokenAttempts.WithLabelValues(v.label).Inc()

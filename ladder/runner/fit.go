@@ -63,8 +63,8 @@ func (f *fitter) run(ctx context.Context) {
 	ended.Wait()
 }
 
-// fitRepeatedly computes the ratings of ladder l whenever requestFit has asked for it, until ctx ends. Between two
-// computations it rests for a while.
+// fitRepeatedly computes the ratings of ladder l after requestFit has been called for it, until ctx ends. It waits
+// for a while between two computations.
 func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	for {
 		select {
@@ -116,8 +116,8 @@ func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	return nil
 }
 
-// fitInput has the results on a ladder from which ratings are fitted. pairs and bouts refer to versions by
-// their index in versions, which has the IDs.
+// fitInput has the results on a ladder, from which its ratings are computed. versions has the IDs of the versions;
+// pairs and bouts refer to them by index.
 type fitInput struct {
 	versions []int64
 	pairs    []stats.Pair // results by pair of versions, if no teams play

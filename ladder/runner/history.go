@@ -49,8 +49,8 @@ func (m *matchFaults) add(code string, faults int) {
 	m.faults += max(1, faults)
 }
 
-// suspendReason returns the reason for which a version must be suspended, or an empty text if it need not be. history
-// has the faults of the version in its matches, the last match first.
+// suspendReason returns the reason why a version must be suspended, or an empty text if it need not be. history has
+// the faults of the version in its matches, the last match first.
 func suspendReason(history []matchFaults) (why phrase.Text) {
 	count := func(n int, bad func(matchFaults) bool) (sum int) {
 		for _, m := range history[:min(n, len(history))] {

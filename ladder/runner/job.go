@@ -93,7 +93,7 @@ func ladderOf(j Job) string {
 	return ""
 }
 
-// assignment is a job to which a core of a machine is assigned.
+// assignment is a job together with the core of a machine that was given to it.
 type assignment struct {
 	job     Job
 	machine *machine

@@ -342,7 +342,7 @@ func (m *machine) state(now time.Time) ladder.MachineState {
 // pauseReason is the public reason for the pause of a machine.
 var pauseReason = phrase.New("it could not play a match")
 
-// describe returns the public description of m. added is the time at which credentials for m were created.
+// describe returns a description of m for everybody. added is the time at which m got its credentials.
 func (m *machine) describe(now, added time.Time) ladder.Machine {
 	out := ladder.Machine{
 		Name: m.Name, Local: m.Local, State: m.state(now), Version: m.Version, Protocol: m.Protocol, OS: m.OS, Arch: m.Arch,

@@ -204,8 +204,8 @@ func (r *Runner) acceptResult(ctx context.Context, p *play, result attempt.Resul
 
 func (p *play) isLocal() bool { return p.attempt.Machine == attempt.Local }
 
-// settleAttempt records that a machine no longer plays a match. If err is nil, the games are stored; otherwise err is
-// the reason for which there is no result.
+// settleAttempt records that a machine no longer plays a match. If err is nil, the games are stored. Otherwise err is
+// the reason why there is no result.
 func (r *Runner) settleAttempt(ctx context.Context, p *play, err error) {
 	m := p.match
 	switch {

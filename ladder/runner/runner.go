@@ -212,8 +212,8 @@ func (r *Runner) detachAttempts(list []*assignment) {
 	}
 }
 
-// maxBatch limits how many jobs are chosen at a time. Matches that are chosen together are started in one
-// transaction.
+// maxBatch is the largest number of jobs that are chosen at a time. Matches that are chosen together are started in
+// one transaction.
 const maxBatch = 100
 
 // fillCores gives jobs to free cores until there are no more jobs or no more cores. playing is the context of matches

@@ -101,9 +101,9 @@ func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {
 
 func (s *interruptedMatches) RecordStart(Job) {}
 
-// requestedMatches is a Source of the matches that people requested. They are played only on this machine, and at
-// most one match of each person at a time. The next match is that of the person whose last match started the
-// longest time ago. If there are several cores, one of them never gets a requested match.
+// requestedMatches is a Source of the matches that people requested. Only this machine plays them, at most one match
+// of each person at a time. The person whose last match started the longest time ago comes next. If there are several
+// cores, one of them never gets a requested match.
 type requestedMatches struct {
 	*waitingMatches
 	turn  int

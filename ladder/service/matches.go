@@ -112,8 +112,8 @@ func withPlayers(asked MatchRequest) map[string]string {
 	return options
 }
 
-// clockFor returns the clock of the first ladder of the named game. If the game has no ladder, it returns that of
-// the first ladder.
+// clockFor returns the clock of the first ladder of the named game. If the game has no ladder, it returns the clock
+// of the first ladder of any game.
 func (s *Service) clockFor(game string) referee.Clock {
 	for _, l := range s.Config.Ladders {
 		if l.Game == game {

@@ -76,8 +76,8 @@ func (s *Service) Sessions(ctx context.Context, a Actor) ([]ladder.Session, erro
 	return s.Store.Sessions.List(ctx, a.Person.ID)
 }
 
-// EndSession ends a session of the actor. It needs the scope ScopeAll, or only ScopeRead if id is the session
-// in which the actor makes the request.
+// EndSession ends a session of the actor. The actor needs the scope ScopeAll. To end the session that the request
+// itself uses, ScopeRead suffices.
 func (s *Service) EndSession(ctx context.Context, a Actor, id int64) error {
 	scope := ladder.ScopeAll
 	if id == a.Session {

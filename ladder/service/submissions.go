@@ -139,8 +139,8 @@ func (s *Service) inspectArchive(archive string, limits bundle.Limits) (name, ha
 	return "", hash, ladder.Errorf(ladder.Invalid, "", "the bot has no name: its archive has no %s with one", program.ManifestFile).Try(ladder.HintBotName, program.ManifestFile)
 }
 
-// unnamed is the name of the directory into which archives are unpacked. If a manifest has no name, ReadManifest
-// returns the name of the directory, so unnamed means that the bot has no name.
+// unnamed is the name of the directory into which archives are unpacked. If a manifest gives no name, ReadManifest
+// uses the name of the directory; so the name unnamed shows that the bot has no name.
 const unnamed = "-"
 
 // SubmissionProgress says how far the submission of a version is.
@@ -179,8 +179,8 @@ func (s *Service) progress(ctx context.Context, v ladder.Version) (p SubmissionP
 	return p, err
 }
 
-// AwaitSubmission waits until the build and checks of the version with the given ID have ended or ready returns
-// true for their progress, and returns the progress. It returns earlier after the time wait or when closing is
+// AwaitSubmission waits until the build and checks of the version with the given ID have ended, and returns their
+// progress. It returns earlier if ready returns true for the progress, after the time wait, or when closing is
 // closed. It returns an error unless the actor owns the bot.
 func (s *Service) AwaitSubmission(ctx context.Context, a Actor, id int64, wait time.Duration, closing <-chan struct{}, ready func(SubmissionProgress) bool) (SubmissionProgress, error) {
 	changes, stop := s.Events.Subscribe(1, func(e events.Event) bool { return e.Version == id || e.Kind == events.QueueChanged })

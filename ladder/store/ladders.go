@@ -181,8 +181,8 @@ func (s Ladders) Standings(ctx context.Context, name string) (places []ladder.St
 	return places, err
 }
 
-// StandingsPage returns at most n standings of a ladder, beginning with the one at index first; the best has index 0.
-// total is the number of all standings. The result is shared and must not be changed.
+// StandingsPage returns n standings of a ladder, or fewer at its end. first is the number of better standings to
+// skip. total is the number of all standings. The result is shared and must not be changed.
 func (s Ladders) StandingsPage(ctx context.Context, name string, first, n int) (places []ladder.Standing, total int, err error) {
 	all, err := s.Standings(ctx, name)
 	first = min(first, len(all))

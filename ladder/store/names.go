@@ -65,8 +65,8 @@ func isReserved(handle string) bool {
 	return strings.HasPrefix(handle, removedPrefix) || slices.Contains(ReservedNames(), handle)
 }
 
-// ReservedNames returns the names that no new person and no new bot of a person may have: those that pages use for
-// house bots and guests, and "admin", whose owner people would take for the operator.
+// ReservedNames returns the names that nobody can choose for a person or a bot any more. Pages use most of them for
+// house bots and guests. People would take somebody called "admin" for the operator.
 var ReservedNames = sync.OnceValue(func() []string {
 	names := []string{"admin", ladder.GuestName}
 	for _, b := range house.Bots() {

@@ -125,7 +125,7 @@ func (s Ladders) PlacesOf(ctx context.Context, versionID int64) ([]ladder.Standi
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfVersion(ctx, versionID) })
 }
 
-// places converts the rows that find returns to standings and adds the rank of each version that still plays.
+// places calls find, converts the rows to standings, and adds the rank of each version that still plays.
 func (s Ladders) places(ctx context.Context, find func(*Tx) ([]queries.StandingRow, error)) (out []ladder.Standing, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := find(tx)

@@ -240,9 +240,9 @@ func reservedError(name string) error {
 	return conflict("choose another name", "the name %q is reserved", name)
 }
 
-// AddInvite creates an invite, with which one account can be opened, and returns its code. Only a hash of the
-// code is stored. If name is not empty, the account must have that name. by is the ID of the person who issues
-// the invite, or 0 for the operator. If expires is zero, the invite does not expire.
+// AddInvite creates an invite and returns its code. One account can be opened with the code, of which only a hash is
+// stored. If name is not empty, the account must have that name. by is the ID of the person who issues the invite, or
+// 0 for the operator. If expires is zero, the invite does not expire.
 func (s People) AddInvite(ctx context.Context, by int64, name string, expires time.Time) (code string, invite ladder.Invite, err error) {
 	if name != "" {
 		if name, err = newPersonName(name); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// playLimitPeriod is the period to which the limit of games per person applies.
+// playLimitPeriod is the length of time in which the number of a person's games is limited.
 const playLimitPeriod = 24 * time.Hour
 
 // Add adds a game of people and bots on the site, which starts now. p.Seats has the seats that are taken: those of

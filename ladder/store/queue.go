@@ -18,9 +18,9 @@ type pendingVersion struct {
 	begun bool // one of its stages has started
 }
 
-// queue returns the uploaded versions whose checks have not ended, in the order in which they are checked,
-// without those of blocked people. Owners take turns, beginning with the one whose last turn is longest ago;
-// versions of the same owner are in the order of their upload.
+// queue returns the uploaded versions whose checks have not ended, in the order in which they are checked. Versions
+// of blocked people are left out. Owners take turns; the owner whose last turn was the longest time ago comes first.
+// Versions of the same owner are in the order of their upload.
 func queue(ctx context.Context, tx *Tx) ([]pendingVersion, error) {
 	rows, err := tx.PendingVersions(ctx)
 	if err != nil {

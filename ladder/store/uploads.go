@@ -110,12 +110,13 @@ func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, 
 	return nil
 }
 
-// versionLimitPeriod is the period to which the limit of versions per person applies.
+// versionLimitPeriod is the length of time in which the number of a person's new versions is limited.
 const versionLimitPeriod = 24 * time.Hour
 
-// ownBot returns the person's bot called name, and creates it if no bot has that name. A bot of another person
-// is deleted and created anew if all its versions failed, the last of them more than versionLimitPeriod ago.
-// If it were deleted earlier, its versions would no longer count against the limit of its owner.
+// ownBot returns the person's bot called name. If no bot has that name, it creates one. It also takes over the name
+// of another person's bot if all versions of that bot failed, the last of them more than versionLimitPeriod ago: it
+// deletes that bot. Earlier, its versions still count against the limit of their owner. In all other cases, a name
+// that another person's bot has is an error.
 func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladder.Limits) (queries.Bot, error) {
 	b, err := tx.BotByName(ctx, name)
 	if err = ifNoRows(err, nil); err != nil {
@@ -152,7 +153,7 @@ func (tx *Tx) ownBot(ctx context.Context, p queries.Person, name string, l ladde
 	return tx.AddBot(ctx, nullID(p.ID), name, stamp(tx.now))
 }
 
-// deleteBot deletes a bot of which all versions failed, with its versions and their logs. Messages to the owner
+// deleteBot deletes a bot whose versions have all failed, with its versions and their logs. Messages to the owner
 // remain.
 func deleteBot(ctx context.Context, tx *Tx, botID int64) error {
 	for _, step := range []func(context.Context, int64) error{tx.ForgetMessages, tx.ForgetStages, tx.ForgetVersions, tx.ForgetBot} {

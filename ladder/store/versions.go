@@ -139,8 +139,9 @@ func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind lad
 	})
 }
 
-// Promote makes a pending version live and retires the version that was live before. The new version enters
-// every ladder whose game it plays. Its first Elo there is that of the bot's last version on the ladder.
+// Promote makes a pending version live: its bot plays with it from now on. The version that was live before is
+// retired. The new version enters every ladder whose game it plays. Its first Elo on a ladder is that of the bot's
+// last version there.
 func (s Versions) Promote(ctx context.Context, versionID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		row, err := tx.pendingVersion(ctx, versionID)

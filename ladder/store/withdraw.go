@@ -121,9 +121,9 @@ func (s Bots) Restore(ctx context.Context, botID int64) error {
 	})
 }
 
-// UseVersion makes a bot play with a retired version, which has the rating that it had, and retires the present
-// one. It also restores a withdrawn bot. It returns an error for a version that was suspended or never played, and for
-// a banned bot.
+// UseVersion makes a bot play with a retired version, which keeps its old rating, and retires the present version. It
+// also restores a withdrawn bot. It returns an error for a version that was suspended or never played, and for a
+// banned bot.
 func (s Bots) UseVersion(ctx context.Context, botID int64, number int) error {
 	return s.updateBot(ctx, botID, func(tx *Tx, b queries.Bot) error {
 		if b.Banned.Valid {

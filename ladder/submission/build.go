@@ -174,8 +174,8 @@ func (p *Pipeline) buildBot(ctx context.Context, m *botBuild, log *transcript, w
 }
 
 // buildError returns the error for a build that ended with err. words is the build command, and out is its output. If
-// the command failed, the bot is to blame and the error is a refusal; otherwise it is the error of ctx or a failure
-// of the server.
+// the command failed, the error is a refusal, which blames the bot. Otherwise it is the error of ctx or a failure of
+// the server.
 func buildError(ctx context.Context, words []string, out []byte, err error) error {
 	var failed *program.BuildError
 	switch {

@@ -89,8 +89,8 @@ type TryoutFault struct {
 	Line        int // the line of the edited file that the bot's stderr names; 0 if it names none
 }
 
-// TryoutMemory returns how many bytes of memory the build and a game of a try-out can use. It returns an error if an
-// opponent cannot play the game, or if all bots of the server together have less memory.
+// TryoutMemory returns how many bytes of memory a try-out can use for its build and for a game. It returns an error
+// if an opponent cannot play the game, or if that memory is more than all bots of the server may use together.
 func (p *Pipeline) TryoutMemory(t Tryout) (int64, error) {
 	l, versions, err := p.tryoutMatch(t)
 	if err != nil {

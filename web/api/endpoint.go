@@ -14,8 +14,8 @@ import (
 // handler answers a request. If it returns an error, the caller answers with the error.
 type handler func(http.ResponseWriter, *http.Request) error
 
-// endpoint is a handler together with the Go types of its parameters, body and answer, from which the OpenAPI
-// document is generated.
+// endpoint is a handler together with the Go types of its parameters, body and answer. The OpenAPI document is
+// generated from these types.
 type endpoint struct {
 	serve    handler
 	query    reflect.Type // the struct of the query parameters; nil if the endpoint has none
@@ -24,7 +24,7 @@ type endpoint struct {
 	contents []content    // the possible contents of a success; empty with the status 204
 }
 
-// content describes one possible content of a body or an answer: its media type, and its schema or the Go
+// content describes one possible content of a body or an answer. It has the media type, and either a schema or the Go
 // type from which the schema is generated.
 type content struct {
 	kind   string

@@ -44,8 +44,8 @@ type replaysQuery struct {
 	Limit  int    `query:"limit" min:"1" max:"10000" default:"1000"`
 }
 
-// getReplays streams the replays after a cursor. Each line contains the cursor with which a client can resume
-// the stream after that line.
+// getReplays streams the replays after a cursor. Each line contains a cursor, so that a client can resume the stream
+// after that line.
 func (a *API) getReplays(w http.ResponseWriter, r *http.Request, q replaysQuery) error {
 	if _, err := preferredType(r, ndjson); err != nil {
 		return err

@@ -71,9 +71,9 @@ type SeatRow struct {
 	Points  float64 `json:"points"`
 }
 
-// Frame is a position of a game, described by the entries of the view (what a seat sees, as key=value) that
-// changed since the previous frame. The first frame has all entries. PerSeat has, for each seat, the entries
-// whose keys are in Recording.PerSeatKeys: their values differ between seats. Common has all other entries.
+// Frame is a position of a game, as the entries of the view (what a seat sees, as key=value) that have changed since
+// the previous frame. The first frame has all entries. PerSeat has one map for each seat, with the entries whose keys
+// are in Recording.PerSeatKeys; their values differ between seats. Common has all other entries.
 type Frame struct {
 	Turn    int                 `json:"turn"` // seat to move; -1 when the game is over
 	Common  map[string]string   `json:"common,omitempty"`
@@ -104,8 +104,9 @@ type position struct {
 	events Events
 }
 
-// NewRecording returns the recording of the replay r. g has the rules of its game. NewRecording fails if r
-// contradicts the rules so much that the game cannot be shown. The field Differences lists smaller contradictions.
+// NewRecording returns the recording of the replay r. g has the rules of its game. If r contradicts the rules so much
+// that the game cannot be shown, NewRecording returns an error. It lists smaller contradictions in the field
+// Differences.
 func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	v, err := checkReplay(r, g)
 	if err != nil {
@@ -138,8 +139,8 @@ func NewRecording(r *referee.Replay, g *rules.Game) (*Recording, error) {
 	return game, nil
 }
 
-// checkReplay returns the variant of the replay r, that is, its game g with its options. It fails if the replay has
-// the wrong number of seats or results.
+// checkReplay returns the variant (the game g with its options) of the replay r. It returns an error if the replay
+// has the wrong number of seats or results.
 func checkReplay(r *referee.Replay, g *rules.Game) (*rules.Variant, error) {
 	v, err := r.Resolve(g)
 	if err != nil {

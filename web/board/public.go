@@ -50,7 +50,7 @@ func (c *PublicFrames) ForceFullFrame() { c.before = nil }
 // Keys returns the keys of the entries that watchers see in the latest frame, in the order of a view line.
 func (c *PublicFrames) Keys() []string { return c.keys }
 
-// common returns what all seats see of position s, and updates c.perSeatKeys and c.keys.
+// common returns the entries of position s that are the same for all seats. It also updates c.perSeatKeys and c.keys.
 func (c *PublicFrames) common(s rules.State) map[string]string {
 	line := s.View(nil, 0)
 	view := parse(line)

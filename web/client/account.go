@@ -11,8 +11,8 @@ import (
 	renameio "github.com/google/renameio/v2/maybe"
 )
 
-// Account has the address of the server to which the user has signed in, and the user's token. It is stored
-// in a file in the user's configuration directory that only the user can read.
+// Account has the address of the server to which the user has signed in, and the user's token. It is saved in a file
+// in the user's configuration directory, which only the user can read.
 type Account struct {
 	URL   string `json:"url"`
 	Token string `json:"token"`

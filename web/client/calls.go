@@ -56,7 +56,7 @@ func (c *Client) Bots(ctx context.Context, owner string) iter.Seq2[wire.Bot, err
 	return pages[wire.Bot](ctx, c, "/bots", values("owner", owner))
 }
 
-// MyBots yields the bots of the person whose token the client has.
+// MyBots yields the bots of the user: the owner of the client's token.
 func (c *Client) MyBots(ctx context.Context) iter.Seq2[wire.Bot, error] {
 	return pages[wire.Bot](ctx, c, "/me/bots", nil)
 }
@@ -107,9 +107,9 @@ func (c *Client) Upload(ctx context.Context, bot string, version int) (ArchiveDo
 	return u, nil
 }
 
-// History returns how matches on a ladder changed the rating of a version. If there are more than limit changes,
-// it returns limit of them, evenly spaced. Version 0 means the version with which the bot plays or, if there is
-// none, the latest one.
+// History returns how the matches on a ladder changed the rating of a version. It returns at most limit changes,
+// evenly spaced over the matches. Version 0 means the version with which the bot plays or, if there is none, the
+// latest one.
 func (c *Client) History(ctx context.Context, bot, ladder string, version, limit int) ([]wire.Change, error) {
 	page, err := get[wire.Page[wire.Change]](ctx, c, "/bots"+part(bot)+"/history", values("ladder", ladder, "version", positive(version), "limit", strconv.Itoa(limit)))
 	return page.Items, err
@@ -296,9 +296,9 @@ func (c *Client) Follow(ctx context.Context, id int64) iter.Seq2[wire.Submission
 	}
 }
 
-// AwaitChange waits until the state of a submission differs from the state with the ETag tag. It returns the new
-// state and its ETag as next. If nothing changes within followWait, s is zero and next is tag. If tag is "",
-// AwaitChange returns the current state at once.
+// AwaitChange waits until the state of a submission differs from the one with the ETag tag. It returns the new state,
+// and the new ETag as next. If tag is "", it returns the current state at once. If nothing changes within followWait,
+// s is zero and next is tag.
 func (c *Client) AwaitChange(ctx context.Context, id int64, tag string) (s wire.Submission, next string, err error) {
 	q := request{method: http.MethodGet, path: "/submissions" + number(id)}
 	if tag != "" {
@@ -367,8 +367,8 @@ func (c *Client) Invites(ctx context.Context) ([]wire.Invite, error) {
 	return page.Items, err
 }
 
-// AddInvite creates an invite, with which one person may join, and returns it with its code. Only admins may call
-// it.
+// AddInvite creates an invite and returns it with its code. One person may join with the code. Only admins may call
+// AddInvite.
 func (c *Client) AddInvite(ctx context.Context, i wire.NewInvite) (wire.MadeInvite, error) {
 	return post[wire.MadeInvite](ctx, c, "/admin/invites", i)
 }

@@ -95,9 +95,9 @@ type request struct {
 	notIdempotent bool
 }
 
-// do sends a request and returns the answer if its status is a success or 304. Otherwise it repeats the request under
-// the conditions in the package comment, unless the server demands a wait of more than maxWait. The caller must close
-// the body of the answer.
+// do sends a request and returns the answer if its status means success or is 304. Otherwise it may send the request
+// again; the package comment says when. If the server demands a wait of more than maxWait, do returns the error at
+// once instead. The caller must close the body of the answer.
 func (c *Client) do(ctx context.Context, q request) (*http.Response, error) {
 	for try := 0; ; try++ {
 		resp, err := c.send(ctx, q)
@@ -203,8 +203,8 @@ func connectionFailure(err error) string {
 	return err.Error()
 }
 
-// retryAfter returns the time in the header Retry-After, or 0 if the header is absent or invalid. It reduces
-// a very large number of seconds to a time that is still longer than maxWait.
+// retryAfter returns the time in the header Retry-After, or 0 if the header is absent or invalid. It limits a very
+// large number of seconds so that the result does not overflow; the result is still longer than maxWait.
 func retryAfter(resp *http.Response) time.Duration {
 	text := resp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/web/board"
 )
 
-// feed is the list of frames of one game that are sent to the people who watch it. A frame is a position as pages
-// draw it. Of a long game, only the latest frames are there.
+// feed is a list of frames of one game, which are sent to the people who watch it. A frame is a position in the form
+// in which pages draw it. If the game is long, the list has only the latest frames.
 type feed struct {
 	match  *match
 	number int // counts the games of the match from 1; 0 before the first game

@@ -69,7 +69,7 @@ func DefaultLimits(total int) Limits {
 	}
 }
 
-// DefaultHold is the usual time for which the end of a game stays visible before the next game.
+// DefaultHold is how long the end of a game usually stays visible before the next game is shown.
 const DefaultHold = 4 * time.Second
 
 // Hub sends the matches and the games of people in progress to the sockets that watch them, and updates to
@@ -137,9 +137,9 @@ func (h *Hub) Games() []ListedGame {
 	return list
 }
 
-// ShowMatch starts to show the match info to people who watch. The caller passes the game to position after each
-// change of its position, and calls end after the last game. Both functions are nil if the match cannot be shown.
-// ShowMatch has the form that runner.Options.Watch requires.
+// ShowMatch starts to show the match info to people who watch. The caller must call position after each change of the
+// position in a game, and end after the last game. Both functions are nil if the match cannot be shown. The method
+// can be used as runner.Options.Watch.
 func (h *Hub) ShowMatch(info *ladder.Match) (position func(*referee.Game), end func()) {
 	v, err := info.Variant()
 	if err != nil {

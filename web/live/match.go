@@ -12,9 +12,9 @@ import (
 	"github.com/timba-arena/timba/web/socket"
 )
 
-// match is a match in progress, or a game of people, that can be watched. The goroutine that plays it stores each
-// position in positions, without waiting. While somebody watches, another goroutine reads the newest position
-// from there.
+// match is a match in progress or a game of people, while it can be watched. The goroutine that plays it stores each
+// position in the field positions, without waiting. While somebody watches, another goroutine reads the newest
+// position from there.
 type match struct {
 	hub              *Hub
 	info             ListedGame
@@ -176,8 +176,8 @@ func (m *match) dropIdleFeed() {
 	}
 }
 
-// run sends new positions to the watchers until ctx ends, in at most Limits.Frames messages a second. After the
-// end of a game it pauses for Options.Hold.
+// run sends new positions to the watchers until ctx ends, in at most Limits.Frames messages a second. After the end
+// of a game it waits for Options.Hold before it shows the next one.
 func (m *match) run(ctx context.Context) {
 	pause := time.Second / time.Duration(m.hub.Limits.Frames)
 	for {

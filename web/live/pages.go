@@ -31,8 +31,8 @@ type gamesDoc struct {
 	Matches []ListedGame `json:"matches"`
 }
 
-// refusedDoc is the message that a socket cannot watch a page, because too many pages are watched. The client
-// may try again.
+// refusedDoc is the message that a socket cannot watch a page, because too many pages are being watched. The client
+// may try again later.
 type refusedDoc struct {
 	Topic  string `json:"topic"`
 	Reason string `json:"refused"`
@@ -58,8 +58,8 @@ type pages struct {
 
 const maxLang = 5
 
-// addressShare is the divisor for the limit of each network address: all sockets of one address together may
-// watch Limits.Pages/addressShare pages, but at least 1.
+// addressShare limits the pages that all sockets of one network address together may watch, to
+// Limits.Pages/addressShare, but at least 1.
 const addressShare = 4
 
 // refusal returns the reason why clients at a network address cannot watch another page, or "" if they can. The

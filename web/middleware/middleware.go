@@ -248,8 +248,8 @@ func NewServer(h http.Handler, log *slog.Logger) *http.Server {
 
 type closingKey struct{}
 
-// closing returns a channel that is closed when the server of a request shuts down. ctx is the context of the
-// request. If the server is not from NewServer, closing returns nil.
+// closing returns a channel that is closed when the server that received a request shuts down. ctx is the context of
+// the request. If the server was not made by NewServer, closing returns nil.
 func closing(ctx context.Context) <-chan struct{} {
 	c, _ := ctx.Value(closingKey{}).(<-chan struct{})
 	return c

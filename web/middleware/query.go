@@ -52,8 +52,8 @@ func (q *Query) Text(name string) string {
 	return ""
 }
 
-// Fail records an error about the parameter called name, unless an error is already recorded. format and args
-// say what is wrong with it, and hint what to try.
+// Fail records an error about the parameter called name, unless an error is already recorded. format and args make
+// the text that says what is wrong with the parameter. hint says what to try.
 func (q *Query) Fail(name string, hint phrase.Text, format string, args ...any) {
 	if q.err == nil {
 		q.err = &ladder.Error{Code: ladder.Invalid, Text: phrase.New("%s %s", name, phrase.New(format, args...)), Hint: hint}
@@ -75,7 +75,8 @@ func (q *Query) Number(name string, low, high, fallback int64) int64 {
 	return n
 }
 
-// Flag returns the value of the parameter called name, which is true or false, or nil if it is absent or invalid.
+// Flag returns the value of the parameter called name, which must be true or false. It returns nil if the parameter
+// is absent or invalid.
 func (q *Query) Flag(name string) *bool {
 	switch text := q.Text(name); text {
 	case "":
@@ -89,8 +90,8 @@ func (q *Query) Flag(name string) *bool {
 	}
 }
 
-// Choice returns the value of the parameter called name, which must be one of words, or "" if it is absent or
-// invalid.
+// Choice returns the value of the parameter called name, which must be one of words. It returns "" if the parameter
+// is absent or invalid.
 func (q *Query) Choice(name string, words ...string) string {
 	text := q.Text(name)
 	if text != "" && !slices.Contains(words, text) {
@@ -100,8 +101,8 @@ func (q *Query) Choice(name string, words ...string) string {
 	return text
 }
 
-// Duration returns the value of the parameter called name, a duration such as 30s of at most high, or 0 if it
-// is absent or invalid.
+// Duration returns the value of the parameter called name, a duration such as 30s, which must be at most high. It
+// returns 0 if the parameter is absent or invalid.
 func (q *Query) Duration(name string, high time.Duration) time.Duration {
 	text := q.Text(name)
 	if text == "" {

@@ -79,8 +79,8 @@ type Limits struct {
 	Silence     time.Duration // a connection without a message for this long is closed
 }
 
-// LimitsOf returns the limits for l from the server's configuration. memory is the limit for the bots of all
-// games in bytes.
+// LimitsOf returns the limits of the games of people. l has the limits in the server's configuration. memory is the
+// limit for the bots of all these games, in bytes.
 func LimitsOf(l ladder.PlayLimits, memory int64) Limits {
 	return Limits{
 		PlayLimits: l, Memory: memory, Person: 2, Address: max(4, l.Games/2),
@@ -395,7 +395,7 @@ func (t *Tables) releaseIdle(ctx context.Context, x *Table) bool {
 	}
 }
 
-// isOpened reports whether Tables.Open has finished with the table, successfully or not. After a failure,
+// isOpened reports whether Tables.Open has finished opening the table, successfully or not. If it has failed,
 // x.tables no longer contains the table.
 func (x *Table) isOpened() bool {
 	select {
@@ -406,9 +406,9 @@ func (x *Table) isOpened() bool {
 	}
 }
 
-// checkLimits returns an error if a further seat for actor at table would exceed a limit of games: that of
-// the person, of the network address or of the server. A guest opens no table when three quarters of the
-// server's games are in progress. The caller holds t.mu.
+// checkLimits returns an error if a further seat for actor at a table would exceed a limit on the number of games:
+// that of the person, of the network address or of the server. A guest cannot open a table while the server has three
+// quarters of the games that it allows. The caller holds t.mu.
 func (t *Tables) checkLimits(actor service.Actor, table *Table) error {
 	own, near, all := 0, 0, 0
 	l := admission.Limits{Person: t.Limits.Person, Address: t.Limits.Address, Total: t.Limits.Games, Subject: phrase.New("games"), Hint: phrase.New("end one, or try again later")}

@@ -432,8 +432,8 @@ func (x *Table) MoveLimit() time.Duration {
 	return x.tables.Limits.Move
 }
 
-// TimeLeft returns the time that the person at seat has left for the move. If it is not the person's turn, or the time
-// has no limit, ok is false.
+// TimeLeft returns the time that the person at seat has left for the current move. ok is false if it is not the
+// person's turn, or if the time has no limit.
 func (x *Table) TimeLeft(seat int) (left time.Duration, ok bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -163,8 +163,8 @@ func (s *Server) IsUnencrypted() bool {
 	return s.HTTP.Domain == "" && len(s.HTTP.Proxies) == 0 && !(ok && address.IP.IsLoopback())
 }
 
-// reachableIP returns the IP address at which other machines reach a server that listens on ip. If ip stands
-// for all addresses of this machine, the result is the address that outgoing connections use.
+// reachableIP returns the IP address at which other machines reach a server that listens on ip. If ip means all
+// addresses of this machine, it returns the address that outgoing connections use.
 func reachableIP(ip net.IP) net.IP {
 	if !ip.IsUnspecified() {
 		return ip
@@ -239,8 +239,8 @@ func listenError(address, setting string, err error) error {
 	return fmt.Errorf("listen: %q is not an address of this machine with a port: try one such as 127.0.0.1:8080", address)
 }
 
-// Serve runs the server: it answers requests and plays matches until ctx ends or a part of the server fails.
-// It returns when the running matches have ended or the time Grace has passed.
+// Serve runs the server: it answers requests and plays matches, until ctx ends or a part of the server fails. Running
+// matches may then continue for the time Grace before Serve returns.
 func (s *Server) Serve(ctx context.Context) error {
 	playMemory := reservePlayMemory(s.Config, &s.room)
 	registry := prometheus.NewRegistry()

@@ -59,9 +59,9 @@ func (p botPage) Live() int {
 	return 0
 }
 
-// EditedVersion returns the number of the version that the editor opens: the one that plays or, if none plays, the
-// newest whose files the server has. It returns 0 if the visitor is not the owner, or if the server does not have the
-// files.
+// EditedVersion returns the number of the version that the editor opens. It is the version that plays or, if none
+// plays, the newest one whose files the server has. It is 0 if the visitor is not the owner, or if the server does
+// not have the files.
 func (p botPage) EditedVersion() int {
 	for _, v := range p.Versions {
 		if p.IsOwner && hasSource(v) && (p.Live() == 0 || v.Number == p.Live()) {
@@ -240,8 +240,8 @@ func (s *Site) postBan(v *visit) error {
 	})(v)
 }
 
-// postBot returns a handler that applies change to the bot in the path and redirects to the page of the bot.
-// If change returns an error, the handler shows the page with that error.
+// postBot returns a handler that calls change with the bot in the path and then redirects to the page of the bot. If
+// change returns an error, the handler shows the page with that error instead.
 func (s *Site) postBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*visit) error {
 	return named("bot", s.Store.Bots.Find, func(v *visit, b ladder.Bot) error {
 		if _, err := change(v.ctx(), v.Actor, b.Name); err != nil {

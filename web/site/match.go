@@ -207,7 +207,8 @@ func markDisqualified(games []ladder.FinishedGame) {
 	}
 }
 
-// countDisqualifications counts for each bot the games of the match from which it was disqualified.
+// countDisqualifications counts, for each bot, the games of the match in which it was not started because of its
+// earlier faults.
 func (p *matchPage) countDisqualifications(games []ladder.FinishedGame) {
 	left := make([]int, len(p.Bots))
 	for _, g := range games {
@@ -228,8 +229,8 @@ func hasFault(g ladder.FinishedGame) bool {
 	return slices.ContainsFunc(g.Seats, func(s ladder.GameSeat) bool { return s.Fault != "" && s.Fault != disqualified })
 }
 
-// addFaults adds the faults in the games of list, with explanations, to page. Once page has matchFaults
-// faults or more, addFaults skips the remaining games and sets page.HasMoreFaults.
+// addFaults adds the faults in the games in list, with explanations, to page. It stops when page has at least
+// matchFaults faults; if games remain then, it sets page.HasMoreFaults.
 func (s *Site) addFaults(v *visit, page *matchPage, list []ladder.FinishedGame) error {
 	for _, g := range list {
 		if len(page.Faults) >= matchFaults {
@@ -264,7 +265,8 @@ func (s *Site) explainFaults(v *visit, m ladder.Match, g ladder.FinishedGame, r 
 const faultLog = 12
 
 // explainFault returns the fault f in the replay r of game g with its text and advice. All pages explain faults
-// through it. The end of the bot's standard error, and advice that follows from it, is only for the bot's owner.
+// through it. If the visitor owns the bot, the explanation includes the end of the bot's standard error and advice
+// that follows from it.
 func (s *Site) explainFault(v *visit, m ladder.Match, g ladder.FinishedGame, r *referee.Replay, f referee.Fault) (n faultNote, err error) {
 	slot := g.Seats[f.Seat].Slot
 	n = faultNote{Game: g.ID, Deal: g.Deal, Rotation: g.Rotation, Seat: f.Seat, Ply: f.Ply, Bot: m.Bots[slot], Code: string(f.Code), Text: phrase.Plain(f.Text)}

@@ -104,7 +104,7 @@ func (v *visit) sendOptions(options any, d *webauthn.SessionData, err error) err
 	return json.NewEncoder(v.w).Encode(options)
 }
 
-// postNewPasskey sends what the browser needs to make a passkey for the visitor.
+// postNewPasskey sends the data with which the browser creates a passkey for the visitor.
 func (s *Site) postNewPasskey(v *visit) error {
 	if err := s.Service.CheckPasskey(v.Actor); err != nil {
 		return err
@@ -161,7 +161,7 @@ func (v *visit) addPasskey(label string) error {
 	return v.site.Service.AddPasskey(v.ctx(), v.Actor, label, credential.ID, data)
 }
 
-// postUsePasskey sends what the browser needs to sign in with a passkey.
+// postUsePasskey sends the data with which the browser signs the visitor in by a passkey.
 func (s *Site) postUsePasskey(v *visit) error {
 	party, err := v.relyingParty()
 	if err != nil {
@@ -171,8 +171,8 @@ func (s *Site) postUsePasskey(v *visit) error {
 	return v.sendOptions(options, d, err)
 }
 
-// checkPasskey checks the JSON document that a browser has signed with a passkey. It returns the passkey's credential
-// ID, and the data to store for the passkey from now on.
+// checkPasskey checks signed, a JSON document that a browser has signed with a passkey. It returns the passkey's
+// credential ID, and the new data to store for the passkey.
 func (v *visit) checkPasskey(signed string) (credential, data []byte, err error) {
 	party, err := v.relyingParty()
 	if err != nil {

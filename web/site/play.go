@@ -21,7 +21,8 @@ import (
 	"github.com/timba-arena/timba/web/play"
 )
 
-// maxPlayBots is the number of bots that the form offers, in addition to those that an address names.
+// maxPlayBots is the number of bots that the form offers. A bot that the address of the page names is offered in
+// addition.
 const maxPlayBots = 500
 
 // The names of form fields, and a special value.

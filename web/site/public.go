@@ -27,7 +27,8 @@ func (v *visit) publicLinks(bot string) links {
 	return links{page, page + "/badge.svg", page + "/feed.atom"}
 }
 
-// origin returns the public address of this server: the configured one, or otherwise the one that the visitor used.
+// origin returns the public address of this server: the configured address or, if there is none, the address that the
+// visitor used.
 func (v *visit) origin() string {
 	if configured := v.site.Config.Site.URL; configured != "" {
 		return configured

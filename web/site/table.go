@@ -214,10 +214,10 @@ func (s *Site) postResign(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// postRematch opens a table with the game, the options and the players of the finished game in the path, but
-// everybody moves to the next seat. It reserves seats for the other people. If another person has already
-// opened a rematch of the game, the visitor gets a seat at that table instead. If the form field level is
-// "next", the bots of the new game have the next level of difficulty.
+// postRematch opens a table for a rematch of the finished game in the path. The table has the same game, options and
+// players, but everybody moves to the next seat, and seats are reserved for the other people. If another person has
+// already opened a rematch of the game, the visitor gets a seat at that table instead. If the form field "level" is
+// "next", the bots have the next level of difficulty.
 func (s *Site) postRematch(v *visit) error {
 	p, err := s.Store.Plays.Find(v.ctx(), v.r.PathValue("id"))
 	if err != nil {

@@ -40,8 +40,8 @@ type QueueLimits struct {
 	All    int64 // bytes for all connections together
 }
 
-// Queues creates queues, one for each connection. The queues share one QueueLimits, and Queues counts the
-// messages in all of them.
+// Queues creates queues of messages, one for each connection. All queues have the same QueueLimits, and Queues counts
+// the messages that wait in all of them.
 type Queues struct {
 	QueueLimits
 	waiting, count atomic.Int64

@@ -81,10 +81,10 @@ const bufferSize = 512
 
 var buffers sync.Pool
 
-// Upgrade turns a request into a WebSocket. The response has the cookies that are set in the header of w. It
-// returns an error if the request is not valid or comes from a page of another origin; then nothing has been
-// sent, and the caller must answer. Programs send no origin and are accepted. If the client has disconnected
-// meanwhile, Upgrade panics with http.ErrAbortHandler.
+// Upgrade turns a request into a WebSocket. The response has the cookies that are set in the header of w. If the
+// request is not valid or comes from a page of another origin, Upgrade returns an error; then nothing has been sent,
+// and the caller must answer. Requests without an origin, which programs send, are accepted. If the client has
+// disconnected meanwhile, Upgrade panics with http.ErrAbortHandler.
 func Upgrade(w http.ResponseWriter, r *http.Request, l Limits) (*Conn, error) {
 	l = cmp.Or(l, DefaultLimits)
 	var refused error
@@ -177,8 +177,9 @@ func (c *Conn) Shut(code int, why string) {
 	})
 }
 
-// drain reads until the other end has closed too, for at most closeTime, and then closes the TCP connection. Closing
-// a TCP connection with unread data would reset it, and the other end might not receive the close code.
+// drain reads until the other end has closed the connection too, for at most closeTime, and then closes the TCP
+// connection. If a TCP connection with unread data were closed, it would be reset, and the other end might not
+// receive the close code.
 func (c *Conn) drain() {
 	defer c.ws.Close()
 	raw := c.ws.NetConn()

@@ -303,7 +303,7 @@ type Token struct {
 	Passkey   bool      `json:"passkey,omitempty" doc:"It is a passkey of a browser or device, which has no key."`
 }
 
-// LiveVersion is the request to make a version the one that plays for its bot.
+// LiveVersion is the request that a bot play with the given version from now on.
 type LiveVersion struct {
 	Version int `json:"version" min:"1" max:"1000000"`
 }
@@ -363,7 +363,8 @@ type SeenMessages struct {
 	Last  int64 `json:"last" ref:"ID"`
 }
 
-// Invite describes an invite, with which one person may join, without its code.
+// Invite describes an invite to join the competition, which one person may use. It does not contain the code of the
+// invite.
 type Invite struct {
 	ID        int64     `json:"id" ref:"ID"`
 	Name      string    `json:"name,omitempty" doc:"The only name for which it is valid; if absent, it is valid for any name."`
@@ -389,8 +390,8 @@ type MadeInvite struct {
 // Link returns the address at which a person uses the invite. site is the public address of the site.
 func (i MadeInvite) Link(site string) string { return site + "/join#" + i.Code }
 
-// SignInLink has the code of a link with which a person signs in once. The link is the address of the site, "/sign-in#"
-// and the code. No later answer contains the code.
+// SignInLink is a link with which a person can sign in once. Its address is Site, "/sign-in#" and Code; see Link. No
+// later answer contains the code.
 type SignInLink struct {
 	Name      string    `json:"name" ref:"Name"`
 	Code      string    `json:"code" pattern:"^signin_"`

@@ -73,7 +73,8 @@ func fromAdminService[T any](f *adminFlags, cmd *cobra.Command, get func(ctx con
 	}, show)
 }
 
-// withStore opens the database in the data directory and calls do with it. It fails if --data is not set.
+// withStore opens the database in the data directory, calls do with it, and closes it. It returns an error if the
+// flag --data is not set.
 func (f *adminFlags) withStore(o store.Options, do func(*store.Store) error) error {
 	if f.data == "" {
 		return errors.New("data: name the server's data directory with --data DIR")
@@ -470,8 +471,9 @@ func newWorkerAdd(f *adminFlags) *cobra.Command {
 	}))
 }
 
-// addGuest makes the credential with which a worker called name connects to an existing NATS cluster. The file
-// creds has the server's credentials for that cluster, and the file key has the key of the server's account.
+// addGuest makes a credential for a worker called name, which connects to an existing NATS cluster. creds is the path
+// of the file with the server's credentials for that cluster. key is the path of the file with the key of the
+// server's account.
 func addGuest(creds, key, name string) (made credential, err error) {
 	server, err := os.ReadFile(creds)
 	if err != nil {

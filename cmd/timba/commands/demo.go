@@ -101,8 +101,8 @@ func (f *demoFlags) makeDir() (remove func() error, err error) {
 	}, nil
 }
 
-// options returns the options of the server of the demo. If bots cannot run in a sandbox here, it prints a
-// warning and they run without one.
+// options returns the options of the demo's server. If this machine cannot run bots in a sandbox, options prints a
+// warning, and bots run without one.
 func (f *demoFlags) options(cmd *cobra.Command) (server.Options, error) {
 	dir, err := filepath.Abs(f.serve.data)
 	if err != nil {

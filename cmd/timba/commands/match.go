@@ -392,8 +392,9 @@ func (f *matchFlags) recordEarlyEnd(cmd *cobra.Command, r *report.Run, why error
 	r.EndEarly(kind, said, f.resumeLine(cmd, r.Dir))
 }
 
-// reportEarlyEnd prints on stderr why a match has ended early and how to resume it. If unwritten is not nil, it
-// also prints that the result could not be written for this reason. It returns the error for the exit status.
+// reportEarlyEnd prints on stderr why a match has ended early and how to resume it. unwritten, if not nil, is the
+// reason why the result could not be written, and is printed, too. reportEarlyEnd returns the error that sets the
+// exit status.
 func (f *matchFlags) reportEarlyEnd(cmd *cobra.Command, r *report.Run, unwritten error) error {
 	w, status := cmd.ErrOrStderr(), cli.ErrReported
 	games := text.Count(r.Games, "game")
@@ -476,8 +477,8 @@ func (f *outputFlags) parse() (err error) {
 	return fmt.Errorf("score-interval cannot be %q: give a number of deals, as 100, or a time from 100ms to 24h, as 10s", f.interval)
 }
 
-// scoreboard prints the running score and the finished games of a match to stderr. On a terminal the score
-// changes in place; any other output gets a line from time to time.
+// scoreboard prints to stderr the running score of a match and its finished games. On a terminal the score changes in
+// place; any other output gets a line from time to time.
 type scoreboard struct {
 	outputFlags
 	run  *report.Run
@@ -491,8 +492,8 @@ type scoreboard struct {
 // a large tournament take long.
 const scoreShare = 20
 
-// newScoreboard returns the scoreboard of a run, which prints to w. With --log each score is a line of its own,
-// because scores in place would mix with the lines of the bots.
+// newScoreboard returns a scoreboard that prints the scores of a run to w. With the flag --log each score is a line
+// of its own, because a score that changes in place would mix with the lines of the bots.
 func (f *outputFlags) newScoreboard(r *report.Run, w io.Writer) *scoreboard {
 	b := &scoreboard{outputFlags: *f, run: r, w: w}
 	if !f.log && !f.quiet {

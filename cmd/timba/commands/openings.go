@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/tournament"
 )
 
-// startFlags are the flags for the deals of a match and the moves (openings) with which they begin.
+// startFlags are the flags that choose the deals of a match and the openings (given first moves).
 type startFlags struct {
 	deals          int
 	deal, rotation int

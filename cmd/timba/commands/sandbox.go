@@ -30,9 +30,9 @@ func (f *sandboxFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.Ponder, "ponder", "on", "whether a bot may think while it is not its turn: `on|off`; off needs a sandbox of level full")
 }
 
-// choose returns the sandbox in which the bots of a command run. It is nil if they run without one, as house bots
-// (part of timba) do. It sets f.Level to the strictness of the sandbox. It prints a notice if other machines
-// support a stricter one, and returns an error if the flags require more.
+// choose returns the sandbox in which the bots of a command run, or nil if they run without one, as house bots (part
+// of timba) do. It sets f.Level to the level (strictness) of the sandbox. It prints a notice if other machines
+// support a stricter level. If the flags require a level that this machine does not support, it returns an error.
 func (f *sandboxFlags) choose(cmd *cobra.Command, bots ...program.BotSpec) (*match.Sandbox, error) {
 	s := &match.Sandbox{Limit: sandbox.DefaultLimit, Freeze: f.Ponder == "off"}
 	s.Limit.Memory, s.Limit.Processes = int64(f.Memory), f.Processes
@@ -82,8 +82,8 @@ func (f *sandboxFlags) buildLevel(s *match.Sandbox) sandbox.Level {
 	return s.Level
 }
 
-// sandboxBots sets the sandbox s, with the limits of each program, for all bots that are not house bots. The
-// bots and the programs have the same order. If s is nil, it does nothing.
+// sandboxBots sets the sandbox of each bot that is not a house bot (part of timba) to s, with the limits of the bot's
+// program. The bots and the programs are in the same order. If s is nil, it does nothing.
 func sandboxBots(bots []match.Contestant, programs []program.Program, s *match.Sandbox) error {
 	for i, p := range programs {
 		if p.House || s == nil {

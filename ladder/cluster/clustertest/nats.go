@@ -97,7 +97,7 @@ func (c *Cluster) Kill() {
 	c.cmd = nil
 }
 
-// confBlock returns the block of page that has the configuration of NATS.
+// confBlock returns the code block in the Markdown text page that has the configuration of NATS.
 func confBlock(t testing.TB, page string) string {
 	t.Helper()
 	data := kit.Get[[]byte](t)(os.ReadFile(page))
