@@ -9,10 +9,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// MaxMatchTime returns the longest time that the moves of a match of the given number of bots and deals can take.
-// It assumes that every deal is played in every seating of the bots, that each game is as long as the rules
-// allow, and that each bot uses all its time. It includes neither the start-up of bots nor the margin of the
-// clock.
+// MaxMatchTime returns the longest time that a match of variant v with clock c can take, without the start-up of bots
+// and the margin of the clock. Every deal (starting position) is played in every seating of the bots. Each game may
+// be as long as the rules allow, and each bot may use all its time.
 func MaxMatchTime(v *rules.Variant, c referee.Clock, bots, deals int) time.Duration {
 	game := c.Longest(v.MaxPlies, v.Players)
 	if games := time.Duration(bots) * time.Duration(deals); game <= math.MaxInt64/games {
@@ -51,8 +50,8 @@ func maxLimitOption(v *rules.Variant, c referee.Clock, bots int, limit time.Dura
 	return 0
 }
 
-// HouseMemory is the memory, in bytes, that is reserved for a house bot. House bots are part of this program and
-// have no memory limit; one that searches uses about this much.
+// HouseMemory is the memory, in bytes, that is reserved for a house bot. House bots are part of this program and have
+// no memory limit. A house bot that searches for moves uses about this much.
 const HouseMemory = 96 << 20
 
 // MemoryBudget is the memory that the bots of a competition may use.

@@ -210,7 +210,7 @@ type Match struct {
 	// Order is the number of a finished rated match on its ladder, in the order in which matches changed ratings,
 	// beginning with 1. It is 0 for other matches.
 	Order int64
-	// Attempts lists all attempts to play the match. Only the last one counts.
+	// Attempts lists all tries to play the match. Only the last one counts.
 	Attempts []Attempt
 	Changes  []Change // rating changes of a finished rated match, by slot
 }
@@ -220,8 +220,8 @@ func (m Match) Variant() (*rules.Variant, error) {
 	return Ladder{Game: m.Game, Options: m.Options}.Variant()
 }
 
-// HouseOrRemote reports for each version whether it is a house bot (part of timba) or runs on its owner's
-// machine. For these, the memory limit of uploaded bots does not apply.
+// HouseOrRemote returns a value for each version in the match: true if it belongs to a house bot (part of timba) or
+// runs on its owner's machine. The memory limit of uploaded bots does not apply to these versions.
 func (m Match) HouseOrRemote() []bool {
 	house := make([]bool, len(m.Bots))
 	for i, name := range m.Bots {
@@ -230,7 +230,7 @@ func (m Match) HouseOrRemote() []bool {
 	return house
 }
 
-// PlayTime returns the total duration of all attempts that have ended.
+// PlayTime returns the total duration of all tries to play the match that have ended.
 func (m Match) PlayTime() (sum time.Duration) {
 	for _, a := range m.Attempts {
 		if !a.EndedAt.IsZero() {
@@ -241,7 +241,8 @@ func (m Match) PlayTime() (sum time.Duration) {
 }
 
 // Attempt is one try to play a match. If it is interrupted, a new attempt plays the match from its beginning. The
-// commitment, a hash of the seed, is public before the first deal; the seed is public when the attempt is over.
+// commitment is a hash of the seed, and becomes public before the first deal. The seed becomes public when the
+// attempt is over.
 type Attempt struct {
 	Number     int    // 1 for the first attempt of a match
 	Machine    string // name of the machine that plays it

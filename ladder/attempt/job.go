@@ -15,7 +15,7 @@ import (
 	"github.com/timba-arena/timba/referee/cores"
 )
 
-// Job is everything that a machine needs to play a match once.
+// Job is everything that a machine needs to make one try to play a match.
 type Job struct {
 	Match             int64             `json:"match"`
 	Attempt           int               `json:"attempt"`
@@ -42,7 +42,7 @@ type Entrant struct {
 	Language string   `json:"language,omitempty"`
 }
 
-// Result is the outcome of one attempt at a match.
+// Result is the outcome of one attempt (try) to play a match.
 type Result struct {
 	Match        int64                 `json:"match"`
 	Attempt      int                   `json:"attempt"`

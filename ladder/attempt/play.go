@@ -173,8 +173,8 @@ type Journal struct {
 	busyLoggedAt time.Time // when logBusy last wrote a line
 }
 
-// logBusy logs that other programs used the core on which j is played. used is their CPU time within one second. It
-// writes at most one line a minute for all matches.
+// logBusy logs that other programs used the core on which job j is played. used is the CPU time that they took within
+// one second. For all matches together, it writes at most one line a minute.
 func (l *Journal) logBusy(j Job, used time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -47,7 +47,8 @@ func (a *awaitedAttempt) lose() {
 type awaitedAttempts struct {
 	all       map[attemptKey]*awaitedAttempt
 	byMachine map[string]map[attemptKey]*awaitedAttempt // the attempts of all, by machine
-	// adoptionEnd is the time after which this server adopts no more attempts of an earlier server.
+	// adoptionEnd is the time after which this server takes over no more matches that an earlier server process
+	// started.
 	adoptionEnd      time.Time
 	detachedAttempts map[attemptKey]bool // attempts that are left to the next server
 	endedAttempts    map[attemptKey]bool // ended before adoptionEnd

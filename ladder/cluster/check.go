@@ -214,8 +214,9 @@ func newChecker(e Expectation) (*checker, error) {
 // maxFault limits the text of a fault, in bytes.
 const maxFault = 16 << 10
 
-// maxGameBytes returns an upper bound for the length of the JSON of one game, in bytes. In JSON, one byte of a
-// bot's info can become six bytes, and a game has at most two logs of each bot.
+// maxGameBytes returns an upper bound for the length of the JSON of one game, in bytes. It takes into account that
+// one byte of what a bot says about its moves can become six bytes of JSON, and that a game has at most two logs of
+// each bot.
 func (c *checker) maxGameBytes() int {
 	const head, move = 64 << 10, 256
 	bound := head + c.variant.MaxPlies*move + c.variant.Players*(maxFault+6*attempt.MaxInfo+2*attempt.MaxLog)

@@ -97,8 +97,7 @@ type heartbeats struct {
 	lastRefusal string        // the Refusal in the last answer; only the goroutine that sends heartbeats uses it
 }
 
-// attemptSet has the attempts of a worker, from the server's command to play an attempt until its result has been
-// sent.
+// attemptSet has the matches of a worker: from the server's command to play a match until the result has been sent.
 type attemptSet struct {
 	mu     sync.Mutex
 	table  map[attemptKey]*workerAttempt
@@ -112,7 +111,7 @@ type workerAttempt struct {
 	cancel context.CancelCauseFunc // stops only the games, so that a result without games is delivered
 }
 
-// add adds an attempt. It returns false if the attempt is already in the set or the set is closed.
+// add adds a match to the set. It returns false if the match is in the set already, or if the set is closed.
 func (a *attemptSet) add(key attemptKey, p *workerAttempt) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,7 +136,7 @@ func (a *attemptSet) get(key attemptKey) *workerAttempt {
 	return a.table[key]
 }
 
-// list returns the attempts in the form in which a heartbeat reports them.
+// list returns the matches in the form in which heartbeats report them.
 func (a *attemptSet) list() (list []attempt.ReportedAttempt) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,7 +146,7 @@ func (a *attemptSet) list() (list []attempt.ReportedAttempt) {
 	return list
 }
 
-// close makes add refuse new attempts. It returns a context that ends when the set is empty.
+// close makes add refuse new matches. It returns a context that ends when the set is empty.
 func (a *attemptSet) close() context.Context {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -160,7 +159,7 @@ func (a *attemptSet) close() context.Context {
 	return busy
 }
 
-// These are the causes with which a worker cancels the context of an attempt.
+// These errors say why a worker cancels the context of a match.
 var (
 	errCancelled = errors.New("the server cancelled the match")
 	errOver      = errors.New("the attempt is over")

@@ -58,7 +58,7 @@ func (w *Worker) countResult(r attempt.Result) {
 	w.metrics.starvedGames.Add(float64(r.StarvedGames))
 }
 
-// playOnCore waits until the core of a job is free and plays the job on it.
+// playOnCore plays the match in o on the core that the order names, as soon as that core is free.
 func (w *Worker) playOnCore(ctx context.Context, o order) attempt.Result {
 	if !slices.Contains(w.Cores, o.Core) {
 		return attempt.FailedResult(o.Job, fmt.Errorf("%s does not play on core %d", w.server.Name, o.Core))

@@ -178,8 +178,8 @@ func (c *catalog) nextReportTime() (next time.Time) {
 	return next
 }
 
-// setUnplayable stores and logs that no machine can play v, because they lack what missing describes. If missing is
-// empty, v can be played again. If v is no longer live, nothing happens.
+// setUnplayable stores and logs that no machine can play v. missing says what the machines lack. If missing is empty,
+// v can be played again. If the bot of v no longer plays with v, nothing happens.
 func (r *Runner) setUnplayable(ctx context.Context, v cachedVersion, missing phrase.Text) {
 	if now, err := r.Store.Versions.Find(ctx, v.ID); err != nil || now.State != ladder.Live {
 		return

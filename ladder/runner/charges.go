@@ -55,7 +55,7 @@ func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	c.costs.correct(ladderOf(a.job), a.seconds, took)
 }
 
-// isShareUsed reports whether requested matches have used up the share of core time that is reserved for them.
+// isShareUsed reports whether requested matches have used up their share of the time on the cores.
 func (c *charges) isShareUsed(now time.Time) bool {
 	return c.share < 1 && c.balance < c.openTime(now)
 }
@@ -75,8 +75,8 @@ func (c *charges) openTime(now time.Time) (sum time.Duration) {
 // used now.
 const costHalf = 10 * time.Minute
 
-// costs has the core time that each ladder has used recently. A match that starts counts with the duration of
-// the ladder's last match, so that several cores do not all choose the same ladder.
+// costs records how much core time each ladder has used recently. A match that starts is counted at once, with the
+// duration of the ladder's last match; otherwise several cores would all choose the same ladder.
 type costs struct {
 	fadedAt     time.Time
 	coreSeconds map[string]float64 // by ladder; halved every costHalf

@@ -60,7 +60,7 @@ func (r *Runner) countFinished(p *play) {
 	}
 }
 
-// serverStopped is the public reason of an attempt that ended because its server stopped.
+// serverStopped is the reason, as people see it, why a match was interrupted when its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
 // interruptMatch records that a match ended without a result, because of the error why. The match is then tried again

@@ -87,7 +87,7 @@ func (f *fitter) fitRepeatedly(ctx context.Context, l ladder.Ladder) {
 	}
 }
 
-// fit computes and stores the ratings of a ladder from all of its matches, relative to the anchor, the bot
+// fit computes and stores the ratings of a ladder from all of its matches. They are relative to the anchor, the bot
 // whose rating is fixed. The order of the matches does not matter.
 func (f *fitter) fit(ctx context.Context, l ladder.Ladder) error {
 	results, err := f.fitInput(ctx, l)

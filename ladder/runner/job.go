@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// Job is work for one core: a match, the stages of a submission, or a *TryoutJob.
+// Job is work for one core. It is a match, the check of an uploaded version, or a test of a bot that is being edited
+// (*TryoutJob).
 type Job interface {
 	// owner returns the person whose submission or try-out the job is, and 0 for a match.
 	owner() int64
@@ -113,7 +114,7 @@ type outcome struct {
 	blamed    bool          // whether the machine could not play the job
 }
 
-// play is an attempt at a match that is being played.
+// play is a match in progress.
 type play struct {
 	outcome
 	*matchJob

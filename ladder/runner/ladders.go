@@ -118,8 +118,8 @@ func (l *ladders) nextMatch(ctx context.Context, c Core, x ladder.Ladder, canPla
 // isKnownHouse reports whether p is a house bot (part of timba) with at least ladder.EnoughMatches matches.
 func isKnownHouse(p *matchmaking.Candidate) bool { return p.House && p.Matches >= ladder.EnoughMatches }
 
-// newMatch returns a job for a match of ladder x that is not stored yet. slots has the IDs of the versions that
-// play it.
+// newMatch returns a job for a match of ladder x between the versions whose IDs are in slots. The match is not stored
+// yet.
 func (l *ladders) newMatch(ctx context.Context, c Core, x ladder.Ladder, p *matchmaking.Pool, slots []int64) (Job, error) {
 	l.poolNumber--
 	m := &ladder.Match{

@@ -191,7 +191,8 @@ func (p *placement) assign(c Core, j Job) *assignment {
 	return a
 }
 
-// unknownCore is the core of an adopted match until its machine reports the real one.
+// unknownCore stands for the core of a match that an earlier server process started, until the machine reports the
+// real core.
 const unknownCore = -2
 
 // adopt adds an assignment for a match that an earlier server process has sent to the machine called name.
@@ -238,7 +239,8 @@ func (p *placement) allAssignments() (list []*assignment) {
 	return list
 }
 
-// busyOwners returns the owners of the submissions (uploaded versions) and try-outs that have a core.
+// busyOwners returns the owners of the submissions (uploaded versions) and try-outs (tests of edited bots) that are
+// running on a core.
 func (p *placement) busyOwners() (people []int64) {
 	for _, a := range p.local().assignments {
 		if person := a.job.owner(); person != 0 {

@@ -30,8 +30,8 @@ type Options struct {
 	Ladders  []ladder.Ladder
 	Limits   Limits
 	Programs Programs
-	// Local describes the machine of this process. Only this machine plays submissions, try-outs, matches
-	// that are not rated, and matches of remote versions.
+	// Local describes the machine of this process. Some jobs run only on this machine: submissions, try-outs, unrated
+	// matches, and matches with remote versions, which run on their owners' machines.
 	Local attempt.WorkerInfo
 	// Host answers questions about the machine of this process. If Host is nil, the machine can always play.
 	Host Host
@@ -60,13 +60,13 @@ type Limits struct {
 	// Time is the longest time that a requested match may take. What counts is the duration of its earlier attempts
 	// and, in the present one, the time that the bots themselves use.
 	Time time.Duration
-	// Allowance is the time that is added to the clock margin of a match with a remote version.
+	// Allowance is added to the margin of the clock in a match with a remote version, which plays over the network.
 	Allowance time.Duration
 	// Pause is the shortest time between the starts of two matches of a ladder on which every version has had
 	// ladder.EnoughMatches.
 	Pause time.Duration
-	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots (part of
-	// timba) play that have had ladder.EnoughMatches.
+	// Idle is the shortest time between the starts of two matches of a ladder, if only house bots (part of timba)
+	// play in them that have had ladder.EnoughMatches.
 	Idle time.Duration
 	// Grace is how long matches on this machine may continue after the runner is stopped.
 	Grace time.Duration
@@ -145,9 +145,9 @@ func (r *Runner) Wake() {
 	}
 }
 
-// Run plays matches until ctx ends. Then it starts no more jobs, leaves attempts on other machines to the next server,
-// and interrupts submissions and try-outs. It interrupts the matches on this machine after Limits.Grace, and
-// returns when all jobs on it have ended. Run must be called only once.
+// Run plays matches until ctx ends. Then it starts no more jobs, and leaves matches on other machines to the next
+// server. It interrupts submissions and try-outs at once, and the matches on this machine after Limits.Grace. It
+// returns when all jobs on this machine have ended. Run must be called only once.
 func (r *Runner) Run(ctx context.Context) error {
 	playing, breakOff := context.WithCancel(context.WithoutCancel(ctx))
 	defer breakOff()
@@ -256,9 +256,9 @@ func (r *Runner) chooseJobs(ctx context.Context) (list []*assignment) {
 	return list
 }
 
-// chooseJob assigns the next job to core. It returns nil if core gets no job this time: no job is waiting, the
-// chosen match was cancelled, the job needs more memory than is free now, or a remote version (a bot that runs
-// on its owner's machine) has just disconnected.
+// chooseJob assigns the next job to core. It returns nil if core gets no job this time: no job is waiting, the chosen
+// match was cancelled, the job needs more memory than is free now, or a remote version (a bot that runs on its
+// owner's machine) has just disconnected.
 func (r *Runner) chooseJob(ctx context.Context, core Core) (*assignment, error) {
 	c, err := r.sources.nextChoice(ctx, core)
 	if c == nil || err != nil {
@@ -303,7 +303,7 @@ func (r *Runner) reserveRemotes(m *ladder.Match) bool {
 	return true
 }
 
-// releaseRemotes ends the reservations of the remote versions in m.Versions[:slots].
+// releaseRemotes ends the reservations of the remote versions (on their owners' machines) in m.Versions[:slots].
 func (r *Runner) releaseRemotes(m *ladder.Match, slots int) {
 	for slot, v := range m.Versions[:slots] {
 		if m.Remote[slot] {

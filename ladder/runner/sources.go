@@ -20,7 +20,8 @@ type Source interface {
 	RecordStart(Job)
 }
 
-// Core is a machine with a free core. placement.assign chooses which core the job gets.
+// Core means a core on a certain machine that is free. Which of the machine's cores it is, placement.assign decides
+// later.
 type Core struct {
 	*machine
 	BusyOwners []int64 // people who have a submission or a try-out on a core
@@ -95,9 +96,9 @@ func (s *sources) recordStart(c *choice) {
 	}
 }
 
-// admitJob reports whether a job can be assigned to a core. A match that needs more memory than the machine
-// has, or that has used up its time, is dropped, and the result is false. Another job that needs too much
-// memory is an error.
+// admitJob reports whether job j can be assigned to a core. A match is dropped, and the result is false, if it needs
+// more memory than the machine has or has used up its time. If another job needs too much memory, admitJob returns an
+// error.
 func (r *Runner) admitJob(ctx context.Context, c Core, j Job) (bool, error) {
 	m, isMatch := j.(*matchJob)
 	tooLarge := c.Memory > 0 && j.memory() > c.Memory

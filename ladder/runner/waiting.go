@@ -63,7 +63,7 @@ func (w *waitingMatches) dropAbsent(ctx context.Context) {
 	}
 }
 
-// canBegin reports whether a waiting match can start on the machine of a core now.
+// canBegin reports whether the waiting match m can start now on the machine of c.
 func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) bool {
 	if m.State == ladder.Dropped || w.placement.matches[m.ID] != nil {
 		return false
@@ -83,8 +83,8 @@ func (w *waitingMatches) canBegin(ctx context.Context, c Core, m *ladder.Match) 
 	return err != nil || w.catalog.roomOf(c).Check("", v, m.HouseOrRemote()) == nil // attempt.Play reports the error
 }
 
-// interruptedMatches is a Source of the waiting matches that nobody requested. Most of these wait because an
-// attempt was interrupted. The oldest comes first.
+// interruptedMatches is a Source of the waiting matches that nobody requested. Most of them wait because a try to
+// play them was interrupted. The oldest comes first.
 type interruptedMatches struct{ *waitingMatches }
 
 func (s *interruptedMatches) Next(ctx context.Context, c Core) (Job, error) {

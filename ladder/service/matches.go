@@ -23,7 +23,7 @@ type MatchRequest struct {
 	Bots    []string          // by slot, as SplitRef reads them: a name, or NAME@N with the number of a version
 }
 
-// defaultDeals is the number of deals of a match that is requested without naming a ladder.
+// defaultDeals is the number of deals of a requested match if the request names no ladder.
 const defaultDeals = 10
 
 // RequestMatch adds the unrated match that asked describes, to be played later. The actor needs the scope

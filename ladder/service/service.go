@@ -25,8 +25,8 @@ type Options struct {
 	Wake func()
 	// Memory is the memory for the bots that play at the same time. A requested match that needs more is refused.
 	Memory ladder.MemoryBudget
-	// IsAway reports whether a remote version has been disconnected for longer than a match waits for it. If IsAway
-	// is nil, no version is away.
+	// IsAway reports whether a remote version (on its owner's machine) has been disconnected for longer than a match
+	// waits for it. If IsAway is nil, no version is away.
 	IsAway func(version int64) bool
 	Now    func() time.Time // if nil, the system clock is used
 }

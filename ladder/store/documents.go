@@ -121,8 +121,8 @@ func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]p
 	return parts, nil
 }
 
-// findPart returns the replay (seat 0) or the log of a seat in the game of the given deal and rotation, or nil
-// if there is none.
+// findPart returns a part of the parts of a document: the replay of a game (seat is 0), or the log of a seat in a
+// game. deal and rotation (seating) identify the game. It returns nil if there is no such part.
 func findPart(parts []part, deal, rotation, seat int) []byte {
 	for _, p := range parts {
 		if p.Deal == deal && p.Rotation == rotation && p.Seat == seat {

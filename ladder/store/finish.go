@@ -73,8 +73,8 @@ type finisher struct {
 	order   int64 // position of the match on its ladder; 0 for an unrated match
 }
 
-// load reads the running match with the given ID into f, with its attempt (the try to play it). If the attempt is
-// over, load fails.
+// load reads the running match with the given ID into f. attempt is the number of the present try to play it. If that
+// try is over, load returns an error.
 func (f *finisher) load(id int64, attempt int) error {
 	row, a, err := f.tx.runningAttempt(f.ctx, id, attempt)
 	if err != nil {

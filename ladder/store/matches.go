@@ -92,8 +92,8 @@ func (tx *Tx) addMatch(ctx context.Context, n NewMatch) (out ladder.Match, err e
 	return out, n.checkLimits(out)
 }
 
-// settingsID returns the ID of the row with the game, options, clock and deals of match m. It adds the row if
-// there is none.
+// settingsID returns the ID of the row that has the game, the options, the clock and the number of deals of match m.
+// If there is no such row, it adds one.
 func (tx *Tx) settingsID(ctx context.Context, m queries.MatchRow) (int64, error) {
 	p := queries.AddSettingsParams{Game: m.Game, Options: m.Options, Clock: m.Clock, Deals: m.Deals}
 	id, err := tx.SettingsID(ctx, queries.SettingsIDParams(p))
@@ -257,10 +257,10 @@ func playsMatch(row queries.VersionRow, m queries.MatchRow) bool {
 	return err == nil && parse("a match's options", m.Options, &options) == nil && v.Plays(m.Game, options)
 }
 
-// maxFailures is the number of failed attempts after which a match is dropped.
+// maxFailures is how many times playing a match may fail before the match is dropped.
 const maxFailures = 3
 
-// MatchStart is a request to start an attempt at a match.
+// MatchStart is a request to start a try to play a match.
 type MatchStart struct {
 	Match   int64     // ID of a waiting match; 0 if New is to be added first
 	New     *NewMatch // a rated match
@@ -268,7 +268,7 @@ type MatchStart struct {
 	Seed    rules.Seed
 }
 
-// StartedMatch is the result of one MatchStart: the match and its new attempt, or the error.
+// StartedMatch is the result of one MatchStart: either the match and the new attempt (try to play it), or an error.
 type StartedMatch struct {
 	Match   ladder.Match // in the state Running
 	Attempt ladder.Attempt
@@ -277,7 +277,7 @@ type StartedMatch struct {
 
 // Start starts matches on machines and returns one result for each request, in the same order. The requests share a
 // transaction, but each succeeds or fails alone. Once a match has started, its commitment, a hash of its seed, is
-// public. The seed becomes public when the attempt is over.
+// public. The seed becomes public when this try to play the match is over.
 func (s Matches) Start(ctx context.Context, starts []MatchStart) []StartedMatch {
 	out := make([]StartedMatch, len(starts))
 	makes := make([]func(context.Context, *Tx) error, len(starts))
@@ -420,14 +420,14 @@ func (tx *Tx) endAttempt(ctx context.Context, m queries.MatchRow, reason phrase.
 	return tx.EndAttempt(ctx, queries.EndAttemptParams{Ended: nullStamp(tx.now), Reason: phraseColumn(reason), Failed: boolColumn(failed), MatchID: m.ID, Number: last.Number})
 }
 
-// RunningAttempt identifies an attempt to play a match that is now running on a machine.
+// RunningAttempt identifies a try to play a match that is now in progress on a machine.
 type RunningAttempt struct {
 	Match   int64
 	Attempt int
 	Machine string
 }
 
-// ListRunning returns the running attempts, ordered by match.
+// ListRunning returns the tries to play a match that are now in progress, ordered by match.
 func (s Matches) ListRunning(ctx context.Context) (out []RunningAttempt, err error) {
 	rows, err := s.read.RunningAttempts(ctx)
 	for _, r := range rows {

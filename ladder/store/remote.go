@@ -12,7 +12,7 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// RemoteVersion is what a remote bot says about itself when it connects.
+// RemoteVersion is what a remote bot, which runs on its owner's machine, says about itself when it connects.
 type RemoteVersion struct {
 	Bot      string
 	Label    string
@@ -103,8 +103,8 @@ func (tx *Tx) addRemote(ctx context.Context, p queries.Person, n RemoteVersion, 
 	return version(row)
 }
 
-// remoteHash returns the hash of a remote version, as SPEC.md defines it. It replaces the hash of the program,
-// which the server does not see.
+// remoteHash returns the hash of a remote version, which runs on its owner's machine. It takes the place of the hash
+// of the program, which the server does not have. SPEC.md defines it.
 func remoteHash(bot string, number int64) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "remote %s@%d", bot, number))
 	return hex.EncodeToString(sum[:])

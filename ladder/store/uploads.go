@@ -78,8 +78,8 @@ func (tx *Tx) addVersion(ctx context.Context, p queries.Person, n NewVersion, l 
 	return tx.insertVersion(ctx, b, v)
 }
 
-// checkNewVersion returns an error if version n cannot be added to bot b now. A version of a remote bot has no
-// bundle.
+// checkNewVersion returns an error if the new version n cannot be added to bot b now. A version that has no bundle
+// (upload) is one that runs on its owner's machine.
 func (tx *Tx) checkNewVersion(ctx context.Context, b queries.Bot, n NewVersion, l ladder.Limits) error {
 	if b.Withdrawn.Valid {
 		return withdrawnError(b)

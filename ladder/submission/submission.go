@@ -30,9 +30,9 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// Time limits of the stages through which an upload goes. CheckTime and TrialTime limit the time that the bot itself
-// uses, without the time that other programs took from it. In the stage trial, all bots of its matches together may
-// use twice TrialTime.
+// These are time limits of the stages of checking an upload. CheckTime and TrialTime limit the time that the bot
+// itself uses; time that other programs took from it does not count. In the stage trial, all bots of a match together
+// may use twice TrialTime.
 const (
 	UnpackTime = time.Minute
 	BuildTime  = 5 * time.Minute
@@ -113,8 +113,8 @@ func (p *Pipeline) MaxMemory() (memory int64, err error) {
 	return memory, nil
 }
 
-// checkRoom returns an error if a match between a submitted bot and a house bot (part of timba) needs more memory
-// than there is. This can happen for a game that has no ladder.
+// checkRoom returns an error if a match of variant v between a submitted bot and a house bot (part of timba) needs
+// more memory than there is for bots. This can happen for a game that has no ladder.
 func (p *Pipeline) checkRoom(v *rules.Variant) error {
 	return p.Room.Check("a match of "+v.Game.Name, v, []bool{false, true})
 }
@@ -178,12 +178,13 @@ func (p *Pipeline) stages() []stage {
 	}
 }
 
-// Run takes a version through all stages, from the first one. After that the version is live, or it has failed and
-// its owner has a message. Bots run on the processor core, or on any if core is cores.Any. If the version is
-// neither queued nor in a stage, Run does nothing.
+// Run takes a version through all stages (unpack, build, check, trial), beginning with the first. Afterwards either
+// the bot plays with the version, or the version has failed and its owner has a message. The bots run on the
+// processor core with the number core, or on any core if that is cores.Any. If the version is neither queued nor in a
+// stage, Run does nothing.
 //
-// If ctx ends or the server fails, Run returns an error and the version stays pending. Run must then be called
-// again, and begins again with the first stage.
+// If ctx ends or the server fails, Run returns an error and the version stays pending. Run must then be called again,
+// and begins again with the first stage.
 func (p *Pipeline) Run(ctx context.Context, version int64, core int) (err error) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -21,11 +21,12 @@ import (
 	"github.com/timba-arena/timba/rules/text"
 )
 
-// TrialDeals is how many deals a new version plays against @random on each ladder, each in all seatings.
+// TrialDeals is how many deals (starting positions) a new version must play against the house bot @random on each
+// ladder. Each deal is played in all seatings.
 const TrialDeals = 1
 
-// check is the third stage of checking an upload: it runs the conformance tests of the command timba check on the
-// bot, in the sandbox and with the clock of a ladder.
+// check is the third stage of checking an upload. It runs the conformance tests on the bot that the command timba
+// check also runs, in the sandbox and with the clock of a ladder.
 func (s *submission) check(ctx context.Context, log *transcript) (summary phrase.Text, err error) {
 	bot, err := s.bot(s.dir, s.version)
 	if err != nil {

@@ -20,15 +20,16 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// TryoutDeals is the number of deals in a try-out, a test of a bot before it is submitted. Each is played in both
-// seatings.
+// TryoutDeals is the number of deals (starting positions) in a try-out, a test of a bot before it is submitted. Each
+// deal is played in both seatings.
 const TryoutDeals = 5
 
 // TryoutCheckTime limits the time that the bot itself may use in the conformance tests before it is submitted.
 const TryoutCheckTime = time.Minute
 
-// Tryout is a test of a bot before it is submitted. The bot is built like a submission, with the same limits, and plays
-// a match against Opponent on the first ladder of Game, or one deal again. Nothing is stored.
+// Tryout is a test of a bot before it is submitted. The bot is built like a submission, with the same limits. It then
+// plays a match against Opponent on the first ladder of Game, or plays again one deal of an earlier match. Nothing is
+// stored.
 type Tryout struct {
 	File     string         // the edited file; if the bot has no other file, its suffix determines the language
 	Text     string         // content of the file
@@ -41,7 +42,8 @@ type Tryout struct {
 	OnCheck  func(TryoutCheck)                        // called after a match with the outcome of the conformance tests
 }
 
-// PlayedDeal is a deal of a finished match that is to be played again, with the tested bot in place of the bot at Slot.
+// PlayedDeal is a deal (starting position) of a finished match that is to be played again. The tested bot takes the
+// place of the bot with the index Slot.
 type PlayedDeal struct {
 	Match    ladder.Match
 	Seed     rules.Seed // of the match

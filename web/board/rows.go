@@ -96,9 +96,9 @@ func newRow(r *referee.Replay, v *rules.Variant, s rules.State, m *referee.Repla
 	return row
 }
 
-// WriteCSV writes rows as CSV (RFC 4180) with a header. Items of a list are separated by spaces, but info lines by
-// tabs. Names, versions and info lines with unprintable characters are quoted with strconv.Quote. WriteCSV returns
-// the first error of rows or of w.
+// WriteCSV writes rows as CSV (RFC 4180) with a header. The items of a list are separated by spaces, but lines of
+// info (what a bot says about a move) by tabs. Names, versions and info lines with unprintable characters are quoted
+// with strconv.Quote. WriteCSV returns the first error of rows or of w.
 func WriteCSV(w io.Writer, rows iter.Seq2[Row, error]) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(Columns); err != nil {

@@ -74,7 +74,7 @@ func (f *feed) advance(s snapshot) error {
 // skipTo makes the feed continue after snapshot s, without making frames of its positions.
 func (f *feed) skipTo(s snapshot) { f.base, f.over = len(s.replay.Moves)+1, s.over }
 
-// startGame empties the feed and adds the first frame of the game of snapshot s, the position after the deal.
+// startGame empties the feed and adds the first frame of the game in snapshot s: the position after the deal.
 func (f *feed) startGame(s snapshot) {
 	*f = feed{match: f.match, number: s.number, publicFrames: board.NewPublicFrames(f.match.variant)}
 	stream := rules.NewStream(rules.Seed(s.replay.Seed))
@@ -113,8 +113,8 @@ type gameDoc struct {
 	Result   *result          `json:"result,omitempty"`
 }
 
-// head is the part of the messages about a game that stays the same during the game. Its JSON keys are those of
-// board.Recording, except for ladder and deals.
+// head is the part of the messages about a game that does not change during the game. It has the same JSON keys as
+// board.Recording, and also ladder and deals.
 type head struct {
 	Ladder      string          `json:"ladder"`
 	Match       place           `json:"match"`

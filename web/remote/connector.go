@@ -49,7 +49,8 @@ type ClientOptions struct {
 	OnEvent func(ClientEvent)
 }
 
-// Connector connects a local program to a server as a remote bot.
+// Connector connects a bot on this machine to a server, over the network, so that the bot plays in the server's
+// matches.
 type Connector struct {
 	ClientOptions
 

@@ -193,8 +193,8 @@ func (s *Site) addGames(v *visit, page *botPage) (err error) {
 	return err
 }
 
-// botParts returns the data of the bot called name for those parts of its page that live updates replace.
-// Other fields are zero.
+// botParts returns the data for the parts of a bot's page that live updates replace. name is the name of the bot. The
+// other fields are zero.
 func (s *Site) botParts(ctx context.Context, name string) (page botPage, err error) {
 	if page.Bot, err = s.Store.Bots.Find(ctx, name); err != nil {
 		return page, err

@@ -30,7 +30,7 @@ type resultCard struct {
 	NextLevel *house.ChampionLevel // the level that the visitor can play next; nil if there is none
 }
 
-// cardSide is one side (a seat or a team) with its result, on the card of the page that shows the result of a game.
+// cardSide is a side of the game (a seat or a team) with its result, on the card that shows the result of the game.
 type cardSide struct {
 	Rank   int
 	Seats  []cardSeat
@@ -40,8 +40,8 @@ type cardSide struct {
 	Note   string // such as its color and its corners, its captures, or the bids that it fulfilled
 }
 
-// cardSeat is a seat in the card that shows the result of a game. The card lists it under the side (a seat or a
-// team) for which it plays.
+// cardSeat is a seat on the card that shows the result of a game. It is listed under its side (the seat alone, or its
+// team).
 type cardSeat struct {
 	Seat   int
 	Name   string
@@ -246,8 +246,8 @@ func (o *resultCard) addEvents(v *visit, g *board.Recording) {
 	}
 }
 
-// cornersOf returns the names of the corner squares that a side has to occupy on a square board with this
-// number of columns. It returns nil if the game has no such goal. side is the letter of the side's pieces.
+// cornersOf returns the names of the corner squares that a side has to occupy to win. The board is square and has the
+// given number of columns. side is the letter of the side's pieces. If the game has no such goal, it returns nil.
 func cornersOf(b *rules.Board, side string, columns int) (list []string) {
 	for i, square := range cornerSquares(columns) {
 		if b.Corners != "" && b.Corners[i:i+1] == side {

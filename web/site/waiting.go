@@ -87,8 +87,8 @@ func (s *Site) postCancel(v *visit) error {
 	return v.redirect("/play/" + id)
 }
 
-// playTopic is the prefix of the names under which pages about a table (a game of people) get live updates; the
-// ID of the table follows.
+// playTopic followed by the ID of a table (a game of people) is the name under which pages about the table get live
+// updates.
 const playTopic = "play/"
 
 // playParts renders the parts of pages about a table that live updates replace: the players, the states of their

@@ -28,8 +28,8 @@ import (
 
 // Options are what Tryouts needs from the rest of the server. All but Store are required.
 type Options struct {
-	// Play builds the bot of the try-out t and plays its games on the CPU core with the number core. Play returns the
-	// output of the build.
+	// Play builds the bot of the try-out t and plays its games, on the processor core with the number core. It
+	// returns the output of the build.
 	Play func(ctx context.Context, t submission.Tryout, core int) (output string, err error)
 	// Memory returns the memory that a try-out needs, in bytes.
 	Memory func(submission.Tryout) (int64, error)
@@ -53,7 +53,7 @@ const (
 	maxLog = 32 << 10
 )
 
-// TryoutState says how far a try-out, the test of a bot that a person is editing, has come.
+// TryoutState says how far a try-out is, which is a test of a bot that a person is editing.
 type TryoutState string
 
 // The states of a try-out. The last four are final.

@@ -348,8 +348,8 @@ func scoreRule(flag, text string) (*referee.ScoreRule, error) {
 // shownFlags are the flags that do not change the result of a match, but only how it is played or shown.
 var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
 
-// oldPlan opens the directory of the match to resume and returns its configuration, with more deals if
-// --deals is set. Arguments, or flags that would change the match, are errors.
+// oldPlan opens the directory of the match to resume and returns the configuration of the match. If --deals is set,
+// the configuration has that larger number of deals. Arguments, and flags that would change the match, are errors.
 func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir, tournament.Config, error) {
 	var p tournament.Config
 	if len(args) > 0 {

@@ -245,8 +245,8 @@ func (f *playFlags) play(cmd *cobra.Command, m match.Match, out string) error {
 	return nil
 }
 
-// isDeterministic reports whether all bots would repeat their moves if a game with the same seed were played
-// again. Only house bots are known to do so.
+// isDeterministic reports whether all bots would make the same moves again in a game with the same seed. Only house
+// bots, which are part of timba, are known to do so.
 func isDeterministic(bots []match.Contestant) bool {
 	return !slices.ContainsFunc(bots, func(b match.Contestant) bool {
 		return b.Command != nil && !strings.HasPrefix(b.Line, "@")

@@ -181,8 +181,8 @@ func printStage(w io.Writer, s wire.Stage) {
 	fmt.Fprintln(w, strings.TrimRight(line, " "))
 }
 
-// printFailure prints the log of the stage (such as the build) that failed and returns the stage's name, or "" if
-// it has no log.
+// printFailure prints the log of the stage that failed, such as the build, and returns the name of the stage. If the
+// stage has no log, it returns "".
 func printFailure(w io.Writer, stages []wire.Stage) (stage string) {
 	for _, s := range stages {
 		if !s.OK && !s.EndedAt.IsZero() && s.Log != "" {
