@@ -170,7 +170,8 @@ func (f *experimentFlags) save(cmd *cobra.Command, r *experiment.Findings) error
 	return err
 }
 
-// complete returns what a shell can propose for an argument called placeholder in a usage line, such as EXPERIMENT.
+// complete returns the completions that a shell proposes for an argument. placeholder is what usage lines call the
+// argument, such as EXPERIMENT. args are the arguments before it.
 func complete(cmd *cobra.Command, args []string, placeholder string) (words []string, directive cobra.ShellCompDirective) {
 	if placeholder != "EXPERIMENT" {
 		return cli.CompleteShared(cmd, args, placeholder), cobra.ShellCompDirectiveNoFileComp

@@ -32,8 +32,8 @@ type Options struct {
 // result of the match.
 var errEarly = errors.New("a connection was lost")
 
-// Play plays a match on this machine. The result has either the games or a Failure. If ctx ends before the last
-// game, the kind of the Failure is FailedCancelled.
+// Play plays the match of job j on this machine. The result has either the games or a Failure. If ctx ends before the
+// last game, the kind of the Failure is FailedCancelled.
 func Play(ctx context.Context, j Job, o Options) Result {
 	if o.Journal == nil {
 		o.Journal = &Journal{Log: slog.New(slog.DiscardHandler)}

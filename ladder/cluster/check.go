@@ -43,8 +43,9 @@ func printableText(text string) string {
 	return ladder.Plain(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 }
 
-// Check decodes the games of a result from a machine and plays each again by the rules. If a game cannot belong
-// to the match, the error is an *attempt.Contradiction; any other error is a failure of this machine.
+// Check decodes the games of a result from a machine, and plays each again by the rules. e says to which match the
+// result must belong. If a game cannot be of that match, the error is an *attempt.Contradiction; any other error is a
+// failure of this machine.
 func (d *Delivery) Check(e Expectation) (err error) {
 	if f := d.Failure; f != nil {
 		if f.Version != 0 && !slices.ContainsFunc(e.Bots, func(b attempt.Entrant) bool { return b.Version == f.Version }) {

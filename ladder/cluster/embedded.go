@@ -109,7 +109,7 @@ func (e *embeddedServer) options(listen string, certificate *tls.Certificate) (*
 	return o, e.trust(o)
 }
 
-// trust creates an operator key and sets the options so that the NATS server accepts the accounts that this key
+// trust creates an operator key, and sets options in o that make the NATS server accept the accounts that this key
 // signs. It signs the accounts of the timba server and of the workers.
 func (e *embeddedServer) trust(o *natsserver.Options) (err error) {
 	operator, err := nkeys.CreateOperator()

@@ -104,7 +104,8 @@ func newLink(url, name string, log *slog.Logger) *Link {
 	return &Link{Name: name, url: url, log: log, stateChange: make(chan struct{})}
 }
 
-// connect opens a link called name. options are applied after the options that all links have.
+// connect opens a connection called name to NATS at url. options are applied after the options that all connections
+// have.
 func connect(url, name string, log *slog.Logger, options ...nats.Option) (l *Link, err error) {
 	l = newLink(url, name, log)
 	options = append([]nats.Option{
@@ -203,8 +204,8 @@ func (l *Link) handleRefused(err error) bool {
 	return true
 }
 
-// ask sends a request on a subject and returns the answer. If there is no answer within PartTime, or if the
-// connection is lost, it returns an error.
+// ask sends data as a request on a NATS subject and returns the answer. If there is no answer within PartTime, or if
+// the connection is lost, it returns an error.
 func (l *Link) ask(ctx context.Context, subject string, data []byte) ([]byte, error) {
 	state, changed := l.current()
 	switch state {

@@ -35,9 +35,9 @@ type fitter struct {
 	requests map[string]chan struct{} // by ladder; holds an element if matches are missing from its fit
 }
 
-// newFitter returns a fitter that first computes the maximum-likelihood ratings of all ladders, because the
-// previous run of the server may have ended before it did that for the last matches. seconds observes the
-// durations of computations.
+// newFitter returns a fitter that first computes the maximum-likelihood ratings of all ladders: the previous run of
+// the server may have ended before it did that for the last matches. from is the store of the matches. seconds
+// observes how long each computation takes.
 func newFitter(from Store, ladders []ladder.Ladder, seconds *prometheus.HistogramVec, log *slog.Logger) *fitter {
 	f := &fitter{store: from, ladders: ladders, seconds: seconds, log: log, turn: make(chan struct{}, 1), requests: map[string]chan struct{}{}}
 	for _, l := range ladders {

@@ -32,7 +32,9 @@ type ladders struct {
 	poolNumber     int64                     // number that the last chosen match got in its pool, below 0
 }
 
-// newLadders returns the source of the ladders in list. It returns an error if one of them cannot be played.
+// newLadders returns the source of the matches of the ladders in list. from is the store, known knows which machine
+// can play which version, and spent records the time that ladders use. It returns an error if one of the ladders
+// cannot be played.
 func newLadders(list []ladder.Ladder, from Store, known *catalog, spent *costs) (ladders, error) {
 	l := ladders{
 		store: from, list: list, catalog: known, costs: spent,
@@ -154,8 +156,9 @@ func (l *ladders) RecordStart(j Job) {
 	m.fresh.pool.Open(m.fresh.poolNumber, m.match.Versions)
 }
 
-// mustWait reports whether the ladder's last match started less than Limits.Pause ago and all versions that
-// can play have enough matches.
+// mustWait reports whether the ladder called name must wait before its next match: its last match started less than
+// Limits.Pause ago, and all versions that can play have had enough matches. canPlay reports whether a version can
+// play now.
 func (l *ladders) mustWait(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Candidate) bool, now time.Time) bool {
 	last, played := l.lastStart[name]
 	return played && now.Before(last.Add(l.catalog.limits.Pause)) &&

@@ -195,7 +195,7 @@ func (p *placement) assign(c Core, j Job) *assignment {
 // real core.
 const unknownCore = -2
 
-// adopt adds an assignment for a match that an earlier server process has sent to the machine called name.
+// adopt adds an assignment for the match m, which an earlier server process has sent to the machine called name.
 func (p *placement) adopt(name string, m *ladder.Match, now time.Time) *assignment {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -266,8 +266,7 @@ func (p *placement) recordSuccess(m *machine) {
 	})
 }
 
-// recordFailure makes a machine pause because it could not play a match. During the pause, recordFailure does
-// nothing.
+// recordFailure makes the machine m pause because it could not play a match. If m pauses already, it does nothing.
 func (p *placement) recordFailure(m *machine, now time.Time) {
 	p.updateMachine(m, func(m *machine) {
 		if !m.isBackingOff(now) {

@@ -82,7 +82,7 @@ func (s *Service) People(ctx context.Context, a Actor) ([]ladder.Person, error) 
 	return s.Store.People.List(ctx)
 }
 
-// SetBlocked blocks or unblocks the person called name. Only admins may call it.
+// SetBlocked blocks the person called name, or unblocks the person if blocked is false. Only admins may call it.
 func (s *Service) SetBlocked(ctx context.Context, a Actor, name string, blocked bool) (p ladder.Person, err error) {
 	if err := a.CheckAdmin("to block people"); err != nil {
 		return p, err

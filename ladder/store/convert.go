@@ -221,7 +221,8 @@ func totalTime(games []ladder.FinishedGame) (sum int64) {
 	return sum
 }
 
-// faultySlots reports for each version in a match whether it has a fault in some game.
+// faultySlots reports, for each version of a match, whether it made a fault in at least one of the games. slots is
+// the number of versions.
 func faultySlots(games []ladder.FinishedGame, slots int) []bool {
 	faulty := make([]bool, slots)
 	for _, g := range games {

@@ -46,7 +46,7 @@ func joinParts(parts []part) []byte {
 	return out.Bytes()
 }
 
-// packGames compresses the replays and the logs of a match, into one document for each of the two.
+// packGames compresses the replays of a match into one document, and its logs into another.
 func (s *db) packGames(games []*referee.GameResult) []queries.AddDocumentParams {
 	var replays, logs []part
 	for _, g := range games {
@@ -85,7 +85,7 @@ func damageError(err error, matchID int64, kind string) error {
 
 func damagef(format string, args ...any) error { return damage{fmt.Errorf(format, args...)} }
 
-// parts returns the replays (kind is replaysKind) or the logs (logsKind) of a match, from the database or from
+// parts returns the replays (if kind is replaysKind) or the logs (logsKind) of a match, from the database or from
 // archive files. If the match has none, it returns nil. If they are missing or changed, the error is of type damage.
 func (s *db) parts(ctx context.Context, tx *Tx, matchID int64, kind string) ([]part, error) {
 	row, err := tx.Document(ctx, matchID, kind)

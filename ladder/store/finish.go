@@ -36,7 +36,8 @@ func (s Matches) Finish(ctx context.Context, matchID int64, attempt int, results
 	return changes, err
 }
 
-// finishMatch does the work of Finish in a transaction. documents has the compressed replays and logs of results.
+// finishMatch does the work of Finish in a transaction. results and attempt are as in Finish. documents has the
+// compressed replays and logs of results.
 func (s *db) finishMatch(ctx context.Context, tx *Tx, matchID int64, attempt int, results []*referee.GameResult, documents []queries.AddDocumentParams) ([]ladder.Change, error) {
 	f := &finisher{ctx: ctx, tx: tx, codec: s.codec, results: results, documents: documents}
 	for _, step := range []func() error{func() error { return f.load(matchID, attempt) }, f.check, f.markRepeated, f.computeOutcome, f.save} {
@@ -317,7 +318,8 @@ func (f *finisher) saveOutcome() error {
 	return f.tx.SetFinished(f.ctx, f.order, id)
 }
 
-// earlyEndReason returns why a match ended before all its games were played, or an empty text if ended is false.
+// earlyEndReason returns why a match ended before all its games were played. results has the games. If ended is
+// false, the match did not end early, and the text is empty.
 func earlyEndReason(ended bool, results []*referee.GameResult) (reason phrase.Text) {
 	if !ended {
 		return reason

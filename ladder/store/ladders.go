@@ -57,8 +57,8 @@ func (s Ladders) syncLadder(ctx context.Context, tx *Tx, position int64, c ladde
 	})
 }
 
-// CheckSync returns an error if a configured ladder conflicts with the stored ladder of the same name, so that Sync
-// would fail. It changes nothing, so the store may be open for reading only.
+// CheckSync returns an error if Sync would fail: a ladder in the configuration conflicts with the stored ladder of
+// the same name. It changes nothing, so the store may be open for reading only.
 func (s Ladders) CheckSync(ctx context.Context, ladders []ladder.Ladder) error {
 	for _, c := range ladders {
 		if _, err := findUnchanged(ctx, s.read, c); err != nil {
@@ -200,8 +200,8 @@ func (s Ladders) ListInactive(ctx context.Context, name string) (out []ladder.St
 	return out, err
 }
 
-// StandingsOf returns the standings of all versions of a bot on all ladders: in the order of the ladders, and
-// on each the newest version first.
+// StandingsOf returns the standings of all versions of a bot on all ladders. They are in the order of the ladders; on
+// each ladder, the newest version comes first.
 func (s Ladders) StandingsOf(ctx context.Context, botID int64) ([]ladder.Standing, error) {
 	return s.places(ctx, func(tx *Tx) ([]queries.StandingRow, error) { return tx.EntriesOfBot(ctx, botID) })
 }

@@ -160,8 +160,9 @@ func (tx *Tx) completeMatches(ctx context.Context, rows []queries.MatchRow) ([]l
 	return out, nil
 }
 
-// ChangeHistory returns at most limit rating changes of a version on the ladder called name. They are evenly
-// spaced over its matches, and the last one is among them. If limit is 0, it returns all.
+// ChangeHistory returns how matches changed the rating of a version on the ladder called name. It returns at most
+// limit changes, evenly spaced over the matches of the version, with the last match among them. If limit is 0, it
+// returns all changes.
 func (s Ladders) ChangeHistory(ctx context.Context, name string, versionID int64, limit int) (out []ladder.Change, err error) {
 	err = s.viewLadder(ctx, name, func(tx *Tx, l queries.Ladder) error {
 		e, err := tx.Entry(ctx, l.ID, versionID)

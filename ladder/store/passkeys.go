@@ -25,7 +25,7 @@ func (s Sessions) AddPasskey(ctx context.Context, personID int64, label string, 
 	})
 }
 
-// Passkeys returns the data, as in AddPasskey, of each passkey of a person that is not revoked.
+// Passkeys returns the JSON documents (data, as in AddPasskey) of the passkeys of a person that are not revoked.
 func (s Sessions) Passkeys(ctx context.Context, personID int64) (data [][]byte, err error) {
 	rows, err := s.read.PasskeysOf(ctx, personID)
 	for _, r := range rows {

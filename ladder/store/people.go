@@ -13,7 +13,8 @@ import (
 	"github.com/timba-arena/timba/ladder/store/queries"
 )
 
-// Add creates an account. The name must not be taken.
+// Add creates an account called name. admin says whether the person is an admin. If the name is taken, it returns an
+// error.
 func (s People) Add(ctx context.Context, name string, admin bool) (p ladder.Person, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		p, err = tx.addPerson(ctx, name, admin)
@@ -219,7 +220,7 @@ func (s People) CountUnseen(ctx context.Context, personID int64) (int, error) {
 	return int(n), machineError(err)
 }
 
-// MarkSeen records that a person has read the messages whose IDs are in [first, last].
+// MarkSeen records that a person has read the messages with IDs from first to last.
 func (s People) MarkSeen(ctx context.Context, personID, first, last int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		return tx.SetSeen(ctx, queries.SetSeenParams{Seen: nullStamp(tx.now), PersonID: personID, First: first, Last: last})

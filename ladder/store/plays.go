@@ -73,9 +73,10 @@ func (tx *Tx) sitDown(ctx context.Context, id string, x ladder.PlaySeat, address
 	})
 }
 
-// ClaimSeat gives the seat of a guest at an open game to the person with the given ID, who has signed in. The
-// game then counts toward the daily limit of the person, perDay, and no longer toward the limit of the guest's
-// address. If the person has reached the limit already, the game still counts toward the limit of the address.
+// ClaimSeat gives the seat of a guest at an open game to the person with the ID personID, as whom the guest has
+// signed in. The game then counts toward the person's daily limit, perDay, and no longer toward the limit of the
+// guest's network address. If the person has reached the limit already, the game still counts toward the limit of the
+// address.
 func (s Plays) ClaimSeat(ctx context.Context, id string, seat int, personID int64, address netip.Addr, perDay int) error {
 	return s.update(ctx, func(tx *Tx) error {
 		over := checkPlayLimit(ctx, tx, personID, tx.now, int64(perDay))

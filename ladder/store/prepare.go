@@ -40,7 +40,7 @@ func (m *preparedMatch) reportFailure(to *rebuild, err error) {
 	to.findings.report(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
 }
 
-// prepareMatch reads a match and, if the rebuild uses replays, verifies each of them by playing it again.
+// prepareMatch reads the match of row. If the rebuild uses replays, it also verifies each replay by playing it again.
 func (r *rebuild) prepareMatch(ctx context.Context, row finishedMatch) (*preparedMatch, error) {
 	m := &preparedMatch{finishedMatch: row}
 	result, err := r.source.read.ResultOf(ctx, m.id)
@@ -215,8 +215,9 @@ type seatedBot struct {
 	remote  bool
 }
 
-// compareSeat compares the seat s of a replay with b, the version that plays there according to the database. It
-// compares hashes only for bots of people, because house bots are part of this program and change with it.
+// compareSeat compares the seat s of a replay with b, the version that plays there according to the database. where
+// names the replay in the reported differences. Hashes are compared only for bots of people, because house bots are
+// part of this program and change with it.
 func (f *findings) compareSeat(where string, s referee.ReplaySeat, b seatedBot) {
 	full, _, _ := strings.Cut(s.Name, "#")
 	name, number, numbered := strings.Cut(full, "/")
@@ -317,7 +318,8 @@ func checkPlayers(v *rules.Variant, r *referee.Replay, opener int, seats []queri
 	return nil
 }
 
-// check compares a game of people and its seats with replay r, and verifies the replay by playing it again.
+// check compares a game of people with its replay r, and verifies the replay by playing it again. row and seats
+// describe the game according to the database.
 func (p *preparedPlay) check(row queries.PlayRow, r *referee.Replay, seats []queries.PlayersOfPlayRow) {
 	type replayHead struct {
 		Game, Commitment string

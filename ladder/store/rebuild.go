@@ -339,8 +339,8 @@ func (r *rebuild) finishedMatches() (list []finishedMatch, err error) {
 	return list, err
 }
 
-// onAllCores calls f for each number in [0, n), as many at a time as there are cores. After the first error,
-// the context that f receives ends, and onAllCores returns that error.
+// onAllCores calls f once for each number i in [0, n), with as many calls at a time as there are cores. After the
+// first error, the context that f receives ends, and onAllCores returns that error.
 func onAllCores(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(runtime.GOMAXPROCS(0))

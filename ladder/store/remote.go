@@ -110,7 +110,7 @@ func remoteHash(bot string, number int64) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// withdrawnError returns the error for a change that a bot does not allow while it is withdrawn or banned.
+// withdrawnError returns the error for a change that is not allowed while the bot b is withdrawn or banned.
 func withdrawnError(b queries.Bot) error {
 	if b.Banned.Valid {
 		return ladder.Errorf(ladder.Forbidden, "ask an admin", "bot %q is banned: %s", b.Name, b.BanReason)

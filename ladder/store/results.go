@@ -110,7 +110,7 @@ func (s Matches) Replay(ctx context.Context, gameID int64) ([]byte, error) {
 	return data, err
 }
 
-// Log returns what the bot at a seat wrote to stderr in a game, or nil if it wrote nothing.
+// Log returns what the bot at a seat wrote to standard error in a game. It returns nil if the bot wrote nothing.
 func (s Matches) Log(ctx context.Context, gameID int64, seat int) ([]byte, error) {
 	return s.document(ctx, gameID, logsKind, seat)
 }

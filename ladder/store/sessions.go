@@ -201,7 +201,8 @@ func (s Sessions) End(ctx context.Context, personID, id int64) error {
 	})
 }
 
-// EndOthers ends all sessions of a person except the one with the ID exceptID. If exceptID is 0, it ends all.
+// EndOthers ends all sessions of a person, except the session with the ID exceptID. If exceptID is 0, it ends all of
+// them.
 func (s Sessions) EndOthers(ctx context.Context, personID, exceptID int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		tx.addEvent(events.Event{Kind: events.AccessEnded, Person: personID})

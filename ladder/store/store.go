@@ -107,7 +107,7 @@ type writeTurn struct {
 	version dataVersion   // of the database when the cache was last known to be valid; guarded by the lock
 }
 
-// Open opens the data directory dir. Close must be called to release it.
+// Open opens the data directory dir with the options o. The caller must call Close to release the directory.
 func Open(dir string, o Options) (*Store, error) { return open(dir, o, rating.Current) }
 
 // open opens the data directory like Open, with the given rating formula.

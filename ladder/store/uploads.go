@@ -27,14 +27,14 @@ type NewVersion struct {
 	StoreUpload func() error
 }
 
-// Add adds an uploaded version to a person's bot; it then waits for its checks. If no bot has that name, Add
-// creates one. If a version with the same upload is still being checked, Add returns that version: the upload was
-// sent twice.
+// Add adds an uploaded version to a person's bot; the version then waits for its checks. n describes the version and
+// names the bot. If there is no bot of that name, Add creates one. If a version with the same upload is still being
+// checked, the upload was sent twice, and Add returns that version.
 //
-// Add returns an error if the bot belongs to another person, is withdrawn, has a version that is still being
-// checked, or plays with a version that has the same files. It also returns an error if the person would exceed a
-// limit of l: the number of bots, or the number of new versions in 24 hours. If all versions of a bot failed,
-// another person can take its name 24 hours after the last version.
+// Add returns an error if the bot belongs to another person, is withdrawn, has a version that is still being checked,
+// or plays with a version that has the same files. It also returns an error if the person would exceed a limit of l:
+// the number of bots, or the number of new versions in 24 hours. If all versions of a bot failed, another person can
+// take its name 24 hours after the last version.
 func (s Versions) Add(ctx context.Context, personID int64, n NewVersion, l ladder.Limits) (out ladder.Version, err error) {
 	if err := ladder.CheckBotName(n.Bot); err != nil {
 		return out, err

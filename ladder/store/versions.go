@@ -73,8 +73,8 @@ func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo
 	})
 }
 
-// SetNeeds stores what the versions whose built files have the given hash need from a machine. It is called
-// after these files were built again.
+// SetNeeds stores what all versions with the given hash of their built files need from a machine. It is called after
+// these files were built again.
 func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
 	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, jsonText(n), hash) })
 }
@@ -127,8 +127,9 @@ func (s Versions) Stages(ctx context.Context, versionID int64) ([]ladder.Stage, 
 	return out, nil
 }
 
-// messageOwner adds a message about a version for its owner. It does nothing for a house bot, which has no owner.
-// match is the ID of the match that the message refers to, or 0.
+// messageOwner adds a message about a version for its owner. row is the version, kind the subject of the message and
+// reason its text. match is the ID of the match to which the message refers, or 0. For a house bot, which has no
+// owner, it does nothing.
 func (tx *Tx) messageOwner(ctx context.Context, row queries.VersionRow, kind ladder.MessageKind, match int64, reason phrase.Text) error {
 	if !row.PersonID.Valid {
 		return nil
@@ -166,9 +167,9 @@ func (tx *Tx) promote(ctx context.Context, v queries.VersionRow) error {
 	return tx.refreshBot(ctx, v.BotID)
 }
 
-// Suspend makes a version that plays at present stop because of its faults, and sends its owner a message. match
-// is the ID of the match with its last fault. If the version does not play any more, Suspend does nothing and
-// returns false.
+// Suspend makes a bot stop playing with a version because of the version's faults, and sends the owner a message with
+// the reason. match is the ID of the match with its last fault. If the bot does not play with the version any more,
+// Suspend does nothing and returns false.
 func (s Versions) Suspend(ctx context.Context, versionID, match int64, reason phrase.Text) (suspended bool, err error) {
 	err = s.update(ctx, func(tx *Tx) error {
 		v, err := tx.VersionByID(ctx, versionID)
@@ -348,7 +349,7 @@ func (s Versions) SetUnplayable(ctx context.Context, versionID int64, missing ph
 	})
 }
 
-// LastOfBots returns the last version of each bot, by bot ID.
+// LastOfBots returns the last version of each of the given bots. The arguments and the keys of the map are bot IDs.
 func (s Versions) LastOfBots(ctx context.Context, bots []int64) (map[int64]ladder.Version, error) {
 	rows, err := s.read.LastVersions(ctx, jsonText(bots))
 	if err != nil {

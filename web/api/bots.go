@@ -267,7 +267,8 @@ func (a *API) putBan(_ http.ResponseWriter, r *http.Request, asked wire.Ban) (wi
 	})(r)
 }
 
-// changeBot returns a handler that applies change to the bot in the path and answers with the changed bot.
+// changeBot returns a handler that calls change with the sender of the request and the name of the bot in the path,
+// and answers with the changed bot.
 func (a *API) changeBot(change func(context.Context, service.Actor, string) (ladder.Bot, error)) func(*http.Request) (wire.Bot, error) {
 	return func(r *http.Request) (doc wire.Bot, err error) {
 		b, err := change(r.Context(), middleware.RequestOf(r).Actor, r.PathValue("bot"))

@@ -92,8 +92,8 @@ func rawBody[A, D any](status int, serve handler) endpoint {
 	return e
 }
 
-// withBody returns an endpoint that decodes the body of the request as an A, calls do with it, and answers
-// with the document that do returns. status is the HTTP status of a success.
+// withBody returns an endpoint that decodes the body of the request as a value of type A, calls do with it, and
+// answers with the document that do returns. status is the HTTP status of a success.
 func withBody[A, D any](status int, do func(w http.ResponseWriter, r *http.Request, asked A) (D, error)) endpoint {
 	return rawBody[A, D](status, func(w http.ResponseWriter, r *http.Request) error {
 		var asked A
@@ -136,8 +136,8 @@ func readQuery(r *http.Request, into any, kind string) error {
 	return q.Check()
 }
 
-// readFields reads query parameters into the fields of the struct to, and of the structs embedded in it, as
-// readQuery describes. Errors are collected in q.
+// readFields reads query parameters into the fields of the struct to and of its embedded structs; readQuery describes
+// how. kind is the prefix of the list's cursors. q collects errors.
 func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	for field, value := range to.Fields() {
 		if field.Anonymous {

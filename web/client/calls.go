@@ -122,7 +122,7 @@ func (c *Client) Stages(ctx context.Context, bot string, version int) ([]wire.St
 	return page.Items, err
 }
 
-// Stage returns one of the stages that a version passed after its upload, such as "build", with its log.
+// Stage returns a stage of the checks of a version, with its log. stage is the name of the stage, such as "build".
 func (c *Client) Stage(ctx context.Context, bot string, version int, stage string) (wire.Stage, error) {
 	return get[wire.Stage](ctx, c, "/bots"+part(bot)+"/versions"+number(int64(version))+"/logs"+part(stage), nil)
 }
@@ -148,7 +148,8 @@ func (c *Client) Games(ctx context.Context, match int64) iter.Seq2[wire.Game, er
 	return pages[wire.Game](ctx, c, "/matches"+number(match)+"/games", nil)
 }
 
-// AskMatch requests an unrated match and returns it. It does not wait until the match is played.
+// AskMatch requests the unrated match that m describes, and returns the match. It does not wait until the match is
+// played.
 func (c *Client) AskMatch(ctx context.Context, m wire.AskedMatch) (wire.Match, error) {
 	return post[wire.Match](ctx, c, "/matches", m)
 }
@@ -163,7 +164,7 @@ func (c *Client) Replay(ctx context.Context, game int64) ([]byte, error) {
 	return c.bytes(ctx, "/games"+number(game)+"/replay")
 }
 
-// GameLog returns what a bot of the user wrote to stderr in a game.
+// GameLog returns what the bot at a seat wrote to standard error in a game. The bot must belong to the user.
 func (c *Client) GameLog(ctx context.Context, game int64, seat int) ([]byte, error) {
 	return c.bytes(ctx, "/games"+number(game)+"/logs"+number(int64(seat)))
 }

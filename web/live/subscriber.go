@@ -48,7 +48,7 @@ func (h *Hub) Serve(visitor admission.Visitor, upgrade func(socket.Limits) (*soc
 	return nil
 }
 
-// admit adds socket w. It returns an error if a limit is reached or the server stops.
+// admit adds socket w of the given visitor. It returns an error if a limit is reached or the server stops.
 func (h *Hub) admit(w *subscriber, visitor admission.Visitor) (err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -133,9 +133,9 @@ func (l *Language) Text(key string, args ...any) string {
 	return strings.NewReplacer(places...).Replace(text)
 }
 
-// TextsJSON returns texts for scripts: a JSON object that maps the tag of each language to an object of
-// texts. It includes the texts whose keys begin with one of the prefixes; the keys in the object are without
-// the prefix. It returns nil if there are no such texts. It escapes <, > and &.
+// TextsJSON returns texts for scripts, as a JSON object. It maps the tag of each of the given languages to an object
+// of texts. This has the texts whose keys begin with one of the prefixes, under keys without the prefix. In the JSON,
+// <, > and & are escaped. If there are no such texts, TextsJSON returns nil.
 func TextsJSON(prefixes []string, languages ...*Language) ([]byte, error) {
 	all, none := map[string]map[string]any{}, true
 	for _, l := range languages {

@@ -68,7 +68,7 @@ const (
 	pagesForOne            = 10   // as many requests for cheap pages are allowed for each other request
 )
 
-// New returns a Middleware.
+// New returns a Middleware with the options o.
 func New(o Options) *Middleware {
 	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	o.Pace = cmp.Or(o.Pace, DefaultPace)

@@ -82,7 +82,7 @@ func parseRequest(q url.Values) (a connectRequest, err error) {
 	return a, nil
 }
 
-// serve answers a request with a WebSocket and serves it until it ends. If it returns an error, it has not
+// serve turns a request into a WebSocket of a bot, and serves it until it ends. If it returns an error, it has not
 // answered the request.
 func (h *Registry) serve(m *middleware.Middleware, w http.ResponseWriter, r *http.Request) error {
 	v := middleware.RequestOf(r)
@@ -161,7 +161,7 @@ func (b *bot) isConnected() bool {
 	}
 }
 
-// checkPlace is checkPlaceLocked for callers that do not hold h.mu.
+// checkPlace does the same as checkPlaceLocked, for callers that do not hold h.mu.
 func (h *Registry) checkPlace(ask connectRequest, person int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

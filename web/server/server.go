@@ -93,8 +93,8 @@ type Server struct {
 	remotes      *remote.Registry
 }
 
-// Open locks and prepares the data directory, starts to listen, and updates the database from the
-// configuration. Serve then answers requests. The caller must close the server.
+// Open locks and prepares the data directory, starts to listen on the addresses in o, and updates the database from
+// the configuration. Serve then answers requests. The caller must close the server.
 func Open(ctx context.Context, o Options) (*Server, error) {
 	s := &Server{Options: o, dayStarts: time.Tick(storageInterval)}
 	err := s.open()
@@ -208,8 +208,8 @@ func (s *Server) open() error {
 	return nil
 }
 
-// writeNew creates a file that only its owner can read. The file is written as a whole or not at all. If the
-// file exists, writeNew does nothing.
+// writeNew creates the file path with the content data, which only its owner can read. The file is written as a whole
+// or not at all. If it exists already, writeNew does nothing.
 func writeNew(path string, data []byte) error {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -306,7 +306,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return group.Wait()
 }
 
-// runEvery calls do at once and after each tick, until ctx ends.
+// runEvery calls do at once, and then each time that ticks sends a value, until ctx ends.
 func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	for {
 		do()
@@ -318,8 +318,8 @@ func runEvery(ctx context.Context, ticks <-chan time.Time, do func()) error {
 	}
 }
 
-// serveWeb starts the HTTP servers in group, and returns at once. When ctx ends, the servers accept no more
-// requests; requests in progress may continue for s.Grace.
+// serveWeb starts the HTTP server web in group, together with the server for plain HTTP if there is one, and returns
+// at once. When ctx ends, the servers accept no more requests; requests in progress may continue for s.Grace.
 func (s *Server) serveWeb(ctx context.Context, group *errgroup.Group, web *http.Server) {
 	if s.HTTP.Domain != "" {
 		plain := s.enableTLS(web)

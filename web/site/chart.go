@@ -174,7 +174,7 @@ func (c chart) writePoint(b *strings.Builder, s scale, i int) {
 	fmt.Fprintf(b, `<text class="tip" y="14" aria-hidden="true">%s<tspan x="0" dy="17">%s</tspan></text></g>`, chartText(value), chartText(about))
 }
 
-// tickStep returns a round step that divides a range into at most five parts.
+// tickStep returns a round number that divides a range of length span into at most five parts.
 func tickStep(span float64) float64 {
 	step := math.Pow(10, math.Floor(math.Log10(span/4)))
 	for _, factor := range []float64{1, 2, 5, 10} {

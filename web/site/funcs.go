@@ -252,7 +252,8 @@ func durationText(l *messages.Language, d time.Duration) string {
 	return fmt.Sprintf("%d min %d s", int(d.Minutes()), int(d.Seconds())%60)
 }
 
-// decimal formats a number with the decimal mark of the language and without separators between thousands.
+// decimal formats numbers like fmt.Sprintf, but with the decimal mark of the language. There are no separators
+// between thousands.
 func decimal(l *messages.Language, format string, args ...any) string {
 	mark := strings.Trim(l.Numbers.Sprint(0.5), "05")
 	return strings.Replace(fmt.Sprintf(format, args...), ".", mark, 1)
@@ -309,8 +310,8 @@ func codeSpans(text string) template.HTML {
 // maxLog is the number of bytes of a log that a page shows.
 const maxLog = 24 << 10
 
-// logLines returns a log, without its middle if it is long, made safe to show: control characters other than tabs and
-// line ends become visible.
+// logLines returns a log in a form that is safe to show: control characters, other than tabs and line ends, become
+// visible. The middle of a long log is left out.
 func logLines(text string) string {
 	text = string(cutlog.Cut([]byte(text), maxLog))
 	return ladder.Plain(strings.ReplaceAll(text, "\r\n", "\n"))

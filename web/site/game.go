@@ -30,7 +30,7 @@ type seatLog struct {
 	HasSource bool // see hasSource
 }
 
-// ownLogs returns the logs of the seats whose bots the visitor owns.
+// ownLogs returns the logs of game g of match m, but only those of seats whose bots the visitor owns.
 func (s *Site) ownLogs(v *visit, m ladder.Match, g ladder.FinishedGame) (list []seatLog, err error) {
 	for _, seat := range g.Seats {
 		version, err := s.Store.Versions.Find(v.ctx(), m.Versions[seat.Slot])

@@ -115,8 +115,8 @@ func (s *Site) getMatch(v *visit) error {
 	return v.showPage(http.StatusOK, "match", page)
 }
 
-// matchState returns the state of a match as pages name it, which is a part of the keys of texts: "waiting",
-// "interrupted", "running", "finished" or "cancelled".
+// matchState returns the state of a match as it is written in the keys of texts: "waiting", "interrupted", "running",
+// "finished" or "cancelled".
 func matchState(m ladder.Match) string {
 	switch {
 	case m.State == ladder.Waiting && len(m.Attempts) > 0:

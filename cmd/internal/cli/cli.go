@@ -132,8 +132,8 @@ func Group(cmd *cobra.Command, subcommands ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// UnknownCommand checks the arguments of a command that only has subcommands: it returns an error if there
-// are any. The error suggests subcommands with similar names.
+// UnknownCommand checks the arguments of cmd, a command that only has subcommands. If there are any, it returns an
+// error, which suggests subcommands with similar names.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -50,7 +50,8 @@ func Scripts(t *testing.T, dir string, others map[string]func(*testscript.TestSc
 	})
 }
 
-// Exits implements the command exits STATUS COMMAND ARG... of test scripts, which requires an exit status.
+// Exits implements the command "exits STATUS COMMAND ARG..." of test scripts. It runs the command and fails unless
+// the exit status is STATUS.
 func Exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND ARG...")

@@ -86,10 +86,10 @@ func parseSeed(text string) (rules.Seed, error) {
 	return referee.ParseSeed(text)
 }
 
-// readOpenings returns the openings (given first moves) in a file, which is a replay or has an opening in each line. It
-// cuts each opening after ply moves, or not at all if ply is -1. All openings must be of the given game and have the
-// same options. set has further options of every opening, in the form name=value. readOpenings also returns all these
-// options.
+// readOpenings returns the openings (given first moves) in the file at path. The file is a replay or has an opening
+// in each line. Each opening is cut after ply moves; -1 means that it is not cut. All openings must be of the given
+// game and have the same options. set has further options of the game, in the form name=value. The result options has
+// all these options.
 func readOpenings(cmd *cobra.Command, path, game string, set []string, ply int) (openings []referee.DealOpening, options []string, err error) {
 	data, err := cli.ReadInput(cmd, path, math.MaxInt64)
 	if err != nil {

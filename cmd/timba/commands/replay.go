@@ -255,7 +255,8 @@ func exportPage(cmd *cobra.Command, w io.Writer, path string) error {
 	return game.WritePage(w)
 }
 
-// exportText writes two lines for each replay file: a comment with players and result, and the notation.
+// exportText writes two lines to w for each replay file in paths: a comment with the players and the result, and the
+// game in notation.
 func exportText(cmd *cobra.Command, w io.Writer, paths []string) error {
 	for _, path := range paths {
 		r, g, err := readReplay(cmd, path)

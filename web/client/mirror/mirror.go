@@ -154,9 +154,9 @@ func openLines(path string, selection Selection) (*Mirror, error) {
 	return m, nil
 }
 
-// scan reads a file of lines and returns three things about its complete lines: the cursor of the last one
-// ("" if there is none), the ladder of all of them ("" if they differ), and the offset of their end. An
-// incomplete line after that offset is from an interrupted download.
+// scan reads a file of lines. cursor is the cursor of the last complete line, or "" if there is none. ladder is the
+// ladder of all complete lines, or "" if they differ. end is the offset of their end. An incomplete line after end is
+// from an interrupted download.
 func scan(f *os.File) (cursor, ladder string, end int64, err error) {
 	in := bufio.NewReaderSize(f, 1<<16)
 	for {
