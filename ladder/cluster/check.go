@@ -74,7 +74,7 @@ func (d *Delivery) Check(e Expectation) (err error) {
 }
 
 // unpack decodes the games into d.Games and checks each with c. It returns an error at the first game that is not
-// valid, and when the time end has passed.
+// valid. It also returns an error if it has not finished at the time in end.
 func (d *Delivery) unpack(c *checker, end time.Time) error {
 	// The decoder buffers one window.
 	z, err := zstd.NewReader(bytes.NewReader(d.packedGames),

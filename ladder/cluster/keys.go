@@ -92,7 +92,7 @@ func (k *Keys) lock() (unlock func() error, err error) {
 	return l.Close, nil
 }
 
-// openSeed reads the key of a NATS account from the file path. If the file does not exist, it creates a key and
+// openSeed reads the key of a NATS account from the file at path. If the file does not exist, it creates a key and
 // the file.
 func (k *Keys) openSeed(path string) (nkeys.KeyPair, error) {
 	seed, err := os.ReadFile(path)
@@ -116,7 +116,7 @@ func (k *Keys) openSeed(path string) (nkeys.KeyPair, error) {
 	return pair, nil
 }
 
-// writeSecret writes data to the file path, completely or not at all. Only the owner of the competition's database
+// writeSecret writes data to the file at path, completely or not at all. Only the owner of the competition's database
 // can read the file. The caller must have called lock.
 func (k *Keys) writeSecret(path string, data []byte) error {
 	next := path + ".new" // a server that reads path must not find the file of another user there

@@ -23,8 +23,8 @@ const certificateName = "timba"
 // certificateYears is how long a certificate is valid.
 const certificateYears = 20
 
-// openCertificate reads the server's own certificate and its key from the file path. If the file does not
-// exist, it creates the certificate, the key and the file.
+// openCertificate reads the server's own certificate and its key from the file at path. If the file does not exist,
+// it creates the certificate, the key and the file.
 func (k *Keys) openCertificate(path string) (c tls.Certificate, err error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -73,9 +73,9 @@ func (p *placement) updateMachine(m *machine, change func(*machine)) {
 	change(m)
 }
 
-// sync updates the list of connected machines to now, which includes the machine of this process. It returns the
-// machines that have connected (come) and disconnected (left) since the last call. The jobs of a disconnected machine
-// end by themselves.
+// sync updates the list of connected machines. now is the new list, which includes the machine of this process. It
+// returns the machines that have connected (come) and disconnected (left) since the last call. The jobs of a
+// disconnected machine end by themselves.
 func (p *placement) sync(now []attempt.WorkerInfo) (come, left []*machine) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -94,7 +94,7 @@ type missingUpload struct {
 
 func (m missingUpload) Unwrap() error { return m.error }
 
-// copyDatabase writes a consistent copy of the database to the new file path.
+// copyDatabase writes a consistent copy of the database to a new file at path.
 func (s *Store) copyDatabase(ctx context.Context, path string) error {
 	conn, err := s.readers.Conn(ctx)
 	if err != nil {

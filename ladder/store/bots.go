@@ -82,8 +82,8 @@ func (tx *Tx) liveVersion(ctx context.Context, botID int64) (queries.VersionRow,
 	return row, ifNoRows(err, nil)
 }
 
-// retire makes the bot stop playing at the time at: its present version becomes retired. It does nothing if the bot
-// has no present version.
+// retire makes the bot stop playing: its present version becomes retired. at is the time of this change. If the bot
+// has no present version, it does nothing.
 func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	v, err := tx.liveVersion(ctx, botID)
 	if err != nil || v.ID == 0 {
@@ -92,14 +92,16 @@ func (tx *Tx) retire(ctx context.Context, botID int64, at sql.NullInt64) error {
 	return tx.SetState(ctx, queries.SetStateParams{State: string(ladder.Retired), Began: v.Began, Ended: at, ID: v.ID})
 }
 
-// List returns at most n bots with IDs greater than after, in the order of their IDs. If house is true it returns
-// only the bots that are part of timba, if it is false only the others, and if it is nil both.
+// List returns at most n bots in the order of their IDs. It returns only bots whose IDs are greater than the argument
+// after. If house is true, it returns only the bots that are part of timba; if it is false, only the others; if it is
+// nil, both.
 func (s Bots) List(ctx context.Context, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsAfter(ctx, after, houseParam(house), int64(n))
 	return convertRows(rows, bot), machineError(err)
 }
 
-// ListOwn returns at most n bots of a person with IDs greater than after, in the order of their IDs.
+// ListOwn returns at most n bots of a person in the order of their IDs. It returns only bots whose IDs are greater
+// than the argument after.
 func (s Bots) ListOwn(ctx context.Context, personID, after int64, n int) ([]ladder.Bot, error) {
 	rows, err := s.read.BotsOfAfter(ctx, nullID(personID), after, int64(n))
 	return convertRows(rows, bot), machineError(err)

@@ -111,7 +111,7 @@ func (s *ladderState) setFits(estimates map[int64]stats.Estimate, opponents map[
 }
 
 // finishMatch updates the standings, and the pool from which matches are chosen, after a match has finished. match is
-// the ID of the match, order its number on the ladder, and at the time when it finished. entries has the new state of
+// the ID of the match, order is its number on the ladder, and at is the time of its end. entries has the new state of
 // each version in the match.
 func (s *ladderState) finishMatch(match, order int64, at time.Time, entries []rating.Entry) {
 	s.places = nil

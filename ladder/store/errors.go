@@ -32,7 +32,8 @@ func notFound(hint, format string, args ...any) *ladder.Error {
 	return ladder.Errorf(ladder.NotFound, hint, format, args...)
 }
 
-// ifNoRows returns err, except if err means that a query returned no rows. Then it returns instead, which may be nil.
+// ifNoRows returns err, except if err means that a query returned no rows. In that case it returns the second
+// argument, which may be nil.
 func ifNoRows(err, instead error) error {
 	if errors.Is(err, sql.ErrNoRows) {
 		return instead

@@ -31,8 +31,8 @@ type BotFilter struct {
 	Ladder   string // name of a ladder on which the live version plays
 }
 
-// Search returns at most n bots that f selects, the newest first. If before is not 0, it returns only bots with
-// smaller IDs than before.
+// Search returns at most n bots that f selects, the newest first. The argument before, if not 0, is an upper bound:
+// only bots with smaller IDs are returned.
 func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out []ListedBot, err error) {
 	p := queries.ListBotsParams{Before: upperBound(before), Name: strings.ToLower(f.Name), House: houseParam(f.House), Language: f.Language, N: int64(n)}
 	err = s.view(ctx, func(tx *Tx) error {
@@ -52,8 +52,8 @@ func (s Bots) Search(ctx context.Context, f BotFilter, before int64, n int) (out
 	return out, err
 }
 
-// ListByPerson returns at most n bots of a person, the newest first. If before is not 0, it returns only bots with
-// smaller IDs than before.
+// ListByPerson returns at most n bots of a person, the newest first. The argument before, if not 0, is an upper
+// bound: only bots with smaller IDs are returned.
 func (s Bots) ListByPerson(ctx context.Context, p ladder.Person, before int64, n int) (out []ListedBot, err error) {
 	rows, err := s.read.BotsOfBefore(ctx, nullID(p.ID), upperBound(before), int64(n))
 	for _, r := range rows {
@@ -91,8 +91,8 @@ func (s Bots) SearchNames(ctx context.Context, text string, n int) (bots, people
 	return bots, people, err
 }
 
-// List returns at most n versions of a bot, the last one first. If before is not 0, it returns only versions with
-// smaller numbers than before. If n is -1, it returns all of them.
+// List returns at most n versions of a bot, the last one first. The argument before, if not 0, is an upper bound:
+// only versions with smaller numbers are returned. If n is -1, there is no limit.
 func (s Versions) List(ctx context.Context, botID int64, before, n int) ([]ladder.Version, error) {
 	rows, err := s.read.VersionsOfBefore(ctx, botID, upperBound(int64(before)), int64(n))
 	if err != nil {

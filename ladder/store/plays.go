@@ -249,9 +249,9 @@ func recordOf(wins, draws, losses int64) rules.Record {
 	return rules.Record{Games: int(wins + draws + losses), Wins: int(wins), Draws: int(draws), Losses: int(losses)}
 }
 
-// ListByPerson returns at most n games of a person, the newest first. It returns only games at which the person sat
-// down earlier than before, a time in microseconds since 1970; 0 means any time. If finished is true, it returns only
-// finished games. The options and the seed commitments of the games are not set.
+// ListByPerson returns at most n games of a person, the newest first. The argument before, if not 0, is a time in
+// microseconds since 1970: only games at which the person sat down earlier are returned. If finished is true, it
+// returns only finished games. The options and the seed commitments of the games are not set.
 func (s Plays) ListByPerson(ctx context.Context, personID int64, finished bool, before int64, n int) (list []ladder.Play, err error) {
 	err = s.view(ctx, func(tx *Tx) error {
 		rows, err := tx.PlaysOf(ctx, queries.PlaysOfParams{PersonID: nullID(personID), Before: someID(upperBound(before)), Finished: boolColumn(finished), N: int64(n)})

@@ -34,8 +34,7 @@ func (m *preparedMatch) place(table string, deal, rotation int) string {
 	return fmt.Sprintf("%s match_id=%d deal=%d rotation=%d", table, m.id, deal, rotation)
 }
 
-// reportFailure adds a difference to the rebuild "to": the result of the match cannot be computed again, because of
-// err.
+// reportFailure reports to the rebuild that the result of the match cannot be computed again. The reason is err.
 func (m *preparedMatch) reportFailure(to *rebuild, err error) {
 	to.findings.report(fmt.Sprintf("matches id=%d", m.id), "%s", strings.TrimPrefix(err.Error(), fmt.Sprintf("match %d: ", m.id)))
 }
@@ -160,8 +159,8 @@ func (m *preparedMatch) checkLogs(logs []part) {
 	}
 }
 
-// compareGames compares the stored games of a match with the list again, which was computed from the replays, and
-// reports the differences.
+// compareGames compares the stored games of a match with those in the argument again, which were computed from the
+// replays. It reports the differences.
 func (r *rebuild) compareGames(m *preparedMatch, again []ladder.FinishedGame) {
 	if m.games == nil || bytes.Equal(m.data, []byte(jsonText(again))) {
 		return

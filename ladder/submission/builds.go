@@ -34,9 +34,9 @@ func neededBuilds(ctx context.Context, s *store.Store) (func(hash string) bool, 
 	}, err
 }
 
-// SurplusBuilds returns the builds that can be removed at the time now: no version or match needs them, and they are
-// too old or exceed the size limit in rules. The least recently used ones come first. The list includes builds that a
-// running server uses, which SweepBuilds would keep.
+// SurplusBuilds returns the builds that can be removed: no version or match needs them, and they are too old or
+// exceed the size limit in rules. now is the current time. The least recently used builds come first. The list
+// includes builds that a running server uses, which SweepBuilds would keep.
 func SurplusBuilds(ctx context.Context, s *store.Store, rules ladder.Storage, now time.Time) ([]trees.Entry, error) {
 	needed, err := neededBuilds(ctx, s)
 	if err != nil {

@@ -25,8 +25,9 @@ type Rate[K comparable] struct {
 // maxKeys is the largest number of keys in a Rate, which needs about 200 bytes for each.
 const maxKeys = 1 << 16
 
-// NewRate returns a Rate that allows each key minute requests in a minute. name identifies the limit in the RateLimit
-// headers. subject is what error messages call the limited requests. now returns the current time.
+// NewRate returns a Rate. minute is the number of requests that it allows each key in a minute. name identifies the
+// limit in the RateLimit headers. subject is what error messages call the limited requests. now returns the current
+// time.
 func NewRate[K comparable](name string, subject phrase.Text, minute int, now func() time.Time) *Rate[K] {
 	keys, err := lru.New[K, *rate.Limiter](maxKeys)
 	if err != nil {

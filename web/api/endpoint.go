@@ -118,7 +118,8 @@ func noContent(do func(*http.Request) error) endpoint {
 	}).withStatus(http.StatusNoContent)
 }
 
-// readQuery reads the query parameters of r into the struct that into points to. Tags describe the fields:
+// readQuery reads the query parameters of r into a struct. The argument into is a pointer to the struct, whose tags
+// describe the fields:
 //
 //	query    the name of the parameter
 //	min, max the limits of a number; max also limits a duration
@@ -136,8 +137,8 @@ func readQuery(r *http.Request, into any, kind string) error {
 	return q.Check()
 }
 
-// readFields reads query parameters into the fields of the struct to and of its embedded structs; readQuery describes
-// how. kind is the prefix of the list's cursors. q collects errors.
+// readFields reads query parameters into the fields of to, a struct, and of the structs embedded in it; readQuery
+// describes how. kind is the prefix of the list's cursors. q collects errors.
 func readFields(q *middleware.Query, to reflect.Value, kind string) {
 	for field, value := range to.Fields() {
 		if field.Anonymous {

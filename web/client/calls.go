@@ -228,8 +228,8 @@ func (c *Client) MatchReplays(ctx context.Context, match int64) iter.Seq2[wire.R
 // errStopped ends a stream when the function that receives its items wants no more.
 var errStopped = fmt.Errorf("client: stopped")
 
-// lines requests a stream of replays and calls the function each with every line. If the function returns false,
-// lines stops and returns errStopped. An incomplete last line is an error.
+// lines requests a stream of replays and passes every line to the function each. If the function returns false, lines
+// stops and returns errStopped. An incomplete last line is an error.
 func (c *Client) lines(ctx context.Context, path string, query url.Values, each func(wire.ReplayLine) bool) error {
 	resp, err := c.do(ctx, request{method: http.MethodGet, path: path, query: query, header: http.Header{"Accept": {"application/x-ndjson"}}})
 	if err != nil {

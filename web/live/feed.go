@@ -150,8 +150,8 @@ type result struct {
 	Over   bool      `json:"over"` // the game ended by the rules
 }
 
-// doc returns a message with all frames from ply first (the number of moves before the frame) to the latest. If first
-// is the ply of the oldest frame, the message also describes the game.
+// doc returns a message with the latest frames of the feed. The argument first is the ply (number of moves) of the
+// first of them. If that is the oldest frame of the feed, the message also describes the game.
 func (f *feed) doc(first int) gameDoc {
 	r := &f.source.replay
 	d := gameDoc{Ply: first, Frames: f.frames[first-f.base:], Moves: []board.MoveStep{}, Faults: []faultDoc{}, Since: f.source.turnStart.UnixMilli()}

@@ -250,8 +250,8 @@ func (m *match) broadcast(before mark) {
 	}
 }
 
-// encode returns a message with all frames from ply first (the number of moves before the frame) to the latest. If
-// first is the ply of the oldest frame, the message also describes the game.
+// encode returns a message with the latest frames of the game. The argument first is the ply (number of moves) of the
+// first of them. If that is the oldest frame of the feed, the message also describes the game.
 func (m *match) encode(first int) (*socket.Broadcast, error) {
 	doc := m.feed.doc(first)
 	doc.Topic, doc.GameID = m.info.Topic, m.gameID(m.feed.number)

@@ -70,8 +70,8 @@ func (s *Server) maintainMachineList(ctx context.Context, machines func() ([]lad
 	return nil
 }
 
-// writeMachines writes the list that the function machines returns, with the time now, into a file in the data
-// directory dir. The file is replaced as a whole or not at all.
+// writeMachines writes the list that the function machines returns into a file in the data directory dir. now is the
+// current time, which is stored with the list. The file is replaced as a whole or not at all.
 func writeMachines(dir datadir.Dir, now time.Time, machines func() ([]ladder.Machine, error)) error {
 	all, err := machines()
 	if err != nil {

@@ -208,8 +208,8 @@ func (s *Server) open() error {
 	return nil
 }
 
-// writeNew creates the file path with the content data, which only its owner can read. The file is written as a whole
-// or not at all. If it exists already, writeNew does nothing.
+// writeNew creates the file at path with the content data, which only its owner can read. The file is written as a
+// whole or not at all. If it exists already, writeNew does nothing.
 func writeNew(path string, data []byte) error {
 	if _, err := os.Stat(path); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		return err

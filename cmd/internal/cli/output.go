@@ -148,8 +148,8 @@ func WriteFile(cmd *cobra.Command, path string, write func(io.Writer) error) err
 	return nil
 }
 
-// WriteNew creates the file path with the permissions in mode and the content that write writes. It returns an error
-// if the file exists. If write fails, it removes the file.
+// WriteNew creates the file at path, with the permissions in mode. The function write writes its content. WriteNew
+// returns an error if the file exists. If write fails, it removes the file.
 func WriteNew(path string, mode fs.FileMode, write func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {

@@ -223,7 +223,7 @@ type storageDue struct {
 }
 
 // storageOf measures the data directory of s and the directories in others. It reads the configuration of the server
-// from the file path. If path is "", it reads the file in the data directory.
+// from the file at path. If path is "", it reads the file in the data directory.
 func storageOf(ctx context.Context, s *store.Store, path string, others []string) (doc storage, err error) {
 	if path == "" {
 		path = s.Dir().Config()

@@ -330,8 +330,9 @@ type history struct {
 	Changes []wire.Change `json:"changes"`
 }
 
-// historiesOf returns how matches have changed the rating of version n of a bot: for each ladder with such changes,
-// the newest ones, at most last of them. If ladder is not "", it returns only the changes on that ladder.
+// historiesOf returns how matches have changed the rating of version n of a bot, for each ladder with such changes.
+// last is the largest number of changes per ladder; the newest are returned. If ladder is not "", it returns only the
+// changes on that ladder.
 func historiesOf(ctx context.Context, c *client.Client, bot string, n int, ladder string, last int) ([]history, error) {
 	b, err := c.Bot(ctx, bot)
 	if err != nil {

@@ -77,7 +77,7 @@ func (t *types) UnmarshalJSON(data []byte) error {
 }
 
 // resolve returns the value to which ref refers, such as "#/components/schemas/Bot": an entry of components. If ref
-// is "", it returns here, the value that stands in the document itself.
+// is "", the value stands in the document itself, and resolve returns the argument here, which is that value.
 func resolve[T any](ref string, here *T, components map[string]*T) *T {
 	if ref == "" {
 		return here
