@@ -31,7 +31,7 @@ func timeFlag(cmd *cobra.Command, to *time.Duration, value, least time.Duration,
 }
 
 // dealsFlags adds the flags --deals and --seed to cmd, the command of a measurement. --deals is the number of deals
-// (starting positions) of each game, and is at least least.
+// (starting positions) of each game; least is its smallest value.
 func dealsFlags(cmd *cobra.Command, deals *int, seed *string, least int) {
 	cli.NumberFlag(cmd, deals, "deals", 1000, least, 1_000_000, "deals of each game")
 	cmd.Flags().StringVar(seed, "seed", "1", "seed: 64 hexadecimal digits or a number")

@@ -90,8 +90,8 @@ func addParams(cmd *cobra.Command, params []run.Param) {
 	}
 }
 
-// run trains a bot with the settings in t and prints the result. The field values of in are the number of workers and
-// a function that finds the bots to play against.
+// run trains a bot with the settings in t and prints the result. The argument in has the number of workers, and finds
+// the bots to play against.
 func (t *training) run(cmd *cobra.Command, in run.Input) error {
 	if t.out == "" {
 		t.out = cmd.Name() + "-" + cmd.Flags().Lookup("mode").Value.String()

@@ -267,8 +267,8 @@ type user struct {
 	seed        []byte
 }
 
-// newUser creates a NATS user called name, with the given permissions, in an account. The functions in change
-// can edit the user's claims before these are signed.
+// newUser creates a NATS user called name, with the given permissions, in an account. The change functions can edit
+// the user's claims before these are signed.
 func newUser(account nkeys.KeyPair, name string, permissions jwt.UserPermissionLimits, change ...func(*jwt.UserClaims)) (u user, err error) {
 	pair, err := nkeys.CreateUser()
 	if err != nil {

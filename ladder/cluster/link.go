@@ -140,7 +140,7 @@ func (l *Link) current() (linkState, <-chan struct{}) {
 	return l.state, l.stateChange
 }
 
-// await waits until the state of the link is wanted. If ctx ends first, it returns an error.
+// await waits until the link has the given state. If ctx ends first, it returns an error.
 func (l *Link) await(ctx context.Context, wanted linkState) error {
 	for {
 		state, changed := l.current()
@@ -155,8 +155,8 @@ func (l *Link) await(ctx context.Context, wanted linkState) error {
 	}
 }
 
-// enter sets the state of the link to state, but only if the slice from contains its current state. It reports
-// whether it has set the state.
+// enter sets the state of the link to state, but only if its current state is one of the values in the argument from.
+// It reports whether it has set the state.
 func (l *Link) enter(state linkState, from ...linkState) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

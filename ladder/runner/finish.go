@@ -63,8 +63,8 @@ func (r *Runner) countFinished(p *play) {
 // serverStopped is the reason, as people see it, why a match was interrupted when its server stopped.
 var serverStopped = phrase.New("the server stopped")
 
-// interruptMatch records that a match ended without a result, because of the error why. The match is then tried again
-// or, after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses the
+// interruptMatch records that a match ended without a result. why is the error that ended it. The match is then tried
+// again or, after too many failures, dropped. For some errors interruptMatch also suspends the machine or pauses the
 // server.
 func (r *Runner) interruptMatch(ctx context.Context, p *play, why error) {
 	m, v := p.match, p.verdict(context.Cause(ctx), why)

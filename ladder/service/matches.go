@@ -26,7 +26,7 @@ type MatchRequest struct {
 // defaultDeals is the number of deals of a requested match if the request names no ladder.
 const defaultDeals = 10
 
-// RequestMatch adds the unrated match that asked describes, to be played later. The actor needs the scope
+// RequestMatch adds an unrated match, to be played later. asked describes the match. The actor needs the scope
 // ScopeSubmit.
 func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest) (m ladder.Match, err error) {
 	if err := a.CheckScope(ladder.ScopeSubmit, "to ask for a match"); err != nil {
@@ -44,8 +44,8 @@ func (s *Service) RequestMatch(ctx context.Context, a Actor, asked MatchRequest)
 	return m, err
 }
 
-// newMatch turns the request asked into a match. The match has the settings of the ladder that the request names; a
-// request that names a game instead gets the clock of the first ladder of that game. Store.Matches.Add checks the
+// newMatch turns a request, asked, into a match. If the request names a ladder, the match has the settings of that
+// ladder. If it names a game, the match gets the clock of the first ladder of that game. Store.Matches.Add checks the
 // limits of time, memory and open matches.
 func (s *Service) newMatch(ctx context.Context, asked MatchRequest) (n store.NewMatch, err error) {
 	switch {

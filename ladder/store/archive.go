@@ -43,8 +43,9 @@ func (a archive) put(data []byte) (digest, error) {
 	return d, datadir.Sync(string(a))
 }
 
-// read returns length bytes of the file with digest d, from offset start. The error wraps fs.ErrNotExist if
-// there is no such file, and io.ErrUnexpectedEOF if the file is too short. read does not check the digest.
+// read returns a part of the file with the digest d: length bytes, beginning at the offset start. The error wraps
+// fs.ErrNotExist if there is no such file, and io.ErrUnexpectedEOF if the file is too short. read does not check the
+// digest.
 func (a archive) read(d digest, start, length int64) ([]byte, error) {
 	f, err := os.Open(a.path(d))
 	if err != nil {

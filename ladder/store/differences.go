@@ -58,8 +58,8 @@ func (f *findings) report(where, format string, args ...any) {
 	f.add(Difference{where, fmt.Sprintf(format, args...)})
 }
 
-// compare compares got with want, two structs of the same type. If a field differs, it adds a difference with the
-// place where.
+// compare compares got with want, two structs of the same type. If a field differs, it adds a difference. where is
+// the place that the difference names.
 func (f *findings) compare(where string, got, want any) {
 	if text := differences(got, want); text != "" {
 		f.report(where, "%s", text)

@@ -194,7 +194,8 @@ func (tx *Tx) finishPlay(ctx context.Context, id string, v *rules.Variant, ranks
 	return tx.ratePlay(ctx, id, p, v, ranks)
 }
 
-// Break ends an open game without a result and stores the reason why. A game that has ended is left unchanged.
+// Break ends an open game without a result. why is the reason, which it stores. A game that has ended is left
+// unchanged.
 func (s Plays) Break(ctx context.Context, id string, why ladder.BreakReason) error {
 	return s.update(ctx, func(tx *Tx) error {
 		_, err := tx.BreakPlay(ctx, string(why), nullStamp(tx.now), id)

@@ -224,8 +224,9 @@ func (s Matches) eachResult(ctx context.Context, id int64, f ReplayFilter, do fu
 	}
 }
 
-// eachResultOfBot calls do for each match result, with an ID of at least first, of the bot called bot. ladderID
-// selects one ladder; 0 selects all.
+// eachResultOfBot calls do for the results of the matches of a bot, in order of ID. first is the smallest ID to
+// consider. bot is the name of the bot. ladderID selects one ladder; 0 selects all. The first error of do ends the
+// loop and is returned.
 func (s Matches) eachResultOfBot(ctx context.Context, bot string, first, ladderID int64, do func(queries.ResultRow) error) error {
 	b, err := s.read.BotByName(ctx, bot)
 	if err != nil {

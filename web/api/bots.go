@@ -73,9 +73,9 @@ func (a *API) botPage(r *http.Request, found []ladder.Bot, limit int) (page wire
 	return page, err
 }
 
-// findBots returns up to n bots with IDs greater than after. If owner is not "", it returns only the bots of that
-// person. If house is true, it returns only bots that are part of timba; if house is false, only others; if it is
-// nil, both.
+// findBots returns up to n bots, in the order of their IDs. after is an ID: only bots with greater IDs are returned.
+// If owner is not "", it returns only the bots of that person. If house is true, it returns only bots that are part
+// of timba; if house is false, only others; if it is nil, both.
 func (a *API) findBots(ctx context.Context, owner string, house *bool, after int64, n int) ([]ladder.Bot, error) {
 	if owner == "" {
 		return a.Store.Bots.List(ctx, house, after, n)

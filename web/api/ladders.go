@@ -70,8 +70,8 @@ func (a *API) getStandings(r *http.Request, q standingsQuery) (page wire.Page[wi
 	return pageOfList(Docs(slices.Concat(playing, others), standingDoc), q.paging, "place"), err
 }
 
-// pageOfList returns the page of the list all that the request's parameters p select. kind is the prefix of the
-// list's cursors. In a cursor, it is followed by the number of items before the page.
+// pageOfList returns a page of a list. all is the whole list, and p has the request's parameters, which select the
+// page. kind is the prefix of the list's cursors. In a cursor, it is followed by the number of items before the page.
 func pageOfList[T any](all []T, p paging, kind string) wire.Page[T] {
 	start := min(int64(p.From), int64(len(all)))
 	rest := all[start:]

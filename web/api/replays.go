@@ -70,9 +70,9 @@ func (a *API) getMatchReplays(w http.ResponseWriter, r *http.Request) error {
 	return a.writeZip(w, r, m)
 }
 
-// streamReplays writes a line for each replay that f selects, of games with IDs greater than after. It writes at most
-// limit lines. It sends the header together with the first line, so that an earlier error is answered with a problem
-// document.
+// streamReplays writes a line for each replay that f selects, at most limit lines. after is the ID of a game: only
+// replays of games with greater IDs are written. It sends the header together with the first line, so that an earlier
+// error is answered with a problem document.
 func (a *API) streamReplays(w http.ResponseWriter, r *http.Request, after int64, f store.ReplayFilter, limit int) error {
 	leave, err := a.Middleware.StartStream(r)
 	if err != nil {

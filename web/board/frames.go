@@ -236,8 +236,9 @@ func perSeatKeys(positions []position) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(own))...)
 }
 
-// changes returns the entries of the map after that are new or whose values differ from those in the map before. If
-// among is true, it returns only entries whose keys are in own; if false, only the others.
+// changes compares two maps, before and after. It returns the entries of the second map that are new or have another
+// value than in the first. If among is true, it returns only entries whose keys are in own; if false, only the
+// others.
 func changes(before, after map[string]string, own []string, among bool) map[string]string {
 	m := make(map[string]string)
 	for key, value := range after {

@@ -395,8 +395,7 @@ func (c *Client) AddSignInLink(ctx context.Context, name string) (wire.SignInLin
 	return read[wire.SignInLink](ctx, c, request{method: http.MethodPost, path: "/admin/people" + part(name) + "/sign-in"})
 }
 
-// Block blocks the person with this name if out is true, and unblocks the person if out is false. Only admins
-// may call it.
+// Block blocks the person with this name. If out is false, it unblocks the person. Only admins may call it.
 func (c *Client) Block(ctx context.Context, name string, out bool) (wire.Person, error) {
 	method := http.MethodDelete
 	if out {

@@ -168,9 +168,9 @@ const (
 	answerTime = 90 * time.Second // for the whole request; longer than the longest wait
 )
 
-// Wrap returns a handler that passes all requests, also those without a route, through the middleware and then to the
-// handler next: it attaches a Request, sets headers and deadlines, recovers from panics, and writes the log and the
-// metrics. It neither identifies the client nor counts the request; see Identify.
+// Wrap returns a handler that passes all requests, also those without a route, through the middleware and then to
+// next. It attaches a Request, sets headers and deadlines, recovers from panics, and writes the log and the metrics.
+// It neither identifies the client nor counts the request; see Identify.
 func (m *Middleware) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()

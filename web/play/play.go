@@ -284,8 +284,9 @@ func (t *Tables) Open(ctx context.Context, actor service.Actor, c Choice) (x *Ta
 	return x, key, nil
 }
 
-// joinRematch waits until another person has finished opening the table other, for the same rematch, and gives actor
-// a seat there. If that person fails to open the table, joinRematch opens one with the choice c for actor.
+// joinRematch waits until another person has finished opening a table for the same rematch, and gives actor a seat
+// there. other is that table. If the other person fails to open it, joinRematch opens a table with the choice c for
+// actor.
 func (t *Tables) joinRematch(ctx context.Context, other *Table, actor service.Actor, c Choice) (*Table, string, error) {
 	select {
 	case <-other.moments.openFinished:
@@ -337,9 +338,9 @@ func (t *Tables) SocketLimits() socket.Limits {
 	return l
 }
 
-// admit adds table x to t, and reserves memory for its bots. It returns an error if a limit is reached or the
-// server stops. If another table already waits for people for the same rematch, admit returns that table as other
-// and does not add x.
+// admit adds table x to t, and reserves memory for its bots. It returns an error if a limit is reached or the server
+// stops. If there is already another table that waits for people for the same rematch, admit returns that table and
+// does not add x.
 func (t *Tables) admit(x *Table) (other *Table, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -571,8 +571,8 @@ func (x *Table) run(ctx context.Context, bots []match.Contestant) {
 	}
 }
 
-// await waits until the channel done closes. If this takes longer than limit, await returns the error late.
-// If ctx ends first, it returns the cause of ctx.
+// await waits until the channel done is closed. If this takes longer than limit, it returns the error in the argument
+// late. If ctx ends first, it returns the cause of ctx.
 func await(ctx context.Context, done <-chan struct{}, limit time.Duration, late error) error {
 	select {
 	case <-done:

@@ -304,8 +304,8 @@ func (h *Registry) checkVersions(ctx context.Context) {
 	}
 }
 
-// disconnect closes the connection of a bot. It sends the reason why, and a close code that forbids the client to
-// connect again. It does nothing while the bot plays.
+// disconnect closes the connection of a bot. It sends why, the text of the reason, and a close code that forbids the
+// client to connect again. It does nothing while the bot plays.
 func (h *Registry) disconnect(b *bot, why string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

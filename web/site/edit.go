@@ -39,8 +39,8 @@ type playedSeat struct {
 // hasSource reports whether the server has the uploaded files of v, so that the owner can edit them.
 func hasSource(v ladder.Version) bool { return v.Bundle != "" && !v.NeverBuilt() }
 
-// languageOf returns the programming language of the source file called file, or "" if no starter bot has that
-// language.
+// languageOf returns the programming language of a source file, given its name. It returns "" if no starter bot has
+// that language.
 func languageOf(file string) string {
 	for _, l := range starters.Languages {
 		if path.Ext(l.Source) == path.Ext(file) {

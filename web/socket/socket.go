@@ -164,8 +164,8 @@ const maxReason = 120
 // closeTime is the longest time that each step of closing a connection may take.
 const closeTime = 5 * time.Second
 
-// Shut closes the connection with a close code (RFC 6455, section 7.4) and the reason why, which is cut to maxReason
-// bytes. Only the first call has an effect.
+// Shut closes the connection with a close code (RFC 6455, section 7.4). why is the text of the reason, which is cut
+// to maxReason bytes. Only the first call has an effect.
 func (c *Conn) Shut(code int, why string) {
 	c.shutOnce.Do(func() {
 		close(c.closed)

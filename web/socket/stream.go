@@ -212,8 +212,8 @@ func LostReason(returnTime time.Duration) fault.Reason {
 	return fault.Reason{Kind: fault.ConnectionLost, Limit: int64(returnTime / time.Second)}
 }
 
-// Close makes Serve return the error why, and sends its text to the other end. If why is a fault.Reason, the bot
-// forfeits its game.
+// Close ends the stream. It makes Serve return why, and sends the text of this error to the other end. If why is a
+// fault.Reason, the bot forfeits its game.
 func (s *LineStream) Close(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -153,9 +153,9 @@ type number[T int | int64 | float64 | time.Duration] struct {
 	min, max T
 }
 
-// NumberFlag adds a flag called name to cmd. The flag accepts a number or a duration from least to most and stores it
-// in target. value is the default, which may be out of these bounds. If it is below least, it means "not set", and
-// help does not show it. usage is the help text of the flag.
+// NumberFlag adds a flag called name to cmd, which accepts a number or a duration and stores it in target. least and
+// most are the bounds. value is the default, which may be out of these bounds. If it is below least, it means "not
+// set", and help does not show it. usage is the help text of the flag.
 func NumberFlag[T int | int64 | float64 | time.Duration](cmd *cobra.Command, target *T, name string, value, least, most T, usage string) {
 	*target = value
 	addNumber(cmd, &number[T]{target, least, most}, name, value < least, usage)
@@ -177,9 +177,9 @@ func CountFlag[T int | int64](cmd *cobra.Command, target *T, name string, value 
 	NumberFlag(cmd, target, name, value, 1, T(math.MaxInt), usage)
 }
 
-// MsFlag adds a flag called name to cmd. The flag accepts a number of milliseconds, at least least and at most a day,
-// and stores the duration in target. value is the default in milliseconds. If it is below least, it means "not set".
-// usage is the help text of the flag.
+// MsFlag adds a flag called name to cmd. The flag accepts a number of milliseconds and stores the duration in target.
+// least is the smallest number that it accepts; the largest is that of a day. value is the default in milliseconds.
+// If it is below least, it means "not set". usage is the help text of the flag.
 func MsFlag(cmd *cobra.Command, target *time.Duration, name string, value, least int, usage string) {
 	*target = time.Duration(value) * time.Millisecond
 	n := number[int]{&value, least, int((24 * time.Hour).Milliseconds())}

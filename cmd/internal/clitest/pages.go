@@ -104,8 +104,8 @@ var Shorter = []Rule{
 }
 
 // CheckUsage checks each call of a program in the Markdown pages and in the program's --help. It fails the test if a
-// command, a flag or the number of arguments is not valid, or if there are fewer than least calls. newRoot returns
-// the top command of the program.
+// command, a flag or the number of arguments is not valid. It also fails the test if it finds too few calls; least is
+// the number that it must find. newRoot returns the top command of the program.
 func CheckUsage(t *testing.T, newRoot func() *cobra.Command, least int) {
 	parsed := 0
 	for _, d := range Lines(t, newRoot) {
@@ -155,8 +155,8 @@ func Words(program, line string) (commands [][]string) {
 }
 
 // CheckText checks each command of a program that is mentioned in the text of the Markdown pages. It fails the test
-// if a command or one of its flags does not exist, or if there are fewer than least commands. newRoot returns the top
-// command of the program.
+// if a command or one of its flags does not exist. It also fails the test if it finds too few commands; least is the
+// number that it must find. newRoot returns the top command of the program.
 func CheckText(t *testing.T, newRoot func() *cobra.Command, least int) {
 	inline := regexp.MustCompile("`(?:\\./)?" + newRoot().Name() + " ([a-z][^`]*)`")
 	found := 0

@@ -229,7 +229,8 @@ func pageName(path string) string {
 	return strings.TrimSuffix(path, filepath.Ext(path)) + ".html"
 }
 
-// checkOutput returns an error if the file out is one of the input files. The name "-" is no file.
+// checkOutput returns an error if out, the name of an output file, is one of the input files in the argument in. The
+// name "-" means standard output.
 func checkOutput(out string, in []string) error {
 	to, err := os.Stat(out)
 	if err != nil || out == "-" {

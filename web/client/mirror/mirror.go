@@ -104,8 +104,8 @@ func (s Selection) describe() string {
 	return ladder
 }
 
-// sameSelection returns an error if the selections have and want differ. have is the selection of the replays that
-// exist at path.
+// sameSelection returns an error if two selections differ. have is the selection of the replays that exist at path,
+// and want the selection that the user asks for.
 func sameSelection(path string, have, want Selection) error {
 	if have == want {
 		return nil
@@ -117,7 +117,7 @@ func sameSelection(path string, have, want Selection) error {
 // download continues there. No ladder has this name, because names have no spaces.
 const oneMatch = "one match"
 
-// selectionFile returns the path of the file that stores the selection of the replays in the file path.
+// selectionFile returns the path of the file that stores the selection of the replays in the file at path.
 func selectionFile(path string) string {
 	return filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".selection")
 }
