@@ -6,8 +6,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// codec compresses documents with zstd, whose checksums reveal damage. A document has all replays or all logs of a
-// match. A trained zstd dictionary would save at most 6 %; the measurements are in
+// codec compresses documents, which are all replays or all logs of a match, with zstd, whose checksums reveal
+// damage. A trained zstd dictionary would save at most 6 %; the measurements are in
 // lab/results/replays-compression.csv.
 type codec struct {
 	enc *zstd.Encoder

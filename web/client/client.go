@@ -203,8 +203,8 @@ func connectionFailure(err error) string {
 	return err.Error()
 }
 
-// retryAfter returns the time in the header Retry-After, or 0 if the header is absent or invalid. It limits a very
-// large number of seconds so that the result does not overflow; the result is still longer than maxWait.
+// retryAfter returns the time in the header Retry-After, or 0 if the header is absent or invalid. It reduces
+// a very large number of seconds to a time that is still longer than maxWait.
 func retryAfter(resp *http.Response) time.Duration {
 	text := resp.Header.Get("Retry-After")
 	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
