@@ -76,7 +76,8 @@ func newTrainMethod(m *run.Method) *cobra.Command {
 	return cmd
 }
 
-// addParams adds a flag to cmd for each parameter, with its bounds and completions.
+// addParams adds a flag to cmd for each parameter of a training method. The flag checks the bounds of its value, and
+// shells can complete its choices.
 func addParams(cmd *cobra.Command, params []run.Param) {
 	for _, p := range params {
 		flag := cmd.Flags().VarPF(&p, p.Name, "", p.Help)
@@ -89,7 +90,8 @@ func addParams(cmd *cobra.Command, params []run.Param) {
 	}
 }
 
-// run trains with the settings of t. in has the number of workers and finds the bots to play against.
+// run trains a bot with the settings in t and prints the result. The argument in has the number of workers, and finds
+// the bots to play against.
 func (t *training) run(cmd *cobra.Command, in run.Input) error {
 	if t.out == "" {
 		t.out = cmd.Name() + "-" + cmd.Flags().Lookup("mode").Value.String()

@@ -20,7 +20,7 @@ type Limits struct {
 	Ratio        int64 // unpacked bytes per byte of the archive, if it unpacks to more than RatioFree
 }
 
-// RatioFree is the number of bytes to which any archive may unpack, however small it is, because short files can be
+// RatioFree is a size in bytes. An archive may unpack to this size however small it is, because short files can be
 // compressed very well.
 const RatioFree = 1 << 20
 

@@ -78,7 +78,7 @@ func (d Dir) Bundle(sum string) (string, error) {
 // Versions with the same files share the directory.
 func (d Dir) Bot(hash string) string { return filepath.Join(d.Bots(), hash) }
 
-// botPath matches the path of a directory in which a bot runs or was built, on a server or a worker.
+// botPath matches the path of a directory in which a bot is built or runs, on a server or a worker.
 var botPath = regexp.MustCompile(`(?:file:|[A-Za-z]:)?(?:[/\\][^\s"'<>(),:;]*)?[/\\](?:bots[/\\][0-9a-f]{64}|tmp[/\\](?:version|tryout|restore)-[0-9-]+[/\\](?:source|bot)\b)[/\\]?`)
 
 // HideBotPaths returns the log of a bot without the paths of the directories in which bots run or are built on this

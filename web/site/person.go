@@ -59,8 +59,8 @@ func (s *Site) getPerson(v *visit, p ladder.Person) error {
 	return v.showPage(http.StatusOK, "person", page)
 }
 
-// addPlays adds the ratings, records and finished games of a person. If before is not 0, it adds only games
-// at which the person sat down before that time, in microseconds since 1970.
+// addPlays adds the ratings, records and finished games of a person to the page. If before is not 0, it adds only
+// games at which the person sat down before that time, in microseconds since 1970.
 func (s *Site) addPlays(v *visit, page *personPage, before int64) (err error) {
 	id := page.Person.ID
 	if page.Ratings, err = s.Store.People.RatingsOf(v.ctx(), id); err != nil {
