@@ -231,9 +231,10 @@ func seatsOf(v *rules.Variant, side int) (seats []int) {
 	return seats
 }
 
-// rank returns the final rank of each seat. f has the sides that have forfeited. If a is nil, the bots' scores did
-// not end the game, and the ranks follow from points and then from f. After a draw by scores, all sides that have not
-// forfeited rank equally. A side that resigns ranks behind the sides that have neither forfeited nor resigned.
+// rank returns the final rank of each seat. points has the points by seat. f has the sides that have forfeited; they
+// rank last. A nil receiver means that the bots' scores did not end the game early. Then the other seats rank by
+// points. If the scores ended the game as a draw, the other seats rank equally. If they ended it because a side
+// resigned, that side ranks behind all sides that have not forfeited, and those rank by points.
 func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 	game := f.variant.Ranks(points)
 	switch {
@@ -250,10 +251,10 @@ func (a *AdjudicationResult) rank(f *forfeits, points []float64) []int {
 }
 
 // points returns the final points of each seat. made has the points of each seat at the end of play; the method may
-// change this slice. If the bots' scores ended the game as a draw, the seats without a forfeit share the game's Prize
-// (what the winner gets if only winning counts) equally. In a game without a Prize they share the sum of their
+// change this slice. If the bots' scores ended the game as a draw, the seats without a forfeit share the game's
+// Prize (what the winner gets if only winning counts) equally. In a game without a Prize they share the sum of their
 // points. If a side resigned in a game with a Prize, the seats that neither forfeited nor resigned share the Prize.
-// Otherwise the result is made.
+// In all other cases, points returns made unchanged.
 func (a *AdjudicationResult) points(f *forfeits, made []float64) []float64 {
 	v := f.variant
 	if a == nil || a.Kind == AdjudicatedResignation && v.Prize == 0 {

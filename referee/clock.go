@@ -47,8 +47,9 @@ func (c Clock) Check() error {
 	return nil
 }
 
-// Longest returns an upper bound for the total time of all moves in a game. plies is the number of moves, and seats
-// the number of seats. It ignores margins, and time that other programs took from the bots.
+// Longest returns the longest time that the bots may use for all moves of a game together. plies is the number of
+// moves in the game, and seats the number of seats. The result includes neither the margins, by which a move may be
+// late without a fault, nor time that other programs take from the bots.
 func (c Clock) Longest(plies, seats int) time.Duration {
 	if c.Bank == 0 {
 		return time.Duration(plies) * c.Move

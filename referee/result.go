@@ -70,8 +70,8 @@ type MatchTally struct {
 	AdjudicatedDraws, AdjudicatedResignations int
 }
 
-// NewTally returns a tally without games. bots describes the bots of the match, in the order to which GameResult.Bots
-// refers.
+// NewTally returns the tally of a match of the variant v before the first game. bots has the bots of the match. The
+// numbers in GameResult.Bots are indexes into bots.
 func NewTally(v *rules.Variant, bots []ReplaySeat) *MatchTally {
 	t := &MatchTally{variant: v}
 	for _, b := range bots {

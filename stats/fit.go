@@ -96,8 +96,8 @@ func newFit(bots int, anchor *Anchor) *Fit {
 	return f
 }
 
-// addDeals records that the given bots played the given number of deals (shuffles) with each other. It adds the
-// number to the count of each bot and joins their groups.
+// addDeals records that the given bots played with each other in the given number of deals (shuffles of the cards).
+// It adds this number to the Deals of each bot and merges the groups of the bots into one; see Fit.Group.
 func (f *Fit) addDeals(deals float64, bots ...int) {
 	for _, b := range bots {
 		f.Deals[b] += deals
@@ -114,9 +114,9 @@ func (f *Fit) root(i int) int {
 	return i
 }
 
-// virtualDeals returns the number of virtual ties to add to the results of the given bots, which played the given
-// number of deals (shuffles) with each other. Each bot contributes prior/2, multiplied by the part of all its deals
-// that these are.
+// virtualDeals returns the number of virtual ties to add to the results of the given bots, which played with each
+// other in the given number of deals (shuffles of the cards). Each bot contributes prior/2, multiplied by the share
+// of these deals in all its deals.
 func (f *Fit) virtualDeals(deals float64, bots ...int) float64 {
 	sum := 0.0
 	for _, b := range bots {

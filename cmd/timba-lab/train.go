@@ -129,8 +129,9 @@ func (t *training) resumeCommand(cmd *cobra.Command) string {
 	return strings.Join(append(words, "--out="+text.Quote(t.out)), " ")
 }
 
-// newTrainTeeko returns the command that learns the weights of @teeko-lms by least mean squares. It is not a
-// run.Method, because it has no run directory and cannot be resumed.
+// newTrainTeeko returns the command that computes the weights of @teeko-lms, a bot for the game Teeko, by least mean
+// squares. The command does not implement run.Method, as other trainings do, because it has no run directory and
+// cannot be resumed.
 func newTrainTeeko() *cobra.Command {
 	const random, self = "random", "self"
 	t := lms.Training{Games: 5000, Mu: 0.01, Seed: 1, Start: teekolms.InitialWeights}

@@ -57,7 +57,7 @@ func Slow(t testing.TB) {
 	}
 }
 
-// Needs skips the test if a program is not installed on this machine.
+// Needs skips the test if the executable file called program is not in the PATH.
 func Needs(t testing.TB, program string) {
 	t.Helper()
 	if _, err := exec.LookPath(program); err != nil {

@@ -114,8 +114,9 @@ func (c *siteCompetition) playPool() error {
 	return nil
 }
 
-// largestLadder returns a ladder of Podrida with the maximal number of seats, because its games have the largest
-// pages. Except for the seats, it is a copy of the ladder of Podrida in ladders.
+// largestLadder returns a ladder for Podrida games with the largest possible number of players. The site has its
+// largest pages for these games. Apart from the name and the number of players, the ladder is a copy of the ladder
+// of Podrida in ladders.
 func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 	l := ladders[slices.IndexFunc(ladders, func(l ladder.Ladder) bool { return l.Game == podrida.Game.Name })]
 	l.Options = maps.Clone(l.Options)
@@ -125,8 +126,8 @@ func largestLadder(ladders []ladder.Ladder) ladder.Ladder {
 
 const largeSeats = 12
 
-// playLarge plays a match of the ladder with the most seats, stores it, and sets c.largeGames to the IDs of its
-// games.
+// playLarge plays a match of the ladder that largestLadder returned, stores the match, and sets c.largeGames to the
+// IDs of its games.
 func (c *siteCompetition) playLarge(ctx context.Context) error {
 	p, err := playLadder(c.config.Ladders[len(c.ladders)])
 	if err != nil {

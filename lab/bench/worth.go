@@ -9,8 +9,8 @@ import (
 	"github.com/timba-arena/timba/stats"
 )
 
-// worth compares duplicate deals with single games. A duplicate deal is played with every seating of the bots; a
-// single game has its own deal and random seats.
+// worth compares duplicate deals with single games. A duplicate deal is a shuffle of the cards that is played once
+// with every seating of the bots. A single game has its own shuffle and random seats.
 type worth struct {
 	rotations int            // games of a deal
 	mean      stats.Estimate // of the means of the deals
@@ -19,9 +19,9 @@ type worth struct {
 	gameVariance, dealVariance float64
 }
 
-// factor returns how many single games give as much information as one game of a duplicate deal: gameVariance /
-// (rotations × dealVariance). If it is 1, duplicate deals bring no advantage. It is +Inf if all deals have the
-// same mean but the games differ.
+// factor returns how many single games give as much information about the strength of a bot as one game of a
+// duplicate deal: gameVariance / (rotations × dealVariance). 1 means that duplicate deals are no better than single
+// games. factor returns +Inf if dealVariance is 0 and gameVariance is not, and 1 if both are 0.
 func (w worth) factor() float64 {
 	if w.gameVariance == 0 {
 		return 1

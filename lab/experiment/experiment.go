@@ -77,7 +77,8 @@ type Table struct {
 	// figures, it is empty. Shares are in percent or, if Counts is true, in numbers of games.
 	PublishedFigures [][]float64 `toml:"published"`
 	Counts           bool
-	// Total is the published figure for all rows of a table with one column. If it is 0, the study has none.
+	// Total is the figure that the study gives for all rows of the table together, or 0 if it gives none. Only a
+	// table with one column can have it.
 	Total float64
 	// Plot is true if a plot of the table is drawn.
 	Plot bool

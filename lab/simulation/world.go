@@ -199,8 +199,8 @@ func (w *world) drawRanks(strength []float64, luck float64) []int {
 	return ranks
 }
 
-// rateByMatch returns a function that simulates a match between two bots, each deal with both seatings, and then
-// updates their Elo once, with the K-factor k.
+// rateByMatch returns a function that simulates a match between two bots, and then updates their Elo once with the
+// K-factor k. Each deal (shuffle of the cards) of the match is played twice, the second time with exchanged seats.
 func rateByMatch(k float64) rater {
 	return func(w *world, bots []int) {
 		s, sum := w.skillDifference(bots), 0.0
@@ -212,8 +212,8 @@ func rateByMatch(k float64) rater {
 	}
 }
 
-// rateByGame returns a function that simulates the games of a match between two bots, each on its own deal. It
-// updates their Elo after each game, with the K-factor k.
+// rateByGame returns a function that simulates a match between two bots, and updates their Elo after each game with
+// the K-factor k. Each game has its own deal (shuffle of the cards).
 func rateByGame(k float64) rater {
 	return func(w *world, bots []int) {
 		s := w.skillDifference(bots)

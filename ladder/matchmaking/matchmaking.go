@@ -200,9 +200,9 @@ func (p *Pool) nextOpponent(c Constraints, seated []*Candidate, r *rand.Rand) (b
 	return best
 }
 
-// reluctance returns the distance in Elo that is added to that of player because of its earlier meetings with the
-// seated players (those already chosen for the match) or a common owner. average is how often the first seated player
-// has met another player on average. The distance is a sum:
+// reluctance returns a penalty, in Elo, for choosing player as an opponent of the players in seated, which are
+// already chosen for the match. The penalty makes matches rarer between players that have met often or have the same
+// owner. average is how often, on average, the first seated player has met each other player. The penalty is a sum:
 //   - sameOwnerElo for each seated player of the same owner
 //   - meetingsElo times the mean number of meetings with a seated player, divided by average
 func (p *Pool) reluctance(seated []*Candidate, player *Candidate, average float64) (elo float64) {

@@ -42,9 +42,9 @@ func classOf(m attempt.WorkerInfo) string {
 	return fmt.Sprintf("%t %s %s %s %s %v", m.Local, m.OS, m.Arch, m.Sandbox, m.Version, m.Interpreters)
 }
 
-// version returns the version with the given ID. It takes the version from the cache, or from the store if the cache
-// does not have it or it has been built since. A version from the cache may be out of date: its State may have
-// changed, or its built files may be gone.
+// version returns the version with the given ID. It reads the version from the store if the cache does not have it,
+// or if the version has been built since the cache got it. A version from the cache may be out of date: its State
+// may have changed, or its built files may be gone.
 func (c *catalog) version(ctx context.Context, id int64) (cachedVersion, error) {
 	v, ok := c.versions[id]
 	if ok && (v.hasBuild || !c.programs.IsBuilt(v.Version)) {

@@ -9,8 +9,9 @@ import (
 	"github.com/timba-arena/timba/ladder"
 )
 
-// charges records how long jobs use cores. With it, the runner limits requested matches to a share of the time of all
-// jobs on all machines, and first chooses ladders that have used little time.
+// charges records how much core time the jobs have used; a job is a match or other work for one core. The runner
+// uses these records for two things. It limits the matches that people request to a share of the time of all jobs.
+// And when it chooses a ladder for the next match, it prefers ladders that have used little time.
 type charges struct {
 	placement *placement
 	share     float64       // the part of the time of all jobs that requested matches get; 1 means no limit
@@ -22,7 +23,7 @@ type charges struct {
 // grows while nobody requests a match.
 const maxBalance = 5 * time.Second
 
-// charge says how the time of an assignment is counted.
+// charge says how the core time of one assignment (a job on a core) is counted.
 type charge struct {
 	spare   bool    // a requested match that plays because there was nothing else to do; it does not reduce the balance
 	seconds float64 // added to the costs of its ladder until its real duration is known
@@ -35,15 +36,15 @@ func newCharges(p *placement) *charges {
 	}
 }
 
-// add counts the job of a, which starts on a core. spare is true for a requested match that plays only because the
-// core had nothing else to do.
+// add counts the job of a, which starts now on a core, with an estimate of its duration. spare is true for a
+// requested match that plays only because the core had nothing else to do.
 func (c *charges) add(a *assignment, spare bool) {
 	c.costs.fade(a.start)
 	a.charge = charge{spare, c.costs.add(ladderOf(a.job))}
 }
 
-// settle counts the real time of the job of a, which has ended. took is the duration of the job, or 0 if it did not
-// start.
+// settle counts the real duration of the job of a, which has ended at the time now, in place of the estimate that
+// add counted. took is the duration of the job, or 0 if it did not start.
 func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	switch held := now.Sub(a.start); {
 	case requesterOf(a.job) == 0 && c.share < 1:
@@ -55,7 +56,7 @@ func (c *charges) settle(a *assignment, took time.Duration, now time.Time) {
 	c.costs.correct(ladderOf(a.job), a.seconds, took)
 }
 
-// isShareUsed reports whether requested matches have used up their share of the time on the cores.
+// isShareUsed reports whether requested matches have used up their share of the core time.
 func (c *charges) isShareUsed(now time.Time) bool {
 	return c.share < 1 && c.balance < c.openTime(now)
 }

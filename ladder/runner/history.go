@@ -35,8 +35,9 @@ func (m matchFaults) isSpoiled() bool {
 	return m.faults >= referee.MaxFaults || m.faultyGames > 0 && 2*m.faultyGames >= m.games
 }
 
-// add adds a game of the match. code is the code of the version's first fault in the game, or empty if it had none.
-// faults is the number of its faults in the game. Games must be added in the order of deals.
+// add adds a game of the match to m. code is the code of the version's first fault in the game, or "" if the version
+// made no fault. faults is the number of the version's faults in the game. Games must be added in the order of
+// deals.
 func (m *matchFaults) add(code string, faults int) {
 	m.games++
 	if code == "" {

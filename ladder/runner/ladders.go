@@ -156,16 +156,17 @@ func (l *ladders) RecordStart(j Job) {
 	m.fresh.pool.Open(m.fresh.poolNumber, m.match.Versions)
 }
 
-// mustWait reports whether the ladder called name must wait before its next match: its last match started less than
-// Limits.Pause ago, and all versions that can play have had enough matches. canPlay reports whether a version can
-// play now.
+// mustWait reports whether the ladder called name must wait before its next match. It must if its last match started
+// less than Limits.Pause ago, unless a version that can play has had fewer than ladder.EnoughMatches matches. pool
+// has the versions of the ladder. canPlay reports whether a version can play now.
 func (l *ladders) mustWait(name string, pool *matchmaking.Pool, canPlay func(*matchmaking.Candidate) bool, now time.Time) bool {
 	last, played := l.lastStart[name]
 	return played && now.Before(last.Add(l.catalog.limits.Pause)) &&
 		!pool.Contains(func(p *matchmaking.Candidate) bool { return p.Matches < ladder.EnoughMatches && canPlay(p) })
 }
 
-// pauseEnd returns the earliest time at which the pause of a ladder ends, or the zero time if no ladder pauses.
+// pauseEnd returns the earliest time after now at which a ladder need no longer wait for Limits.Pause or
+// Limits.Idle. It returns the zero time if no ladder waits.
 func (l *ladders) pauseEnd(now time.Time) (first time.Time) {
 	limits := l.catalog.limits
 	if limits.Pause == 0 && limits.Idle == 0 {

@@ -62,11 +62,12 @@ type Limits struct {
 	Time time.Duration
 	// Allowance is added to the margin of the clock in a match with a remote version, which plays over the network.
 	Allowance time.Duration
-	// Pause is the shortest time between the starts of two matches of a ladder on which every version has had
-	// ladder.EnoughMatches.
+	// Pause is the shortest time between the starts of two matches of a ladder. It holds only while every version
+	// that can play has had at least ladder.EnoughMatches matches.
 	Pause time.Duration
-	// Idle is the shortest time between the starts of two matches of a ladder, if only house bots (part of timba)
-	// play in them that have had ladder.EnoughMatches.
+	// Idle is the shortest time between the starts of two matches of a ladder in which only house bots play, the
+	// bots that are part of timba. It holds for matches whose bots have all had at least ladder.EnoughMatches
+	// matches.
 	Idle time.Duration
 	// Grace is how long matches on this machine may continue after the runner is stopped.
 	Grace time.Duration

@@ -107,8 +107,8 @@ func (a Actor) CheckAdmin(what string) error {
 	return ladder.Errorf(ladder.Forbidden, "use the token of an admin", "%s is for admins", what)
 }
 
-// Owns reports whether the actor is the person with the ID owner, or an admin. The owner of a house bot (part of
-// timba) has the ID 0, so only admins own house bots.
+// Owns reports whether the actor may act as the owner of something that belongs to the person with the ID owner.
+// Only that person and admins may. For a house bot (part of timba) owner is 0, and only admins may act as its owner.
 func (a Actor) Owns(owner int64) bool {
 	return a.Token.ID != 0 && (a.Person.ID == owner && owner != 0 || a.IsAdmin())
 }

@@ -79,8 +79,8 @@ func (s *cache) apply(tx *Tx) {
 	}
 }
 
-// setVersionsOfBot updates which versions of a bot play on this ladder. active has the versions of the bot that play
-// on any ladder.
+// setVersionsOfBot sets which versions of the given bot play on this ladder. active has all standings of the bot's
+// versions that play, on this and on other ladders; standings of other ladders are ignored.
 func (s *ladderState) setVersionsOfBot(bot int64, active []queries.StandingRow) {
 	var in []matchmaking.Candidate
 	var out []int64

@@ -272,7 +272,8 @@ func (s People) Invites(ctx context.Context) (list []ladder.Invite, err error) {
 	return list, machineError(err)
 }
 
-// RevokeInvite deletes an invite that nobody has used.
+// RevokeInvite deletes the invite with the given ID. It returns an error if there is no such invite or somebody has
+// used it.
 func (s People) RevokeInvite(ctx context.Context, id int64) error {
 	return s.update(ctx, func(tx *Tx) error {
 		n, err := tx.RevokeInvite(ctx, id)

@@ -83,9 +83,9 @@ func (r *rebuild) parts(ctx context.Context, m *preparedMatch, kind string) ([]p
 	return append([]part{}, parts...), err
 }
 
-// readResults sets m.results to the games in the replays of the match. players has the versions that play, by their
-// index in the match. If a replay is missing, damaged or duplicate, readResults reports a difference, and m.results
-// stays nil.
+// readResults decodes the replays of the match and sets m.results to their games. players has the versions that
+// play, by their index in the match. If a replay is missing, damaged or duplicate, readResults adds this to
+// m.findings and leaves m.results nil.
 func (m *preparedMatch) readResults(replays []part, players []queries.PlayersOfMatchRow) {
 	type place struct{ deal, rotation int }
 	took, seen, whole := map[place]time.Duration{}, map[place]bool{}, true

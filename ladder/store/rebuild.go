@@ -440,7 +440,8 @@ func (r *rebuild) copyMatch(tx *Tx, matchID int64) error {
 	return nil
 }
 
-// finishPlays computes the results of all games of people again, in order.
+// finishPlays computes again the result of each finished game in which a person played on the site. It takes the
+// games in the order in which they were rated; games without a rating come last.
 func (r *rebuild) finishPlays() error {
 	var ids []string
 	err := r.update(func(tx *Tx) (err error) {

@@ -73,8 +73,8 @@ func (s Versions) SetBuildInfo(ctx context.Context, versionID int64, b BuildInfo
 	})
 }
 
-// SetNeeds stores what all versions with the given hash of their built files need from a machine. It is called after
-// these files were built again.
+// SetNeeds stores what a version needs from a machine, for all versions whose built files have the given hash. Call
+// it after these files were built again.
 func (s Versions) SetNeeds(ctx context.Context, hash string, n ladder.Needs) error {
 	return s.update(ctx, func(tx *Tx) error { return tx.SetNeeds(ctx, jsonText(n), hash) })
 }

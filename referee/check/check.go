@@ -93,7 +93,7 @@ const (
 	Output    = "output"
 )
 
-// run is a check of one bot in progress: everything that is known so far.
+// run is the state of the check of one bot: its options and everything that has been found out so far.
 type run struct {
 	Options
 	ctx         context.Context

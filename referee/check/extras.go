@@ -42,7 +42,8 @@ func (s *extras) addLine(msg protocol.BotLine, line []byte) {
 	}
 }
 
-// infoTrouble returns what is wrong with the keys and values of an info line, or "" if nothing is wrong.
+// infoTrouble describes the first mistake in an info line, with which a bot comments on its next move. pairs has the
+// keys and values of the line. infoTrouble returns "" if there is no mistake.
 func infoTrouble(pairs protocol.Pairs) string {
 	if len(pairs) == 0 {
 		return "it is empty: add key=value pairs"

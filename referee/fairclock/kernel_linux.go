@@ -16,7 +16,7 @@ import (
 	"github.com/timba-arena/timba/sandbox"
 )
 
-// kernel reads CPU time counters from files in /proc. It is the implementation of counters on Linux.
+// kernel reads the counters of CPU time that Linux has in /proc. It implements the interface counters.
 type kernel struct {
 	cores  []int
 	stat   *os.File // /proc/stat

@@ -1,22 +1,29 @@
-// Package fairclock decides whether an answer of a bot is late, and credits the bot with the time that others took
-// from it: other programs on its cores, a CPU quota, another virtual machine, or whatever stopped the referee.
+// Package fairclock decides whether an answer of a bot is late. Time that others took from the bot does not count as
+// its own. The others are other programs on its cores, a CPU quota, another virtual machine, or whatever stopped the
+// referee. The lost time is called a Loss, and the time that the bot gets for it is called its credit.
 //
-// docs/clock.md has a picture of one turn and three worked examples. Begin with TurnMeter, which measures a turn
-// and returns its Loss; Allowance.Judge turns that into a Verdict. A Monitor reads the counters of one
-// worker's cores, and Processes those of one bot.
+// docs/clock.md has a picture of one turn and three worked examples. Begin with TurnMeter, which measures one turn
+// of a bot and returns its Loss. Allowance.Judge turns the Loss into a Verdict. A Monitor reads the kernel's
+// counters for the cores of one worker, a thread that plays games. Processes reads those for the processes of one
+// bot.
 //
-// A turn begins with TurnMeter.Begin. While the caller waits for the answer, it calls Sample and RecordSleep. If no
-// answer comes by Allowance.Due, it calls StopLooking, Loss and Judge, and ResumeLooking if the verdict is
-// StillWaits. The turn ends with End.
+// For each turn, the worker makes these calls:
 //
-// The package relies on counters of Linux (/proc/stat, schedstat, cgroups). If they are missing, and on other
-// systems, Open returns nil, and no bot gets credit. The worker's goroutine must stay on its thread.
+//	TurnMeter.Begin                  when the turn begins
+//	TurnMeter.Sample, RecordSleep    while it waits for the answer
+//	TurnMeter.StopLooking, Loss,     if there is no answer by Allowance.Due
+//	Allowance.Judge
+//	TurnMeter.ResumeLooking          if the verdict is StillWaits
+//	TurnMeter.End                    when the turn ends
+//
+// The package needs counters of Linux: /proc/stat, schedstat and cgroups. Without them, and on other systems, Open
+// returns nil and no bot gets credit. The worker must have called runtime.LockOSThread.
 package fairclock
 
 import "time"
 
 // turnCredits and leastCredit limit the credit of a turn. The credit is time that other programs took from the bot
-// and that does not count. See MaxCredit.
+// and that does not count as the bot's own. See MaxCredit.
 const (
 	turnCredits = 10
 	leastCredit = 2 * time.Second
@@ -28,8 +35,9 @@ const judgeInterval = 10 * time.Millisecond
 // Loss says how much time of a turn a bot lost to other programs.
 type Loss struct {
 	Certain time.Duration // the time that the kernel has counted
-	// Possible is Certain plus the longest time for which the bot may be waiting for a core at this moment. The kernel
-	// counts a wait only when it ends.
+	// Possible is an upper bound of the lost time. It is Certain plus the longest time for which the bot may have
+	// been waiting for a core until now. The kernel counts a wait only when the wait ends, so that Certain does not
+	// have it.
 	Possible time.Duration
 
 	stolen time.Duration // the part of Certain that other virtual machines took
@@ -41,9 +49,9 @@ func (l Loss) Plus(d time.Duration) Loss {
 	return l
 }
 
-// followedBy returns the loss of two consecutive periods. l is the loss of the first period, and next that of the
-// second. Of l, only Certain counts: if the bot was still waiting for a core at the end of the first period, that
-// wait is part of next.
+// followedBy returns the loss of two consecutive periods together. l is the loss in the first period, next that in
+// the second. l.Possible is ignored: if the bot was waiting for a core when the first period ended, next has that
+// wait.
 func (l Loss) followedBy(next Loss) Loss {
 	next.stolen += l.stolen
 	return next.Plus(l.Certain)

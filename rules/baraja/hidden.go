@@ -158,10 +158,10 @@ func (m *matching) assign(c Card, tried *uint16) bool {
 // mixRounds is how many times mix tries to exchange each card.
 const mixRounds = 4
 
-// mix makes a deal more random. It swaps pairs of cards and rotates triples if neither a seat nor the stock
-// gets a card that is forbidden to it. Swaps alone would not reach all deals. Each step is as likely as the
-// one that reverts it, so in the long run all deals are equally likely. That requires that a swap and a
-// rotation do not use the same random number.
+// mix makes the deal in h more random. In random steps it swaps two cards or rotates three. It omits a step if a
+// seat or the stock would get a card that is forbidden to it. Rotations are necessary because swaps alone do not
+// reach all deals. Each step is as likely as its inverse, so that after many steps all deals are equally likely.
+// This is true only if a swap and a rotation use separate random numbers.
 func (h *HiddenCards) mix(r *rules.Rand) {
 	for range mixRounds {
 		for i := range h.n {

@@ -80,7 +80,7 @@ func (t *Table) TrumpOnTable() bool { return t.NextDraw < TableCards }
 // Trick returns the cards of the current trick, the leader's card first.
 func (t *Table) Trick() []Card { return t.Pack[t.PlayedCount-t.TrickSize : t.PlayedCount] }
 
-// Play is a card that was played, with the state of its trick before.
+// Play is a card that a seat has played, with the state of the trick just before.
 type Play struct {
 	Seat int
 	Card Card
@@ -88,8 +88,8 @@ type Play struct {
 	Best Card // the card that was winning the trick; meaningless if this card is the first
 }
 
-// Plays yields all cards played in the game in order, with the state of the trick before each. It includes the
-// current trick.
+// Plays yields all cards played in the game, in order, including those of the current trick. With each card it
+// yields the state of the trick just before.
 func (t *Table) Plays(yield func(Play) bool) {
 	seat, winner, place := uint8(0), uint8(0), uint8(0)
 	led, best := NoCard, NoCard

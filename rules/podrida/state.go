@@ -24,15 +24,15 @@ const (
 // Ranking is the order of the cards within a suit in La Podrida.
 var Ranking = baraja.NewRanking(1, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2)
 
-// table determines which cards the next seat may play. Its fields are sets of cards.
+// table is the state of a trick. It determines which cards the next seat may play. Its fields are sets of cards.
 type table struct {
 	trumps baraja.Set // all cards of the suit of trumps
 	led    baraja.Set // all cards of the suit led; every card before a card is led
 	beat   baraja.Set // cards that would become the best of the trick; every card before a card is led
 }
 
-// emptyTable returns the table before the first card of a trick, when every card may be played. trumps is the set of
-// all trump cards.
+// emptyTable returns the table at the start of a trick, when no card has been played and every card may be played.
+// trumps has all cards of the trump suit.
 func emptyTable(trumps baraja.Set) table { return table{trumps, everyCard, everyCard} }
 
 // duties returns which cards the next seat must play, in order of priority: a winning card of the suit that was led,

@@ -124,9 +124,9 @@ func (p *Pair[N]) Try(text string) error {
 	return p.compare()
 }
 
-// PlayOn makes moves until the game ends or the number of moves made is at least last. It compares the
-// implementations after each move and returns an error if they differ. pick chooses each move: it gets the number of
-// legal moves n and returns an index below n.
+// PlayOn makes moves until the game ends or last moves have been made since its start. After each move it compares
+// the two implementations of the rules, and returns an error if they differ. pick chooses each move: it gets the
+// number n of legal moves and returns the index of the move to make, from 0 to n-1.
 func (p *Pair[N]) PlayOn(pick func(n int) int, last int) error {
 	for p.Naive.Turn() >= 0 && p.Naive.Ply() < last {
 		legal := p.Naive.Legal()

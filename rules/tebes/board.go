@@ -59,9 +59,9 @@ func newGeometry(size int) (g geometry) {
 // flip turns a board of 8 rows upside down: row r becomes row 7-r.
 func (b Board) flip() Board { return Board(bits.ReverseBytes64(uint64(b))) }
 
-// sources has, for each of ten kinds of move, the squares from which a piece of the side to move can make it.
-// It describes a side that moves down; for white the board is flipped. The kinds are in the order of the
-// squares on which the moves of a black piece end:
+// sources has one board for each of ten kinds of move. The board has the squares from which a piece of the side to
+// move can make a move of this kind. The list shows the index of each kind, with the direction in which a black
+// piece moves; black moves down. If white is to move, all boards are upside down (see Board.flip).
 //
 //	0 1 2 3  two left, one left, one right, two right
 //	4 5 6    one down left, down, down right
@@ -115,12 +115,13 @@ func (s *sources) kinds(side, cell int) uint {
 	return along | one<<4 | two<<7
 }
 
-// tally has the number of moves that start from each square. The numbers are binary and spread over four boards:
-// t[i] has the digits of weight 1<<i of all squares.
+// tally has the number of moves that start from each square. Each number has four binary digits, which are on four
+// boards: t[i] has the digits of weight 1<<i of all squares.
 type tally [4]Board
 
-// tally returns the number of moves that start from each square: how many of the ten boards of s, one for each
-// kind of move, contain the square. It adds them for all squares at once, with bitwise full adders.
+// tally returns, for each square, the number of moves that start there: how many of the ten boards of s have the
+// square. Each of these boards belongs to one kind of move. tally counts for all squares at once, with bitwise full
+// adders.
 func (s *sources) tally() (t tally) {
 	a, ca := add3(s[0], s[1], s[2])
 	b, cb := add3(s[3], s[4], s[5])

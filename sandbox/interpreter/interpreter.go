@@ -253,8 +253,8 @@ func (b Bounds) venvBases(path string) (bases []string, err error) {
 	return bases, nil
 }
 
-// absolute returns the absolute path that word means in a file of the bot. A relative path starts from the bot's
-// directory, where the bot runs.
+// absolute returns the path word, which was found in a file of the bot, as an absolute path. If word is relative, it
+// is relative to the bot's directory, because the bot runs there.
 func (b Bounds) absolute(word string) string {
 	if filepath.IsAbs(word) {
 		return word // not cleaned: where "dir/.." leads depends on links

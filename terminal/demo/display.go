@@ -192,7 +192,8 @@ func (d *display) reportMatch(ctx context.Context, e events.Event) error {
 	return nil
 }
 
-// change describes the new rating of a bot and, unless the rating is provisional, the difference to the old one.
+// change returns the name of a bot and its rating after a match. It adds the difference to the rating before, unless
+// the rating is provisional or the bot's rating is fixed.
 func change(bot string, c ladder.Change, provisional bool) string {
 	switch {
 	case bot == ladder.Anchor:

@@ -136,7 +136,8 @@ func (r *Run) progress(results tournament.Results, took time.Duration) (parts []
 	return append(parts, part{fmt.Sprintf("%.1f deals/s", rate), 5}, part{left, 4})
 }
 
-// countTests returns the number of sequential tests, and how many of them have a verdict.
+// countTests returns the number of sequential tests in the run, one for each match, and how many of them are over
+// because they have reached a decision. If the run has no sequential tests, both results are 0.
 func (r *Run) countTests() (tests, over int) {
 	if r.SPRT == nil {
 		return 0, 0

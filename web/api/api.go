@@ -25,8 +25,8 @@ type Options struct {
 	Middleware *middleware.Middleware
 	// Online reports whether a version that runs on its owner's machine is connected. If Online is nil, none is.
 	Online func(version int64) bool
-	// Machines returns the machines that play matches, also those that have credentials but are not connected.
-	// If Machines is nil, there are none.
+	// Machines returns the machines that play matches. It includes machines that have credentials but are not
+	// connected. If Machines is nil, there are none.
 	Machines func() ([]ladder.Machine, error)
 	// Health returns an error that says why the server cannot work, or nil if it can. It need not check the
 	// store, which the API does itself. Health may be nil.

@@ -10,8 +10,8 @@ import (
 	"github.com/timba-arena/timba/ladder/service"
 )
 
-// bearer returns the token in the Authorization header of a request, or "" if there is no such header. It
-// returns an error if the header has another form than "Bearer TOKEN".
+// bearer returns the token in the Authorization header of r, or "" if r has no such header. It returns an error if
+// the header does not have the form "Bearer TOKEN", or occurs more than once.
 func bearer(r *http.Request) (token string, err error) {
 	header := r.Header.Get("Authorization")
 	if header == "" {

@@ -221,9 +221,9 @@ func (t *Tables) CheckPlayer(actor service.Actor) error {
 	return nil
 }
 
-// ClaimGuestGames gives the games in progress of a guest to the person as whom the guest has just signed in. actor
-// has the session of the guest and the ID of the person. If a game cannot be given to the person, the guest keeps it,
-// and the error is logged.
+// ClaimGuestGames gives a guest's games in progress to the person's account, after the guest has signed in. actor
+// has the session of the guest and the ID of the person. If a game cannot be given to the person, the guest keeps
+// it, and the error is logged.
 func (t *Tables) ClaimGuestGames(ctx context.Context, actor service.Actor) {
 	for _, x := range t.TablesOf(actor) {
 		if err := x.assignSeat(ctx, actor); err != nil {

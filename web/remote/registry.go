@@ -138,9 +138,9 @@ func (h *Registry) Online(version int64) bool {
 	return b != nil && b.link != nil
 }
 
-// Bot returns the player of version v in match m. It plays over the network, on its owner's machine. If the bot is
-// not connected, its game waits for it for up to Limits.Comeback. If the registry does not know the version, the
-// connection counts as lost at once.
+// Bot returns the player of version v in match m. The version runs on its owner's machine and plays over the
+// network. While the version is not connected, the game waits for up to Limits.Comeback. If the registry does not
+// know the version, the player fails at once, as after a lost connection.
 func (h *Registry) Bot(v ladder.Version, m *ladder.Match) match.Contestant {
 	return match.Contestant{Version: v.Label, Hash: v.Hash, Serve: func(lines io.Reader, answers io.Writer) error {
 		s, err := h.openSession(v, m)

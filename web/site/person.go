@@ -93,7 +93,8 @@ type removalPage struct {
 	Bots      []store.ListedBot
 }
 
-// getRemoval shows an admin what would end and what would stay if p were removed.
+// getRemoval shows a page that asks an admin whether to remove p. The page says what the removal would end, and that
+// the person's bots would stay under another name of the person.
 func (s *Site) getRemoval(v *visit, p ladder.Person) (err error) {
 	if err := v.CheckAdmin("to remove people"); err != nil {
 		return err

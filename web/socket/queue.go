@@ -108,9 +108,9 @@ func (q *Queue) Put(m *Broadcast) {
 	}
 }
 
-// exceedsLimits reports whether a further message of size bytes would exceed the limits. If all connections together
-// exceed their limit, only queues that use more than an equal share of it count as exceeding it, so that slow
-// receivers do not affect fast ones.
+// exceedsLimits reports whether q would exceed a limit if a message of size bytes were added. One limit is for each
+// queue, the other for all queues together. If all queues together would exceed theirs, only queues that have more
+// than an equal share of it count as exceeding it. Slow receivers therefore do not affect fast ones.
 func (q *Queue) exceedsLimits(size int64) bool {
 	own, share := q.waiting.Load(), q.queues.All/max(1, q.queues.count.Load())
 	return own+size > q.queues.Each || own > 0 && own+size > share && q.queues.waiting.Load()+size > q.queues.All

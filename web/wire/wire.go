@@ -303,7 +303,8 @@ type Token struct {
 	Passkey   bool      `json:"passkey,omitempty" doc:"It is a passkey of a browser or device, which has no key."`
 }
 
-// LiveVersion is the request that a bot play with the given version from now on.
+// LiveVersion is the request to choose the version of a bot that plays from now on. Version is the number of that
+// version.
 type LiveVersion struct {
 	Version int `json:"version" min:"1" max:"1000000"`
 }

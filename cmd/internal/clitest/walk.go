@@ -177,9 +177,10 @@ func (w *Walk) command(c *cobra.Command) {
 	c.InheritedFlags().VisitAll(visit)
 }
 
-// nextValues returns some of the given values, and continues after the last value that it returned before. It returns
-// all values if w.All is set. Otherwise it returns newCount values at the first call with a parser, and oldCount at
-// later calls. parser names the code that will parse the values.
+// nextValues returns the next few of values. It starts after the last value that the previous call returned, and
+// after the end of values it starts over. parser is a name for the code that will parse the values. The first call
+// with a parser returns newCount values, and each later call with that parser returns oldCount. If w.All is set,
+// every call returns all values.
 func (w *Walk) nextValues(parser string, values []string, newCount, oldCount int) (some []string) {
 	n := oldCount
 	if w.All {

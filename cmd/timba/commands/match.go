@@ -348,8 +348,9 @@ func scoreRule(flag, text string) (*referee.ScoreRule, error) {
 // shownFlags are the flags that do not change the result of a match, but only how it is played or shown.
 var shownFlags = []string{"concurrency", "affinity", "json", "log", "quiet", "verbose", "score-interval"}
 
-// oldPlan opens the directory of the match to resume and returns the configuration of the match. If --deals is set,
-// the configuration has that larger number of deals. Arguments, and flags that would change the match, are errors.
+// oldPlan opens the directory of the match to resume, f.resume, and returns the directory and the configuration of
+// the match. If the flag --deals is set, its value replaces the number of deals, which it can only increase. oldPlan
+// returns an error if args is not empty, or if a flag is set that would change the match in another way.
 func (f *matchFlags) oldPlan(cmd *cobra.Command, args []string) (*tournament.Dir, tournament.Config, error) {
 	var p tournament.Config
 	if len(args) > 0 {

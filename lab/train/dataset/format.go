@@ -91,8 +91,8 @@ func CheckGame(m cards.Mode, list []baraja.TableRules, g *GameRecord) error {
 	return nil
 }
 
-// Move returns the move that an action of a recorded game stands for in position p. Actions are the numbers of
-// moves that cards.Action returns.
+// Move returns the move with the number action in position p. A recorded game stores its moves as such numbers,
+// which cards.Action computes.
 func Move(p *cards.Position, action uint8) rules.Move {
 	switch {
 	case action < cards.ExchangeAction:

@@ -117,8 +117,8 @@ func (s *Set) readGames(r io.Reader, games int) error {
 	return nil
 }
 
-// align is the alignment of games in memory, in bytes. The offsets in Set.offsets are multiples of it, so that 32
-// bits are enough.
+// align is the alignment, in bytes, of the games in Set.bytes. Set.offsets has the offset of each game divided by
+// align, so that 32 bits are enough.
 const align = 4
 
 // Game sets g to game i, where i is in [0, Header.Games).

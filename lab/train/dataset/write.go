@@ -128,7 +128,7 @@ func (g *GameRecord) AddMove(m rules.Move) {
 	g.NumMoves++
 }
 
-// writer generates a data set. It implements run.Trainer.
+// writer generates games and writes them to the file of a data set. It implements run.Trainer.
 type writer struct {
 	*Config
 	workers  int

@@ -6,8 +6,9 @@ import (
 	"github.com/timba-arena/timba/rules"
 )
 
-// crossover is an operator that computes all genes of two children, x and y, from the genes of their parents, a and
-// b. ratio is the probability of crossover in the generation, which only "multivariate" uses.
+// crossover is a named operator that computes two children from two parents. cross sets all genes of the children x
+// and y from the genes of the parents a and b. ratio is the probability of crossover in this generation; only the
+// operator "multivariate" uses ratio.
 type crossover struct {
 	name  string
 	cross func(a, b, x, y Genome, ratio float64, r *rules.Rand)

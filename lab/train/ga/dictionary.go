@@ -106,8 +106,9 @@ func forEachState(a, b []rl.Pair, each func(a, b []rl.Pair)) {
 // have for the state; x and y are the pairs that the two children get. x and y are valid until the next call.
 type mix func(a, b []rl.Pair) (x, y []rl.Pair)
 
-// dictionaryCrossover is a crossover of two agents that learn (see dictionary). If only one parent has a state,
-// both children get it.
+// dictionaryCrossover is a named operator that computes two children from two parents. Parents and children are
+// learning agents that store a value for each state and action (see dictionary). If only one parent has met a state,
+// both children get that parent's values of the state.
 type dictionaryCrossover struct {
 	name string
 	// newMix returns the crossover function for the states that both parents have. n is the number of states of the
@@ -115,9 +116,9 @@ type dictionaryCrossover struct {
 	newMix func(n int, ratio float64, r *rules.Rand) mix
 }
 
-// dictionaryCrossovers are the crossovers of agents that learn. A gene is a state, and genes are ordered by key.
-// average-flat and arithmetic, which R. Arjonilla's thesis has only for nets, compute means of returns; the others
-// exchange states.
+// dictionaryCrossovers are the crossover operators for learning agents. A gene is a state with its values, and genes
+// are ordered by key. average-flat and arithmetic compute means of returns; in R. Arjonilla's thesis only nets have
+// these two. The other operators exchange states.
 var dictionaryCrossovers = []dictionaryCrossover{
 	{"one-point", func(_ int, _ float64, r *rules.Rand) mix {
 		return segments([]policy.Key{randomKey(r)}, everySecond(2))

@@ -49,7 +49,8 @@ const (
 	pairBytes = 8 + 4
 	// MinMemory is the lowest memory limit of a table, in bytes.
 	MinMemory = 32 << 10
-	// A shard grows when its load factor reaches maxLoad. At the memory limit maxLoadAtLimit applies.
+	// maxLoad is the share of its slots that a shard uses before it grows. A shard that has reached the memory limit
+	// cannot grow; it uses up to the share maxLoadAtLimit of its slots.
 	maxLoad, maxLoadAtLimit = 0.8, 0.9
 	minInitialSlots         = 16
 )

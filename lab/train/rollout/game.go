@@ -43,8 +43,8 @@ func (t *gamePlayer) deal(r *rules.Rand) *cards.Position {
 	return &t.position
 }
 
-// playLessons plays a game of the net against itself. All chance depends on seed. It appends to dst the positions
-// from which the net can learn, and returns the extended slice.
+// playLessons plays a game of the net against itself. seed determines all random choices. playLessons appends to dst
+// the positions from which the net can learn, and returns the extended slice.
 func (t *gamePlayer) playLessons(dst []lesson, seed uint64) []lesson {
 	r := rules.NewRand(seed)
 	random := uint64(t.config.Epsilon * (1 << 32))
@@ -111,7 +111,8 @@ func (t *gamePlayer) endValue(p *cards.Position, seat int) float32 {
 }
 
 // playTest plays a game of the net against random moves. The net plays the given seat and the seats of its partners.
-// The result is 1 if the seat wins, 0 if it shares the first place, and otherwise -1. All chance depends on seed.
+// seed determines all random choices. The result is 1 if the seat wins, 0 if it shares the first place, and
+// otherwise -1.
 func (t *gamePlayer) playTest(seat int, seed uint64) int {
 	r := rules.NewRand(seed)
 	p := t.deal(r)

@@ -115,7 +115,7 @@ func (t *training) Step(ctx context.Context) error {
 	return nil
 }
 
-// learn trains the net once with each of the lessons, which it shuffles by r. A lesson is a position with the
+// learn shuffles lessons with r and trains the net once with each of them. A lesson is a position with the
 // advantages of its moves.
 func (t *training) learn(lessons []lesson, r *rules.Rand) {
 	run.Shuffle(lessons, r)

@@ -98,7 +98,8 @@ func (p *Param) Set(text string) (err error) {
 	return err
 }
 
-// Texts returns the arguments with which Set must be called, one after another, to produce the current value.
+// Texts returns the texts that set the current value again if Set is called with each of them in turn. It is one
+// text unless the flag can be repeated.
 func (p *Param) Texts() []string {
 	if list, ok := p.Target.(*[]string); ok && p.Repeated {
 		return *list

@@ -73,10 +73,11 @@ const (
 	checkpointCostFactor = 20
 )
 
-// Run runs a training in dir, from its checkpoint if there is one. It logs the start, the end and the duration, and
-// calls progress at the start and after each step. When ctx ends, it saves a checkpoint and returns the error of
-// ctx. Any other error means that the run has failed. If a new training cannot be prepared, Run removes its files
-// and dir.
+// Run runs a training with the settings s in the directory dir. If resume is true, it continues an earlier run from
+// its checkpoint; otherwise dir must be empty or not exist. It calls progress at the start and after each step, with
+// the numbers of finished and of all units of work. When ctx ends, Run saves a checkpoint and returns ctx.Err(). Any
+// other error means that the training has failed. If a new training cannot be prepared, Run removes its files and
+// dir.
 func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume bool, progress func(done, all int)) (TrainingResult, error) {
 	f, err := Open(dir, s, resume)
 	if err != nil {
@@ -110,8 +111,9 @@ func Run(ctx context.Context, dir string, s TrainingSettings, in Input, resume b
 	return result, err
 }
 
-// train runs a training from its checkpoint, if there is one, to its end, and writes result.json. It calls progress
-// at the start and after each step. When ctx ends, it saves a checkpoint and returns the error of ctx.
+// train runs a training to its end, from its checkpoint if there is one, and writes result.json. It calls progress
+// at the start and after each step, with the numbers of finished and of all units of work. When ctx ends, it saves a
+// checkpoint and returns ctx.Err().
 func (f *Folder) train(ctx context.Context, t Trainer, progress func(done, all int)) (TrainingResult, error) {
 	if err := f.LoadCheckpoint(t.Load); err != nil {
 		return nil, err

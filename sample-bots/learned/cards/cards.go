@@ -150,8 +150,8 @@ func (m Mode) Combinations(text string) ([]baraja.TableRules, error) {
 		text, m, AllRules, NoRules, m.RuleCount())
 }
 
-// CheckRules returns an error if there is no mode (a game with certain options) with the name mode, or if rules is
-// not a valid text for Mode.Combinations.
+// CheckRules returns an error if mode is not the name of a Mode (a game with certain options), or if rules is not a
+// text that the method Combinations of this Mode accepts.
 func CheckRules(mode, rules string) error {
 	m, err := ParseMode(mode)
 	if err == nil {

@@ -69,9 +69,9 @@ func (p *Places) Output(action int) int {
 	return cards.SingAction + int(p[action-cards.SingAction])
 }
 
-// Append appends to ones the numbers of the inputs that are 1 for what the seat to move knows of p, and returns the
-// result. All other inputs are 0. It also returns the places of the suits, which Places.Output needs to find the
-// outputs.
+// Append encodes for the net what the player to move knows of position p. Each input of the net is 0 or 1. Append
+// appends the indexes of the inputs that are 1 to ones, and returns the extended slice. It also returns the places
+// that it gave to the suits. The caller needs them to find the outputs of the net with Places.Output.
 func (e *CompleteEncoder) Append(ones []uint16, p *cards.Position) ([]uint16, Places) {
 	t, songs := p.Board(), p.Songs()
 	seat, players := int(t.Mover), e.mode.Players

@@ -23,7 +23,7 @@ func (k Keys) Encoding() string {
 
 const alike = "alike"
 
-// Model is a trained agent, with the Keys that define what it sees of a position.
+// Model is a trained agent as it is stored in a file. Its Keys define what the agent sees of a position.
 type Model struct {
 	Keys
 	Agent

@@ -222,7 +222,7 @@ func (w *keyParts) order(trumps uint8) (order [4]uint8) {
 	return order
 }
 
-// rename replaces the suits in all facts by their new numbers. order[s] is the new number of suit s.
+// rename replaces, in all fields of w, the number of each suit s by its new number order[s].
 func (w *keyParts) rename(order [4]uint8) {
 	w.hand, w.playedCards = renameSet(w.hand, order), renameSet(w.playedCards, order)
 	w.trump = uint8(renameAction(int(w.trump), order))

@@ -1,4 +1,4 @@
-// Package runtest has helpers for tests of trainings. Begin with CheckDeterminism.
+// Package runtest provides helpers for the tests of trainings. Begin with CheckDeterminism.
 package runtest
 
 import (
